@@ -1,0 +1,47 @@
+# Both commands of the README work on a fresh clone: they make their own virtual environment in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint types stubs bench sanitize clean
+
+demo: $(VENV)/installed
+	$(BIN)/hinge demo
+
+test: $(VENV)/installed lint types
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+
+types: $(VENV)/installed
+	$(BIN)/mypy
+
+# The type stub of the native module, generated; a test compares it.
+stubs: $(VENV)/installed
+	$(BIN)/python -m nanobind.stubgen -m hinge._core -o src/hinge/_core.pyi
+
+bench: $(VENV)/installed
+	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"
+	$(BIN)/python benchmarks/run.py
+
+# The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: $(VENV)/installed
+	sh tests/sanitize.sh
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/tools: $(VENV)/bin/python constraints.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  scikit-build-core nanobind cmake ninja
+	touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt \
+	  --config-settings=editable.mode=redirect -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

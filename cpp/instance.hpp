@@ -1,0 +1,115 @@
+// One example's features, seen where they lie: a view, never a copy.
+//
+// An instance is dense (value j belongs to column j) or sparse (value j belongs to columns[j]), in
+// float32 or float64. `visit` turns the run-time layout into a type, so that the loops over features
+// are compiled once for each layout and contain no branches.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace hinge {
+
+inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+// Input that is refused. It is thrown before anything is changed, or everything is put back.
+class Refused : public std::exception {
+ public:
+  explicit Refused(std::string why, std::size_t row_ = none, std::size_t column_ = none)
+      : row(row_), column(column_), why_(std::move(why)) {}
+  const char* what() const noexcept override { return why_.c_str(); }
+  std::size_t row;
+  std::size_t column;
+
+ private:
+  std::string why_;
+};
+
+enum class Layout : std::uint8_t { dense, strided, sparse32, sparse64 };
+enum class Precision : std::uint8_t { single_, double_ };
+
+struct Instance {
+  const void* values = nullptr;
+  const void* columns = nullptr;  // sparse layouts only; strictly ascending
+  std::size_t size = 0;           // how many values are stored
+  std::ptrdiff_t stride = 1;      // from one value to the next, in values; 1 unless `strided`
+  Layout layout = Layout::dense;
+  Precision precision = Precision::double_;
+  double unseen = 0;  // the squares of features that have no column (new names when predicting)
+};
+
+template <class Value>
+struct DenseFeatures {
+  const Value* values;
+  std::size_t size;
+  double value(std::size_t j) const { return static_cast<double>(values[j]); }
+  std::size_t column(std::size_t j) const { return j; }
+};
+
+template <class Value>
+struct StridedFeatures {
+  const Value* values;
+  std::size_t size;
+  std::ptrdiff_t stride;
+  double value(std::size_t j) const {
+    return static_cast<double>(values[static_cast<std::ptrdiff_t>(j) * stride]);
+  }
+  std::size_t column(std::size_t j) const { return j; }
+};
+
+template <class Value, class Index>
+struct SparseFeatures {
+  const Value* values;
+  std::size_t size;
+  const Index* columns;
+  double value(std::size_t j) const { return static_cast<double>(values[j]); }
+  std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }
+};
+
+template <class Value, class Function>
+decltype(auto) visit_as(const Instance& x, Function&& function) {
+  const auto* values = static_cast<const Value*>(x.values);
+  switch (x.layout) {
+    case Layout::strided:
+      return function(StridedFeatures<Value>{values, x.size, x.stride});
+    case Layout::sparse32:
+      return function(SparseFeatures<Value, std::int32_t>{
+          values, x.size, static_cast<const std::int32_t*>(x.columns)});
+    case Layout::sparse64:
+      return function(SparseFeatures<Value, std::int64_t>{
+          values, x.size, static_cast<const std::int64_t*>(x.columns)});
+    case Layout::dense:
+      break;
+  }
+  return function(DenseFeatures<Value>{values, x.size});
+}
+
+template <class Function>
+decltype(auto) visit(const Instance& x, Function&& function) {
+  return x.precision == Precision::single_ ? visit_as<float>(x, function)
+                                           : visit_as<double>(x, function);
+}
+
+// Throws if a value is not a finite number. Only called once a sum over them turned out not to be.
+inline void refuse_bad_values(const Instance& x, std::size_t row) {
+  visit(x, [&](auto features) {
+    for (std::size_t j = 0; j < features.size; ++j) {
+      const double value = features.value(j);
+      if (std::isnan(value)) throw Refused("the value is NaN", row, features.column(j));
+      if (std::isinf(value)) throw Refused("the value is infinity (inf)", row, features.column(j));
+    }
+    for (std::size_t j = 0; j < features.size; ++j) {
+      const double value = features.value(j);
+      if (std::isinf(value * value))
+        throw Refused("the value is too large: its square overflows float64", row,
+                      features.column(j));
+    }
+  });
+}
+
+}  // namespace hinge

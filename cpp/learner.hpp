@@ -1,0 +1,206 @@
+// START HERE: the one loop.
+//
+// Every algorithm of the papers is the same round:
+//     the memory reads the instance (its score, and q, its squared size in the memory's geometry),
+//     the rule decides (the loss, and how much of x to add),
+//     the memory moves.
+// A rule never sees features, a memory never sees labels. Everything else in this file keeps the books:
+// statistics, the average, and the promise that input which is refused leaves no trace.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "instance.hpp"
+#include "memories/memory.hpp"
+#include "rows.hpp"
+#include "rules/rule.hpp"
+
+namespace hinge {
+
+struct Statistics {
+  std::int64_t rounds = 0;
+  std::int64_t mistakes = 0;
+  std::int64_t updates = 0;
+  double loss = 0;          // the sum of l_t, each suffered before its update
+  double squared_loss = 0;  // the sum of l_t^2
+  double largest_q = 0;     // R^2 of the bounds
+  double progress = 0;      // the sum of tau (2 l - tau q): the master inequality's left side (J06 Lemma 1)
+};
+
+// Which vectors the average counts: from which round on, before or after the round's update.
+struct Averaging {
+  bool on = false;
+  std::int64_t from = 1;
+  bool after = false;  // scikit-learn's way, for `hinge.compat` only
+};
+
+struct Batch {
+  const Rows* rows = nullptr;
+  const double* targets = nullptr;      // none: 0 (uniclass)
+  const double* weights = nullptr;      // none: 1
+  const std::int64_t* order = nullptr;  // none: as they lie
+  std::size_t count = 0;                // how many, of the rows or of `order`
+  double tolerance = -1;                // present only examples with a larger squared loss (S21)
+  std::int64_t max_updates = std::numeric_limits<std::int64_t>::max();
+};
+
+class Learner {
+ public:
+  Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging averaging,
+          bool start_at_first)
+      : rule_(std::move(rule)),
+        memory_(std::move(memory)),
+        averaging_(averaging),
+        awaits_first(start_at_first) {}
+
+  // The rounds of a batch, one after the other, all or none. Returns how many were presented.
+  // `poll` is called now and then and may throw to interrupt.
+  std::size_t learn(const Batch& batch, const std::function<void()>& poll) {
+    constexpr std::size_t poll_every = std::size_t{1} << 16;
+    if (batch.rows->width() > memory_->dimension())
+      throw Refused("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
+                    std::to_string(memory_->dimension()));
+    const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
+    const Statistics statistics_before = statistics;
+    const bool awaited_first = awaits_first;
+    if (several) memory_->begin(batch.rows->stored());
+    std::size_t presented = 0, row = 0;
+    try {
+      const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
+      for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
+        if (i % poll_every == poll_every - 1) poll();
+        row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
+        const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
+        const double target = batch.targets == nullptr ? 0 : batch.targets[row];
+        const Instance x = batch.rows->row(row, scratch_);
+        presented += round(x, target, weight, batch.tolerance);
+      }
+    } catch (...) {
+      if (several) memory_->rollback();
+      statistics = statistics_before;
+      awaits_first = awaited_first;
+      try {
+        throw;
+      } catch (Refused& refused) {
+        if (refused.row == none) refused.row = row;
+        throw;
+      }
+    }
+    if (several) memory_->commit();
+    return presented;
+  }
+
+  void learn_one(const Instance& x, double target, double weight) { round(x, target, weight, -1); }
+
+  // The score of each row: w.x, or |x - w|.
+  void score(const Rows& rows, bool averaged, double* scores) const {
+    if (rows.width() > memory_->dimension())
+      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+                    std::to_string(memory_->dimension()));
+    Scratch scratch;
+    for (std::size_t i = 0; i < rows.count(); ++i)
+      scores[i] = score_one(rows.row(i, scratch), averaged, i);
+  }
+
+  double score_one(const Instance& x, bool averaged, std::size_t row = none) const {
+    const Reads reads = rule_->reads();
+    const Reading reading = averaged ? memory_->read_average(x, reads) : memory_->read(x, reads);
+    if (!std::isfinite(reading.plain)) {
+      refuse_bad_values(x, row);
+      throw Refused("the score overflows float64", row);
+    }
+    return reads == Reads::distance ? std::sqrt(reading.plain) : reading.plain;
+  }
+
+  // Goes on under another rule (another C, another step).
+  void change_rule(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
+
+  Memory& memory() { return *memory_; }
+  const Memory& memory() const { return *memory_; }
+
+ private:
+  static constexpr std::int64_t statistics_limit = std::int64_t{1} << 62;
+
+  // One round. Until `admit` has returned nothing is changed; after it nothing throws (but for memory
+  // exhausted while a batch is journaled, which is rolled back).
+  bool round(const Instance& x, double target, double weight, double tolerance) {
+    if (!(weight > 0)) {
+      if (weight == 0) return refuse_nothing(x);
+      throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
+    }
+    const Reading reading = memory_->read(x, rule_->reads());
+    double amount = 0;
+    const Move move = rule_->decide(&reading.score, target, reading.q, weight, &amount);
+    const double squared_loss = move.loss * move.loss;
+    if (!std::isfinite(reading.score) || !std::isfinite(reading.square) || !std::isfinite(target) ||
+        !std::isfinite(weight) || !std::isfinite(squared_loss + statistics.squared_loss) ||
+        !std::isfinite(move.length))
+      refuse(x, reading, target, weight);
+    if (awaits_first) return start_at(x, reading.square);
+    if (squared_loss <= tolerance) return false;
+
+    if (move.length > 0) memory_->admit(&amount, move.decay, reading.square);
+    statistics.rounds += 1;
+    statistics.mistakes += move.mistake;
+    statistics.updates += move.length > 0;
+    statistics.loss += move.loss;
+    statistics.squared_loss += squared_loss;
+    statistics.largest_q = std::max(statistics.largest_q, reading.q);
+    statistics.progress += move.length * (2 * move.loss - move.length * reading.q);
+    const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
+    if (tallies && !averaging_.after) memory_->tally();
+    if (move.length > 0) memory_->move(&amount, move.decay, x);
+    if (tallies && averaging_.after) memory_->tally();
+    return true;
+  }
+
+  // Uniclass may start at the first instance: it becomes the centre, and is not a round (N03).
+  bool start_at(const Instance& x, double square) {
+    const double all = 1;
+    memory_->admit(&all, 1, square);
+    memory_->move(&all, 1, x);
+    awaits_first = false;
+    return false;
+  }
+
+  // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
+  bool refuse_nothing(const Instance& x) const {
+    if (!std::isfinite(memory_->read(x, rule_->reads()).square)) refuse_bad_values(x, none);
+    return false;
+  }
+
+  [[noreturn]] static void refuse(const Instance& x, const Reading& reading, double target,
+                                  double weight) {
+    refuse_bad_values(x, none);
+    if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
+    if (std::isnan(target)) throw Refused("the target is NaN");
+    if (std::isinf(target)) throw Refused("the target is infinity (inf)");
+    if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
+    if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
+    throw Refused("the loss or the step is too large: it overflows float64");
+  }
+
+  static std::size_t checked(std::int64_t row, std::size_t count) {
+    if (row < 0 || static_cast<std::uint64_t>(row) >= count)
+      throw Refused("order names row " + std::to_string(row) + " of " + std::to_string(count));
+    return static_cast<std::size_t>(row);
+  }
+
+  std::unique_ptr<Rule> rule_;
+  std::unique_ptr<Memory> memory_;
+  Averaging averaging_;
+  Scratch scratch_;
+
+ public:
+  // The state, open to be saved and restored.
+  Statistics statistics;
+  bool awaits_first;
+};
+
+}  // namespace hinge

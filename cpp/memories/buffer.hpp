@@ -1,0 +1,63 @@
+// A growing array of zeros. Fresh memory comes from calloc, so pages that are never written cost nothing:
+// a hashed model of 2^24 columns takes the memory of the columns that it has seen.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace hinge {
+
+template <class Real>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer& other) : Buffer() {
+    resize(other.size_);
+    if (size_ > 0) std::memcpy(data(), other.data(), size_ * sizeof(Real));
+  }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  Real* data() { return memory_.get(); }
+  const Real* data() const { return memory_.get(); }
+  std::size_t size() const { return size_; }
+  Real& operator[](std::size_t i) { return memory_.get()[i]; }
+  const Real& operator[](std::size_t i) const { return memory_.get()[i]; }
+
+  // New entries are 0. Entries that are given up must be 0 already.
+  void resize(std::size_t size) {
+    if (size > capacity_) {
+      const std::size_t capacity = size_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2);
+      auto* fresh = static_cast<Real*>(std::calloc(capacity, sizeof(Real)));
+      if (fresh == nullptr) throw std::bad_alloc();
+      if (size_ > 0) std::memcpy(fresh, data(), size_ * sizeof(Real));
+      memory_.reset(fresh);
+      capacity_ = capacity;
+    }
+    size_ = size;
+  }
+
+ private:
+  struct Free {
+    void operator()(Real* memory) const { std::free(memory); }
+  };
+  void swap(Buffer& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  std::unique_ptr<Real, Free> memory_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace hinge

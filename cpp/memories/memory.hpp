@@ -1,0 +1,53 @@
+// A memory knows how the predictor is held and what "close" means. It never sees labels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../instance.hpp"
+#include "../rules/rule.hpp"
+
+namespace hinge {
+
+// What a memory says of an instance.
+struct Reading {
+  double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the extra coordinate
+  double plain = 0;   // the same; a distance without the extra coordinate
+  double q = 0;       // the squared size of the direction in which the rule may move
+  double square = 0;  // |x|^2, without the extra coordinate
+};
+
+class Memory {
+ public:
+  virtual ~Memory() = default;
+
+  virtual std::size_t dimension() const = 0;
+  // New columns start at 0; columns that are given up must never have moved.
+  virtual void resize(std::size_t dimension) = 0;
+
+  virtual Reading read(const Instance& x, Reads reads) const = 0;
+  // The same, of the average of the tallied vectors.
+  virtual Reading read_average(const Instance& x, Reads reads) const = 0;
+
+  // Throws if the move that is to come could make a weight overflow.
+  virtual void admit(const double* amounts, double decay, double square) = 0;
+  // w <- decay * w + amount * x.
+  virtual void move(const double* amounts, double decay, const Instance& x) = 0;
+  // Counts the present w into the average.
+  virtual void tally() = 0;
+
+  // All or nothing: what happens after `begin` can be taken back. `stored` values are to come.
+  virtual void begin(std::size_t stored) = 0;
+  virtual void commit() = 0;
+  virtual void rollback() = 0;
+
+  // One weight; the extra coordinate (intercept, or c of a learned radius).
+  virtual double weight(std::size_t column, bool averaged) const = 0;
+  virtual double extra(bool averaged) const = 0;
+
+  virtual void start_at(const double* w, std::size_t size, double extra) = 0;
+  // w <- -w: the two classes change places.
+  virtual void negate() = 0;
+};
+
+}  // namespace hinge

@@ -1,0 +1,110 @@
+// Arrays of Python as the core reads them: in place, whatever their order.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../rows.hpp"
+
+namespace hinge {
+
+namespace nb = nanobind;
+
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+using Doubles = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<1>, nb::c_contig>;
+using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
+
+inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+
+template <class Real>
+nb::object numpy_array(std::vector<Real> values) {
+  auto* owned = new std::vector<Real>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+inline Precision precision_of(const Array& values) {
+  if (values.dtype() == nb::dtype<double>()) return Precision::double_;
+  if (values.dtype() == nb::dtype<float>()) return Precision::single_;
+  throw nb::type_error("the values must be float32 or float64");
+}
+
+inline bool is_wide(const Array& indices, const char* name) {
+  if (indices.ndim() != 1 || (indices.size() > 1 && indices.stride(0) != 1))
+    throw nb::type_error((std::string(name) + " must be one-dimensional and contiguous").c_str());
+  if (indices.dtype() == nb::dtype<std::int64_t>()) return true;
+  if (indices.dtype() == nb::dtype<std::int32_t>()) return false;
+  throw nb::type_error((std::string(name) + " must be int32 or int64").c_str());
+}
+
+inline Rows dense_rows(const Array& X) {
+  if (X.ndim() != 2) throw nb::type_error("X must be two-dimensional");
+  return Rows::dense(X.data(), precision_of(X), X.shape(0), X.shape(1), X.stride(0), X.stride(1));
+}
+
+inline Rows sparse_rows(const Array& data, const Array& indices, const Array& indptr, std::size_t width) {
+  if (data.ndim() != 1 || (data.size() > 1 && data.stride(0) != 1))
+    throw nb::type_error("data must be one-dimensional and contiguous");
+  const bool wide = is_wide(indices, "indices"), wide_starts = is_wide(indptr, "indptr");
+  if (indptr.size() == 0) throw Refused("indptr is empty; it must have one entry more than rows");
+  return Rows::sparse(data.data(), precision_of(data), indices.data(), wide, indptr.data(), wide_starts,
+                      indptr.size() - 1, width, std::min(data.size(), indices.size()));
+}
+
+// Targets as float64, read in place if they are; with two class labels: -1 and +1.
+class Targets {
+ public:
+  Targets(const std::optional<Array>& y, const std::optional<Doubles>& classes, std::size_t rows) {
+    if (!y) return;
+    if (y->ndim() != 1) throw nb::type_error("y must be one-dimensional");
+    if (y->size() != rows)
+      throw Refused("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
+    if (!classes && y->dtype() == nb::dtype<double>() && (rows < 2 || y->stride(0) == 1)) {
+      data_ = static_cast<const double*>(y->data());
+      return;
+    }
+    values_.resize(rows);
+    if (!(read<double>(*y) || read<float>(*y) || read<std::int64_t>(*y) || read<std::int32_t>(*y) ||
+          read<std::int16_t>(*y) || read<std::int8_t>(*y) || read<std::uint64_t>(*y) ||
+          read<std::uint32_t>(*y) || read<std::uint16_t>(*y) || read<std::uint8_t>(*y) || read<bool>(*y)))
+      throw nb::type_error("y must be an array of numbers");
+    if (classes) encode(classes->data()[0], classes->data()[1]);
+    data_ = values_.data();
+  }
+  const double* data() const { return data_; }
+
+ private:
+  template <class Value>
+  bool read(const Array& y) {
+    if (y.dtype() != nb::dtype<Value>()) return false;
+    const auto* from = static_cast<const Value*>(y.data());
+    const std::int64_t stride = y.size() > 1 ? y.stride(0) : 1;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      values_[i] = static_cast<double>(from[static_cast<std::int64_t>(i) * stride]);
+    return true;
+  }
+  void encode(double negative, double positive) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const double label = values_[i];
+      if (label != negative && label != positive) {
+        if (std::isnan(label)) throw Refused("the label is NaN", i);
+        throw Refused("the label " + quoted(nb::float_(label)) + " is not one of the classes " +
+                          quoted(nb::float_(negative)) + " and " + quoted(nb::float_(positive)), i);
+      }
+      values_[i] = label == positive ? 1 : -1;
+    }
+  }
+  std::vector<double> values_;
+  const double* data_ = nullptr;
+};
+
+}  // namespace hinge

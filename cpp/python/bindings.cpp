@@ -1,0 +1,110 @@
+// The Python module: names, arguments, and errors. Beside it in this folder is all that knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "engine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hinge {
+namespace {
+
+// "row 3, column 5: the value is NaN"
+void raise_refused(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Refused& refused) {
+    std::string text;
+    if (refused.row != none) text += "row " + std::to_string(refused.row);
+    if (refused.column != none) text += (text.empty() ? "column " : ", column ") + std::to_string(refused.column);
+    PyErr_SetString(PyExc_ValueError, (text.empty() ? refused.what() : text + ": " + refused.what()).c_str());
+  }
+}
+
+// The order in which scikit-learn's SGD visits its rows: a Fisher-Yates shuffle of the given order with its
+// xorshift generator. Only for `hinge.compat`, whose results are compared with scikit-learn's.
+void shuffle_like_scikit_learn(nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig> order, std::uint32_t seed) {
+  std::uint32_t state = seed == 0 ? 1 : seed;
+  const auto n = static_cast<std::int64_t>(order.size());
+  for (std::int64_t i = 0; i + 1 < n; ++i) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    const std::int64_t j = i + (state % (0x7FFFFFFFu + 1u)) % (n - i);
+    std::swap(order.data()[i], order.data()[j]);
+  }
+}
+
+}  // namespace
+}  // namespace hinge
+
+NB_MODULE(_core, m) {
+  using namespace hinge;
+  m.doc() = "The native core of hinge: numbers only. Use hinge.Learner.";
+  nb::register_exception_translator(raise_refused);
+
+  nb::class_<Engine>(m, "Engine")
+      .def(
+          "__init__",
+          [](Engine* self, const std::string& task, const std::string& step, double C, double margin,
+             double epsilon, double radius, bool learned_radius, bool fit_intercept, bool start_at_first,
+             bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate,
+             std::size_t hash_bits, std::size_t max_features) {
+            new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, fit_intercept,
+                                       start_at_first, single, average_from, scikit_learn, intercept_rate},
+                              hash_bits, max_features);
+          },
+          "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
+          "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a, "scikit_learn"_a = false,
+          "intercept_rate"_a = 1.0, "hash_bits"_a, "max_features"_a)
+      .def(
+          "learn_dense",
+          [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Doubles>& classes,
+             const std::optional<Doubles>& weights, const std::optional<Order>& order, double tolerance,
+             std::int64_t max_updates) {
+            return self.learn(dense_rows(X), y, classes, weights, order, tolerance, max_updates);
+          },
+          "X"_a, "y"_a.none(), "classes"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
+          "order"_a.none() = nb::none(), "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX)
+      .def(
+          "learn_sparse",
+          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
+             const std::optional<Array>& y, const std::optional<Doubles>& classes,
+             const std::optional<Doubles>& weights, const std::optional<Order>& order, double tolerance,
+             std::int64_t max_updates) {
+            return self.learn(sparse_rows(data, indices, indptr, width), y, classes, weights, order, tolerance,
+                              max_updates);
+          },
+          "data"_a, "indices"_a, "indptr"_a, "width"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
+          "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
+          "max_updates"_a = INT64_MAX)
+      .def("learn_dicts", &Engine::learn_dicts, "events"_a, "targets"_a, "weights"_a.none() = nb::none())
+      .def("learn_one", &Engine::learn_one, "x"_a, "target"_a = 0.0, "weight"_a = 1.0)
+      .def("score_dense", [](Engine& self, const Array& X, bool averaged) { return self.scores(dense_rows(X), averaged); },
+           "X"_a, "averaged"_a, nb::sig("def score_dense(self, X: object, averaged: bool) -> object"))
+      .def(
+          "score_sparse",
+          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
+             bool averaged) { return self.scores(sparse_rows(data, indices, indptr, width), averaged); },
+          "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a)
+      .def("score_one", &Engine::score_one, "x"_a, "averaged"_a)
+      .def("look_up", &Engine::look_up, "x"_a, "averaged"_a)
+      .def("forget", &Engine::forget, "columns"_a)
+      .def("name_columns", &Engine::name_columns, "names"_a)
+      .def("weights", &Engine::weights, "averaged"_a)
+      .def("extra", &Engine::extra, "averaged"_a)
+      .def("start_at", &Engine::start_at, "w"_a, "extra"_a)
+      .def("negate", &Engine::negate)
+      .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a)
+      .def("statistics", &Engine::statistics)
+      .def("state", &Engine::state)
+      .def("restore", &Engine::restore, "v"_a, "u"_a, "reals"_a, "counts"_a)
+      .def("names", &Engine::names)
+      .def_prop_ro("n_names", &Engine::n_names)
+      .def_prop_ro("n_columns", &Engine::n_columns)
+      .def("__sizeof__", &Engine::bytes);
+
+  m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
+}

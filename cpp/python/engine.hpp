@@ -1,0 +1,317 @@
+// What Python holds: a learner with the names of its features, safe to use from several threads.
+//
+// The loops over batches run without the GIL. No thread waits for the mutex while it holds the GIL.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "../build.hpp"
+#include "arrays.hpp"
+#include "names.hpp"
+
+namespace hinge {
+
+class Engine {
+ public:
+  Engine(Settings settings, std::size_t hash_bits, std::size_t max_features)
+      : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features) {
+    learner_.memory().resize(names_.columns());
+  }
+
+  std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
+                    const std::optional<Doubles>& weights, const std::optional<Order>& order,
+                    double tolerance, std::int64_t max_updates) {
+    const Targets targets(y, classes, rows.count());
+    if (weights && weights->size() != rows.count())
+      throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
+                    std::to_string(rows.count()) + " rows");
+    Batch batch;
+    batch.rows = &rows;
+    batch.targets = targets.data();
+    batch.weights = weights ? weights->data() : nullptr;
+    batch.order = order ? order->data() : nullptr;
+    batch.count = order ? order->size() : rows.count();
+    batch.tolerance = tolerance;
+    batch.max_updates = max_updates;
+    const Writing writing(*this);
+    const std::size_t known = learner_.memory().dimension();
+    make_room(rows.width());
+    try {
+      const nb::gil_scoped_release released;
+      return learner_.learn(batch, [] {
+        const nb::gil_scoped_acquire acquired;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      });
+    } catch (...) {
+      learner_.memory().resize(known);
+      throw;
+    }
+  }
+
+  // A list of dicts as one batch: all or none.
+  std::size_t learn_dicts(const nb::list& events, const Doubles& targets,
+                          const std::optional<Doubles>& weights) {
+    const Writing writing(*this);
+    const std::size_t known = learner_.memory().dimension();
+    try {
+      std::vector<double> values;
+      std::vector<std::int64_t> columns, starts{0};
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        try {
+          names_.read(events[i], true, scratch_);
+        } catch (Refused& refused) {
+          refused.row = i;
+          throw;
+        }
+        const Instance x = scratch_.ordered();
+        values.insert(values.end(), scratch_.values.begin(), scratch_.values.end());
+        columns.insert(columns.end(), scratch_.columns.begin(), scratch_.columns.end());
+        starts.push_back(starts.back() + static_cast<std::int64_t>(x.size));
+      }
+      learner_.memory().resize(std::max(known, names_.columns()));
+      const Rows rows = Rows::sparse(values.data(), Precision::double_, columns.data(), true, starts.data(),
+                                     true, events.size(), learner_.memory().dimension(), values.size());
+      Batch batch;
+      batch.rows = &rows;
+      batch.targets = targets.data();
+      batch.weights = weights ? weights->data() : nullptr;
+      batch.count = events.size();
+      if (targets.size() != batch.count || (weights && weights->size() != batch.count))
+        throw Refused("there must be one target (and weight) for each event");
+      return learner_.learn(batch, [] {});
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+  }
+
+  void learn_one(nb::handle x, double target, double weight) {
+    const Writing writing(*this);
+    const std::size_t known = learner_.memory().dimension();
+    try {
+      names_.read(x, true, scratch_);
+      if (names_.columns() > known) learner_.memory().resize(names_.columns());
+      learner_.learn_one(scratch_.ordered(), target, weight);
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+  }
+
+  nb::object scores(const Rows& rows, bool averaged) {
+    std::vector<double> scores(rows.count());
+    {
+      const Reading_ reading(*this);
+      const nb::gil_scoped_release released;
+      learner_.score(rows, averaged, scores.data());
+    }
+    return numpy_array(std::move(scores));
+  }
+
+  double score_one(nb::handle x, bool averaged) {
+    const Reading_ reading(*this);
+    const double unseen = names_.read(x, false, scratch_);
+    Instance instance = scratch_.ordered();
+    instance.unseen = unseen;
+    return learner_.score_one(instance, averaged);
+  }
+
+  // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
+  nb::list look_up(nb::handle x, bool averaged) {
+    const Reading_ reading(*this);
+    nb::list found;
+    Names::for_each(x, [&](nb::handle name, double value) {
+      const Hashed h = names_.place(name);
+      if (h.column == none)
+        found.append(nb::make_tuple(name, value, nb::none(), 0.0));
+      else
+        found.append(nb::make_tuple(name, h.sign * value, h.column, learner_.memory().weight(h.column, averaged)));
+    });
+    return found;
+  }
+
+  // Takes back columns that were added and have learned nothing.
+  void forget(std::size_t columns) {
+    const Writing writing(*this);
+    forget_after(columns);
+  }
+
+  // Gives names to the first columns, in their order.
+  void name_columns(const nb::list& names) {
+    const Writing writing(*this);
+    const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
+    try {
+      for (nb::handle name : names) {
+        if (names_.index().attr("__contains__")(name).is(nb::bool_(true)))
+          throw Refused("the feature name " + quoted(name) + " occurs twice");
+        names_.add(name);
+      }
+      learner_.memory().resize(std::max(columns, names_.columns()));
+    } catch (...) {
+      names_.truncate(known);
+      throw;
+    }
+  }
+
+  nb::object weights(bool averaged) {
+    const Reading_ reading(*this);
+    std::vector<double> values(learner_.memory().dimension());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = learner_.memory().weight(i, averaged);
+    return numpy_array(std::move(values));
+  }
+  double extra(bool averaged) {
+    const Reading_ reading(*this);
+    return learner_.memory().extra(averaged);
+  }
+
+  void start_at(const Doubles& w, double extra) {
+    const Writing writing(*this);
+    make_room(w.size());
+    learner_.memory().start_at(w.data(), w.size(), extra);
+    learner_.awaits_first = false;
+  }
+  void negate() {
+    const Writing writing(*this);
+    learner_.memory().negate();
+  }
+  void change_rule(const std::string& step, double C, double margin, double epsilon) {
+    const Writing writing(*this);
+    settings_.step = step;
+    settings_.C = C;
+    settings_.margin = margin;
+    settings_.epsilon = epsilon;
+    learner_.change_rule(build_rule(settings_));
+  }
+
+  nb::tuple statistics() {
+    const Reading_ reading(*this);
+    const Statistics& s = learner_.statistics;
+    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress);
+  }
+
+  // Everything that learning has changed: {"v", "u", "reals", "counts"}. The names go beside it.
+  nb::dict state() {
+    const Reading_ reading(*this);
+    return settings_.single ? state_of<float>() : state_of<double>();
+  }
+  void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts) {
+    const Writing writing(*this);
+    settings_.single ? restore_to<float>(v, u, reals, counts) : restore_to<double>(v, u, reals, counts);
+  }
+
+  nb::list names() { return names_.all(); }
+  std::size_t n_names() const { return names_.hashing() ? 0 : names_.columns(); }
+  std::size_t n_columns() {
+    const Reading_ reading(*this);
+    return learner_.memory().dimension();
+  }
+  std::size_t bytes() {
+    const Reading_ reading(*this);
+    const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
+    return sizeof(*this) + each * learner_.memory().dimension() + names_.bytes();
+  }
+
+ private:
+  // Holds the learner for writing, or for reading. A call from within a call (from a signal handler, or
+  // from the __float__ of a value) is refused.
+  template <class Lock>
+  class Holding {
+   public:
+    explicit Holding(Engine& engine) : engine_(engine) {
+      if (engine.writer_.load() == std::this_thread::get_id())
+        throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
+      lock_ = Lock(engine.mutex_, std::try_to_lock);
+      if (!lock_.owns_lock()) {
+        const nb::gil_scoped_release released;
+        lock_.lock();
+      }
+      if (writes) engine.writer_.store(std::this_thread::get_id());
+    }
+    ~Holding() {
+      if (writes) engine_.writer_.store(std::thread::id());
+    }
+    Holding(const Holding&) = delete;
+    Holding& operator=(const Holding&) = delete;
+
+   private:
+    static constexpr bool writes = std::is_same_v<Lock, std::unique_lock<std::shared_mutex>>;
+    Engine& engine_;
+    Lock lock_;
+  };
+  using Writing = Holding<std::unique_lock<std::shared_mutex>>;
+  using Reading_ = Holding<std::shared_lock<std::shared_mutex>>;
+
+  void forget_after(std::size_t known) {
+    if (names_.hashing()) return;
+    if (names_.columns() > known) names_.truncate(known);
+    learner_.memory().resize(known);
+  }
+
+  // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
+  void make_room(std::size_t width) {
+    const std::size_t columns = learner_.memory().dimension();
+    if (width <= columns) return;
+    if (names_.hashing() || names_.columns() > 0)
+      throw Refused("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
+                    (names_.hashing() ? " (hashed)" : " (with names)"));
+    if (width > names_.limit())
+      throw Refused("X has " + std::to_string(width) + " features, the limit is " +
+                    std::to_string(names_.limit()) + " (max_features)");
+    learner_.memory().resize(width);
+  }
+
+  template <class Real>
+  Weights<Real>& held() {
+    return static_cast<Weights<Real>&>(learner_.memory());
+  }
+
+  template <class Real>
+  nb::dict state_of() {
+    const Weights<Real>& w = held<Real>();
+    const Statistics& s = learner_.statistics;
+    nb::dict state;
+    state["v"] = numpy_array(std::vector<Real>(w.v.data(), w.v.data() + w.v.size()));
+    state["u"] = numpy_array(std::vector<double>(w.u.data(), w.u.data() + w.u.size()));
+    state["reals"] = numpy_array(std::vector<double>{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum,
+                                                     w.now.norm2, w.now.reach, s.loss, s.squared_loss,
+                                                     s.largest_q, s.progress});
+    state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, w.now.work, s.rounds, s.mistakes,
+                                                            s.updates, learner_.awaits_first ? 1 : 0});
+    return state;
+  }
+
+  template <class Real>
+  void restore_to(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts) {
+    Weights<Real>& w = held<Real>();
+    const bool averaging = settings_.average_from > 0;
+    if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (v.size() > 1 && v.stride(0) != 1) ||
+        v.size() > names_.limit() || u.size() != (averaging ? v.size() : 0) || reals.size() != 10 ||
+        counts.size() != 6 || v.size() < names_.columns())
+      throw Refused("the state does not fit the settings of the learner");
+    w.resize(v.size());
+    std::copy_n(static_cast<const Real*>(v.data()), v.size(), w.v.data());
+    std::copy_n(u.data(), u.size(), w.u.data());
+    const double* r = reals.data();
+    const std::int64_t* c = counts.data();
+    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], r[5], c[0], c[1]};
+    learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9]};
+    learner_.awaits_first = c[5] != 0;
+  }
+
+  Settings settings_;
+  Learner learner_;
+  Names names_;
+  Scratch scratch_;
+  std::shared_mutex mutex_;
+  std::atomic<std::thread::id> writer_{};
+};
+
+}  // namespace hinge

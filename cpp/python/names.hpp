@@ -1,0 +1,169 @@
+// Named features: from dicts to columns.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "../murmur.hpp"
+#include "../rows.hpp"
+#include "arrays.hpp"
+
+namespace hinge {
+
+// From names to columns: a vocabulary that grows, or (bits > 0) a hash.
+class Names {
+ public:
+  Names(std::size_t bits, std::size_t limit) : bits_(bits), limit_(limit) {}
+
+  // Reads {name: value} into `scratch.pairs`. Numbers stand for themselves, True for 1, a string for the
+  // indicator "name=value". Zeros are left out. New names get columns if `grow`; otherwise the sum of their
+  // squares is returned.
+  double read(nb::handle dict, bool grow, Scratch& scratch) {
+    scratch.pairs.clear();
+    double unseen = 0;
+    std::size_t previous = none;
+    for_each(dict, [&](nb::handle name, double value) {
+      if (bits_ > 0) {
+        const Hashed h = hash(name);
+        scratch.pairs.emplace_back(static_cast<std::int64_t>(h.column), h.sign * value);
+        return;
+      }
+      const std::size_t column = find(name, previous, grow);
+      if (column == none) {
+        unseen += value * value;
+      } else {
+        scratch.pairs.emplace_back(static_cast<std::int64_t>(column), value);
+        previous = column;
+      }
+    });
+    return unseen;
+  }
+
+  // Calls function(name, value) for each feature that is not 0.
+  template <class Function>
+  static void for_each(nb::handle dict, Function&& function) {
+    if (!PyDict_Check(dict.ptr()))
+      throw nb::type_error(("x must be a dict of named features, not " +
+                            nb::cast<std::string>(dict.type().attr("__name__"))).c_str());
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t position = 0;
+    const Py_ssize_t size = PyDict_GET_SIZE(dict.ptr());
+    while (PyDict_Next(dict.ptr(), &position, &key, &value)) {
+      if (PyUnicode_CheckExact(key) && PyFloat_CheckExact(value)) {  // nearly always
+        const double number = PyFloat_AS_DOUBLE(value);
+        if (!std::isfinite(number)) refuse_number(key, number);
+        if (number != 0) function(nb::handle(key), number);
+        continue;
+      }
+      const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+      const nb::object name = plain_name(held_key);
+      if (PyUnicode_Check(value)) {
+        function(nb::steal(PyUnicode_FromFormat("%S=%U", name.ptr(), value)), 1.0);
+      } else {
+        const double number = PyFloat_AsDouble(value);
+        if (number == -1 && PyErr_Occurred() != nullptr) {
+          PyErr_Clear();
+          throw Refused("feature " + quoted(held_key) + ": " + quoted(held_value) +
+                        " is not a number, a string or a boolean");
+        }
+        if (!std::isfinite(number)) refuse_number(held_key, number);
+        if (number != 0) function(nb::handle(name), number);
+      }
+      if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
+    }
+  }
+
+  // The column of a name, and the sign of its values; no column for an unknown name.
+  Hashed place(nb::handle name) {
+    if (bits_ > 0) return hash(name);
+    std::size_t previous = none;
+    return {find(name, previous, false), 1.0};
+  }
+
+  std::size_t columns() const { return bits_ > 0 ? std::size_t{1} << bits_ : names_.size(); }
+  std::size_t limit() const { return limit_; }
+  nb::handle name(std::size_t column) const { return names_[column]; }
+  bool hashing() const { return bits_ > 0; }
+
+  void add(nb::handle key) {
+    if (names_.size() >= limit_)
+      throw Refused("the feature " + quoted(key) + " is new, and the model already has " +
+                    std::to_string(names_.size()) + " features, its limit (max_features)");
+    const nb::object name = plain_name(key);
+    index_[name] = nb::int_(names_.size());
+    names_.push_back(name);
+    next_.push_back(0);
+  }
+  void truncate(std::size_t size) {
+    while (names_.size() > size) {
+      PyDict_DelItem(index_.ptr(), names_.back().ptr());
+      names_.pop_back();
+      next_.pop_back();
+    }
+  }
+  nb::list all() const {
+    nb::list list;
+    for (const auto& name : names_) list.append(name);
+    return list;
+  }
+  std::size_t bytes() const { return names_.capacity() * (sizeof(nb::object) + sizeof(std::size_t)); }
+  nb::handle index() const { return index_; }
+
+ private:
+  [[noreturn]] static void refuse_number(nb::handle key, double number) {
+    throw Refused("feature " + quoted(key) + ": the value is " +
+                  (std::isnan(number) ? "NaN" : "infinity (inf)"));
+  }
+
+  // Names are plain strings, or ints (the column numbers of an array).
+  static nb::object plain_name(nb::handle key) {
+    if (PyUnicode_CheckExact(key.ptr()) || PyLong_CheckExact(key.ptr())) return nb::borrow(key);
+    if (PyUnicode_Check(key.ptr())) return nb::steal(PyUnicode_FromObject(key.ptr()));
+    if (PyIndex_Check(key.ptr())) return nb::steal(PyNumber_Index(key.ptr()));
+    throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+  }
+
+  Hashed hash(nb::handle name) const {
+    const nb::object text = PyUnicode_Check(name.ptr()) ? nb::borrow(name) : nb::object(nb::str(name));
+    Py_ssize_t length = 0;
+    const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+    if (bytes == nullptr) throw nb::python_error();
+    return hashed(bytes, static_cast<std::size_t>(length), columns());
+  }
+
+  // Most events bring their names in the order of the one before: guess the name that came after
+  // `previous` last time, and look it up only if the guess is wrong.
+  std::size_t find(nb::handle name, std::size_t previous, bool grow) {
+    const std::size_t guess = previous == none ? first_ : next_[previous];
+    if (guess < names_.size() && same(names_[guess], name)) return guess;
+    PyObject* found = PyDict_GetItemWithError(index_.ptr(), name.ptr());
+    if (found == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (found == nullptr && !grow) return none;
+    if (found == nullptr) add(name);
+    const std::size_t column = found == nullptr ? names_.size() - 1 : PyLong_AsSize_t(found);
+    (previous == none ? first_ : next_[previous]) = column;
+    return column;
+  }
+
+  static bool same(nb::handle a, nb::handle b) {
+    if (a.is(b)) return true;
+    if (!PyUnicode_CheckExact(a.ptr()) || !PyUnicode_CheckExact(b.ptr())) return false;
+    const Py_ssize_t length = PyUnicode_GET_LENGTH(a.ptr());
+    const auto kind = PyUnicode_KIND(a.ptr());
+    return length == PyUnicode_GET_LENGTH(b.ptr()) && kind == PyUnicode_KIND(b.ptr()) &&
+           std::memcmp(PyUnicode_DATA(a.ptr()), PyUnicode_DATA(b.ptr()),
+                       static_cast<std::size_t>(length) * kind) == 0;
+  }
+
+  std::size_t bits_;
+  std::size_t limit_;
+  nb::dict index_;
+  std::vector<nb::object> names_;
+  std::vector<std::size_t> next_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace hinge

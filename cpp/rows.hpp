@@ -1,0 +1,146 @@
+// Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
+//
+// A row is checked as it is taken, while it is in the cache anyway. Columns that are not strictly
+// ascending are put in order (and repeated ones added up, as CSR defines them) in a scratch copy;
+// columns outside of the matrix are refused. Nothing here trusts what the arrays say.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "instance.hpp"
+
+namespace hinge {
+
+struct Scratch {
+  std::vector<std::pair<std::int64_t, double>> pairs;
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+
+  // Takes what is in `pairs`, in any order, as one instance.
+  Instance ordered() {
+    const auto by_column = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(pairs.begin(), pairs.end(), by_column))
+      std::stable_sort(pairs.begin(), pairs.end(), by_column);
+    columns.clear();
+    values.clear();
+    for (const auto& [column, value] : pairs) {
+      if (!columns.empty() && columns.back() == column) {
+        values.back() += value;
+      } else {
+        columns.push_back(column);
+        values.push_back(value);
+      }
+    }
+    Instance x;
+    x.values = values.data();
+    x.columns = columns.data();
+    x.size = columns.size();
+    x.layout = Layout::sparse64;
+    return x;
+  }
+};
+
+class Rows {
+ public:
+  static Rows dense(const void* values, Precision precision, std::size_t count, std::size_t width,
+                    std::ptrdiff_t row_stride, std::ptrdiff_t column_stride) {
+    Rows rows(values, precision, count, width);
+    rows.layout_ = column_stride == 1 ? Layout::dense : Layout::strided;
+    rows.row_stride_ = row_stride;
+    rows.column_stride_ = column_stride;
+    return rows;
+  }
+
+  // `starts` has count + 1 entries, of int32 or int64 like `columns` or not; `stored` values exist.
+  static Rows sparse(const void* values, Precision precision, const void* columns,
+                     bool wide_columns, const void* starts, bool wide_starts, std::size_t count,
+                     std::size_t width, std::size_t stored) {
+    Rows rows(values, precision, count, width);
+    rows.layout_ = wide_columns ? Layout::sparse64 : Layout::sparse32;
+    rows.columns_ = columns;
+    rows.starts_ = starts;
+    rows.wide_starts_ = wide_starts;
+    rows.stored_ = stored;
+    return rows;
+  }
+
+  std::size_t count() const { return count_; }
+  std::size_t width() const { return width_; }
+  std::size_t stored() const { return is_sparse() ? stored_ : count_ * width_; }
+
+  Instance row(std::size_t i, Scratch& scratch) const {
+    Instance x;
+    x.layout = layout_;
+    x.precision = precision_;
+    const std::size_t value_size =
+        precision_ == Precision::single_ ? sizeof(float) : sizeof(double);
+    const auto* bytes = static_cast<const char*>(values_);
+    if (!is_sparse()) {
+      x.size = width_;
+      x.stride = column_stride_;
+      x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_stride_ *
+                             static_cast<std::ptrdiff_t>(value_size);
+      return x;
+    }
+    const std::int64_t from = start(i), to = start(i + 1);
+    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_)
+      throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
+                        std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
+                    i);
+    x.size = static_cast<std::size_t>(to - from);
+    x.values = bytes + static_cast<std::size_t>(from) * value_size;
+    return layout_ == Layout::sparse32
+               ? in_order(x, static_cast<const std::int32_t*>(columns_) + from, i, scratch)
+               : in_order(x, static_cast<const std::int64_t*>(columns_) + from, i, scratch);
+  }
+
+ private:
+  Rows(const void* values, Precision precision, std::size_t count, std::size_t width)
+      : values_(values), precision_(precision), count_(count), width_(width) {}
+
+  bool is_sparse() const { return starts_ != nullptr; }
+
+  std::int64_t start(std::size_t i) const {
+    return wide_starts_ ? static_cast<const std::int64_t*>(starts_)[i]
+                        : static_cast<const std::int32_t*>(starts_)[i];
+  }
+
+  template <class Index>
+  Instance in_order(Instance x, const Index* columns, std::size_t row, Scratch& scratch) const {
+    x.columns = columns;
+    Index broken = 0;  // no early exit, so that this vectorises
+    for (std::size_t j = 1; j < x.size; ++j) broken |= columns[j] <= columns[j - 1];
+    if (x.size == 0 || (!broken && columns[0] >= 0 &&
+                        static_cast<std::uint64_t>(columns[x.size - 1]) < width_))
+      return x;
+    scratch.pairs.clear();
+    visit(x, [&](auto features) {
+      for (std::size_t j = 0; j < x.size; ++j) {
+        const auto column = static_cast<std::int64_t>(columns[j]);
+        if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
+          throw Refused("column index " + std::to_string(column) + " is outside 0.." +
+                            std::to_string(width_ - 1),
+                        row);
+        scratch.pairs.emplace_back(column, features.value(j));
+      }
+    });
+    return scratch.ordered();
+  }
+
+  const void* values_;
+  const void* columns_ = nullptr;
+  const void* starts_ = nullptr;
+  Precision precision_;
+  Layout layout_ = Layout::dense;
+  bool wide_starts_ = false;
+  std::size_t count_;
+  std::size_t width_;
+  std::size_t stored_ = 0;
+  std::ptrdiff_t row_stride_ = 0;
+  std::ptrdiff_t column_stride_ = 1;
+};
+
+}  // namespace hinge

@@ -1,0 +1,33 @@
+// Regression: |y - w.x| <= epsilon. Loss [|y - w.x| - epsilon]_+  (J06 section 5).
+//
+// Every round outside of the tube counts as a mistake.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "rule.hpp"
+
+namespace hinge {
+
+class Regression final : public Rule {
+ public:
+  Regression(Step step, double epsilon) : step_(step), epsilon_(epsilon) {}
+
+  Move decide(const double* scores, double target, double q, double weight,
+              double* amounts) const override {
+    const double residual = target - scores[0];
+    Move move;
+    move.loss = std::max(0.0, std::abs(residual) - epsilon_);
+    move.mistake = move.loss > 0;
+    move.length = step_.length(move.loss, q, weight);
+    amounts[0] = std::copysign(move.length, residual);
+    return move;
+  }
+
+ private:
+  Step step_;
+  double epsilon_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,48 @@
+"""hinge: online margin learning.
+
+It sees one example, predicts, is told the truth, and moves its predictor just far enough.
+
+Importing this package is cheap: what you use is loaded when you first use it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import bounds as bounds
+    from .classifier import PAClassifier as PAClassifier
+    from .files import load as load
+    from .learner import Learner as Learner
+    from .learner import Statistics as Statistics
+    from .model_file import ModelFileError as ModelFileError
+    from .oneclass import PAOneClass as PAOneClass
+    from .regressor import PARegressor as PARegressor
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Learner": "learner",
+    "ModelFileError": "model_file",
+    "PAClassifier": "classifier",
+    "PAOneClass": "oneclass",
+    "PARegressor": "regressor",
+    "Statistics": "learner",
+    "load": "files",
+}
+_MODULES = ("bounds", "compat", "river")
+
+__all__ = ["__version__", *_WHERE, "bounds"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE, *_MODULES})

@@ -1,0 +1,224 @@
+"""PAClassifier: Passive-Aggressive classification with two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from . import parameters
+from .estimator import StreamEstimator
+from .labels import plain
+from .learner import Learner
+
+
+@parameters.documented("classification", parameters.PARAMETERS)
+class PAClassifier(ClassifierMixin, StreamEstimator):
+    """Passive-Aggressive classification with two classes (J06 sections 3 and 4, N03).
+
+    Predicts the sign of w.x; on a loss [margin - y w.x]_+ it moves w just far enough (see `step`).
+    Use it for streams, for sparse text, for data that does not fit into memory, and for a model an event;
+    on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PAClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PAClassifier(C=0.1, random_state=0).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.97
+    True
+
+    One event at a time, with named features:
+
+    >>> model = PAClassifier()
+    >>> for x, y in [({"free": 1, "money": 2}, "spam"), ({"meeting": 1}, "ham")]:
+    ...     guess = model.predict_one(x)
+    ...     model = model.learn_one(x, y)
+    >>> model.predict_one({"money": 1})
+    'spam'
+    """
+
+    _task: ClassVar[str] = "classification"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        fit_intercept: bool = parameters.default("fit_intercept"),
+        w1: npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        classes: Sequence[Any] | None = parameters.default("classes"),
+        class_weight: Mapping[Any, float] | str | None = parameters.default("class_weight"),
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        tolerance: float | None = parameters.default("tolerance"),
+        max_updates: int = parameters.default("max_updates"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.fit_intercept = fit_intercept
+        self.w1 = w1
+        self.average = average
+        self.classes = classes
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.tolerance = tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- learn ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
+        rows = self._rows(X, reset=True)
+        y = _labels(self, y)
+        found = np.unique(y)
+        classes = found if self.classes is None else np.asarray(self.classes)
+        if len(found) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}. {len(found)} classes were found: {found[:5].tolist()}"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"two classes are needed, the data has only 1 class: {found.tolist()}")
+        learner = self._begin(classes, self._class_weights(classes, y))
+        self._fit_learner(learner, rows, y, sample_weight)
+        self._classes = classes
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """One pass over the rows, in their order. `classes`: both labels, needed in the first call."""
+        learner = self.__dict__.get("_learner")
+        rows = self._rows(X, reset=learner is None)
+        if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
+            y = _labels(self, y)
+        if learner is None:
+            learner = self._first(classes)
+        else:
+            self._follow_parameters(learner)
+            if classes is not None and not np.array_equal(self.classes_, np.sort(np.asarray(classes))):
+                raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}")
+        learner._learn_rows(rows, y, sample_weight)
+        self._learner = learner
+        return self
+
+    def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values, and the true label `y`."""
+        self._stream().learn_one(x, y, weight)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        self._stream().learn_many(X, y, sample_weight)
+        return self
+
+    def _first(self, classes: npt.ArrayLike | None) -> Learner:
+        if classes is None and self.classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result as class_weight."
+            )
+        known = np.unique(np.asarray(classes)) if self.classes is None else np.asarray(self.classes)
+        if len(known) > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: {known[:5].tolist()}"
+            )
+        learner = self._begin(known, self.class_weight)
+        self._name_features(learner)
+        self._classes = known
+        return learner
+
+    def _begin(self, classes: npt.NDArray[Any], class_weight: Any) -> Learner:
+        if isinstance(class_weight, Mapping):
+            unknown = set(class_weight) - set(classes.tolist())
+            if unknown:
+                raise ValueError(f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes")
+        return self._new_learner(classes=[plain(c) for c in classes.tolist()], class_weight=class_weight)
+
+    def _class_weights(self, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
+        if not isinstance(self.class_weight, str):
+            return self.class_weight
+        weights = compute_class_weight("balanced", classes=classes, y=y)
+        return dict(zip(classes.tolist(), weights.tolist(), strict=True))
+
+    # ---- predict ------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """w.x (with the intercept) of each row; positive for `classes_[1]`."""
+        learner = self._fitted()
+        return learner.scores_of(self._rows(X, reset=False))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row; a score of exactly 0 gives `classes_[0]`."""
+        scores = self.decision_function(X)
+        classes = self.classes_
+        if len(classes) == 1:
+            return np.full(len(scores), classes[0])
+        labels: npt.NDArray[Any] = classes[(scores > 0).astype(np.intp)]
+        return labels
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        learner = self._fitted()
+        if "_classes" in self.__dict__:
+            known: npt.NDArray[Any] = self._classes
+            return known
+        return np.asarray(learner.labels.known)
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """w, of shape (1, n_features); the average if `average`."""
+        return self._fitted().weights[np.newaxis]
+
+    @property
+    def intercept_(self) -> npt.NDArray[Any]:
+        learner = self._fitted()
+        return np.asarray([learner.intercept], dtype=learner.parameters["dtype"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _labels(estimator: PAClassifier, y: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return y

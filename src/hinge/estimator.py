@@ -1,0 +1,259 @@
+"""What the scikit-learn estimators share: rows in, passes of `fit`, the one-event API, files.
+
+Everything goes through a `Learner`; here is only what scikit-learn asks for beyond it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from . import model_file, parameters
+from .learner import Contribution, Learner, Rows, Statistics, is_csr, is_frame, rows_of
+
+_IN_PLACE = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@dataclass(frozen=True)
+class BatchReport:
+    """How the batch conversion (`tolerance`) ended."""
+
+    converged: bool  # a whole pass found no squared loss above the tolerance
+    presentations: int  # N03 bounds them by B |u - w_1|^2 / tolerance if u has no loss
+    passes: int
+    tolerance: float
+    max_updates: int
+
+
+class StreamEstimator(BaseEstimator):
+    """The base of PAClassifier, PARegressor and PAOneClass."""
+
+    _task: ClassVar[str]
+
+    # ---- the learner inside -----------------------------------------------------------------------------
+
+    def _new_learner(self, **replaced: Any) -> Learner:
+        given = self.get_params(deep=False)
+        parameters.check(self._task, given)
+        options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
+        return Learner(self._task, **{**options, **replaced})
+
+    def _fitted(self) -> Learner:
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit', 'partial_fit' or 'learn_one' "
+                "with appropriate arguments before using this estimator."
+            )
+        return learner
+
+    def _rule(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self._rule_names())
+
+    def _rule_names(self) -> list[str]:
+        return parameters.names_for(self._task, ("step", "C", "margin", "epsilon"))
+
+    def _follow_parameters(self, learner: Learner) -> None:
+        """`C` and the like may change between calls of partial_fit."""
+        changes = {
+            name: getattr(self, name)
+            for name in self._rule_names()
+            if getattr(self, name) != learner.parameters[name]
+        }
+        if changes:
+            learner.change(**changes)
+
+    def set_params(self, **params: Any) -> Self:
+        super().set_params(**params)
+        learner = self.__dict__.get("_learner")
+        if learner is not None:
+            self._follow_parameters(learner)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.__dict__.get("_learner") is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ---- rows ---------------------------------------------------------------------------------------------
+
+    def _rows(self, X: Any, *, reset: bool) -> Rows:
+        """X as the core reads it. Plain float arrays and CSR matrices skip scikit-learn's validation: the
+        core checks them itself, row by row."""
+        if reset or "feature_names_in_" in self.__dict__ or not _is_plain(X):
+            if not reset and "n_features_in_" not in self.__dict__ and is_frame(X):
+                return self._fitted()._named_rows(X, learning=False)
+            X = validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+            )
+        rows = rows_of(X)
+        expected = self.__dict__.get("n_features_in_")
+        if expected is None:
+            expected = self._fitted().n_features
+        if rows.width != expected:
+            raise ValueError(
+                f"X has {rows.width} features, but {type(self).__name__} is expecting {expected} features as input"
+            )
+        return rows
+
+    def _name_features(self, learner: Learner) -> None:
+        names = self.__dict__.get("feature_names_in_")
+        if names is not None and learner.parameters["hash_bits"] is None and not learner.n_features:
+            learner.name_columns(names.tolist())
+
+    # ---- fit ----------------------------------------------------------------------------------------------
+
+    def _fit_learner(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+        """Passes over the rows until they improve nothing, or the batch conversion."""
+        self._name_features(learner)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows),
+                                                 dtype=np.float64)
+        report = None
+        if self.tolerance is not None:
+            report = self._convert_batch(learner, rows, y, sample_weight)
+            passes = report.passes
+        else:
+            passes = self._pass_over(learner, rows, y, sample_weight)
+        self._learner = learner
+        self.n_iter_ = passes
+        self.batch_report_ = report
+
+    def _pass_over(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> int:
+        random = check_random_state(self.random_state)
+        best, waited = np.inf, 0
+        for number in range(1, self.max_iter + 1):
+            before = learner.statistics
+            order = random.permutation(rows.count) if self.shuffle else None
+            learner._learn_rows(rows, y, sample_weight, order)
+            after = learner.statistics
+            rounds, updates = after.rounds - before.rounds, after.updates - before.updates
+            mean = (after.loss - before.loss) / max(1, rounds)
+            if self.verbose:
+                mistakes = after.mistakes - before.mistakes
+                print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes, {updates} updates", flush=True)
+            if updates == 0:
+                return number
+            if self.tol is not None:
+                waited = waited + 1 if mean > best - self.tol else 0
+                best = min(best, mean)
+                if waited >= self.n_iter_no_change:
+                    return number
+        if self.tol is not None and self.max_iter > 1:
+            warnings.warn(
+                f"{self.max_iter} passes (max_iter) were made and the loss still fell; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return int(self.max_iter)
+
+    def _convert_batch(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> BatchReport:
+        """N03 section 4: cycle, present an example only while its squared loss exceeds the tolerance."""
+        presented, passes, last = 0, 0, 1
+        while last and learner.statistics.updates < self.max_updates:
+            left = self.max_updates - learner.statistics.updates
+            last = learner._learn_rows(rows, y, sample_weight, None, self.tolerance, left)
+            presented += last
+            passes += 1
+            if self.verbose:
+                print(f"pass {passes}: {last} examples presented", flush=True)
+        if last:
+            warnings.warn(
+                f"the batch conversion stopped at {self.max_updates} updates (max_updates) with losses above the "
+                "tolerance left: the data may not be realizable",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return BatchReport(not last, presented, passes, float(self.tolerance), int(self.max_updates))
+
+    # ---- the one-event API ----------------------------------------------------------------------------------
+
+    def _stream(self) -> Learner:
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None:
+            self._learner = learner = self._new_learner()
+        return learner
+
+    def score_one(self, x: dict[Any, Any]) -> float:
+        """The score of the features `x`: the decision function of one event."""
+        return self._stream().score_one(x)
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """Predicts for the features `x`, a dict of names and values. Never learns."""
+        return self._stream().predict_one(x)
+
+    def explain_one(self, x: dict[Any, Any]) -> list[Contribution]:
+        """What each feature of `x` contributed to its score, the largest first."""
+        return self._stream().explain_one(x)
+
+    def named_weights(self) -> dict[Any, float]:
+        """The weights by the names of their features."""
+        return self._fitted().named_weights()
+
+    @property
+    def stats_(self) -> Statistics:
+        """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
+        return self._fitted().statistics
+
+    # ---- files ----------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
+        model_file.write_whole(path, model_file.to_bytes(*self.to_parts()))
+
+    _kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_", "_classes")
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        learner, tensors = self._fitted().to_parts()
+        given = self.get_params(deep=False)
+        given.pop("w1", None)  # the learner keeps it
+        report = self.__dict__.get("batch_report_")
+        header = {
+            "kind": type(self).__name__,
+            "learner": learner,
+            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
+            "attributes": {
+                name: model_file.encode_value(self.__dict__[name]) for name in self._kept if name in self.__dict__
+            },
+            "batch_report": None if report is None else vars(report),
+        }
+        return header, tensors
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
+        learner = Learner.from_parts(header["learner"], tensors)
+        given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        estimator = cls(w1=learner.parameters["w1"], **given)
+        for name, value in header["attributes"].items():
+            setattr(estimator, name, model_file.decode_value(value))
+        report = header["batch_report"]
+        if "n_iter_" in header["attributes"]:
+            estimator.batch_report_ = None if report is None else BatchReport(**report)
+        estimator._learner = learner
+        return estimator
+
+
+class _Sized:
+    """Enough of a matrix for `_check_sample_weight`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.shape = (rows.count, rows.width)
+        self.dtype = np.dtype(np.float64)
+
+
+def _is_plain(X: Any) -> bool:
+    if type(X) is np.ndarray:
+        return X.ndim == 2 and X.dtype in _IN_PLACE and X.shape[0] > 0 and X.shape[1] > 0
+    return is_csr(X) and X.data.dtype in _IN_PLACE and X.shape[0] > 0 and X.shape[1] > 0

@@ -1,0 +1,30 @@
+"""`hinge.load`: whatever was saved, as what it was."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from . import model_file
+
+# What a file may say that it is, and the class that reads it. Nothing else is ever imported or run.
+_KINDS = {
+    "Learner": ("hinge.learner", "Learner"),
+    "PAClassifier": ("hinge.classifier", "PAClassifier"),
+    "PARegressor": ("hinge.regressor", "PARegressor"),
+    "PAOneClass": ("hinge.oneclass", "PAOneClass"),
+    "river.PAClassifier": ("hinge.river", "PAClassifier"),
+    "river.PARegressor": ("hinge.river", "PARegressor"),
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads a model that `save` wrote. It goes on learning to the bit as if it had never stopped."""
+    header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
+    try:
+        module, name = _KINDS[header["kind"]]
+        return getattr(importlib.import_module(module), name).from_parts(header, tensors)
+    except (KeyError, TypeError, ValueError) as error:
+        raise model_file.ModelFileError(f"{path} does not describe a model that this hinge knows: {error}") from error

@@ -1,0 +1,150 @@
+"""One safetensors file for a model: arrays, and a JSON header in its metadata. No pickle, no code.
+
+The file carries the SHA-256 of all its bytes (taken with the place of the digest filled with zeros), so that
+a truncated, flipped or foreign file is refused. It is written to a temporary file beside its place, synced,
+and renamed: at every moment there is a whole file, the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FORMAT = "hinge-model"
+VERSION = 1
+
+Tensors = dict[str, npt.NDArray[Any]]
+
+_NO_DIGEST = b"0" * 64
+_DIGEST = re.compile(rb'\\"checksum\\":\\"([0-9a-f]{64})\\"')
+
+
+class ModelFileError(ValueError):
+    """The file is not a hinge model, or not whole, or from a newer version."""
+
+
+def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
+    from safetensors.numpy import save
+
+    whole = {"format": FORMAT, "version": VERSION, "checksum": _NO_DIGEST.decode(), "header": header}
+    metadata = {"hinge": json.dumps(whole, separators=(",", ":"))}  # one entry: their order is not fixed
+    blank = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata)
+    start = _find_digest(blank)
+    return blank[:start] + hashlib.sha256(blank).hexdigest().encode() + blank[start + 64 :]
+
+
+def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], Tensors]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        start = _find_digest(data)
+    except ModelFileError:
+        raise ModelFileError(f"{source} is not a hinge model, or its beginning is damaged") from None
+    digest = data[start : start + 64]
+    blank = data[:start] + _NO_DIGEST + data[start + 64 :]
+    if hashlib.sha256(blank).hexdigest().encode() != digest:
+        raise ModelFileError(f"{source} is damaged: its checksum does not match (truncated or altered)")
+    try:
+        whole = json.loads(_header_json(data)["__metadata__"]["hinge"])
+        if whole["format"] != FORMAT:
+            raise ModelFileError(f"{source} is not a hinge model")
+        if whole["version"] > VERSION:
+            raise ModelFileError(
+                f"{source} has format version {whole['version']}, this hinge reads up to {VERSION}: upgrade hinge"
+            )
+        return whole["header"], load(data)
+    except (KeyError, TypeError, json.JSONDecodeError, SafetensorError) as error:
+        raise ModelFileError(f"{source} is not a hinge model: {error}") from error
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file so that its place holds the old bytes or the new ones, never a part."""
+    place = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _usual_mode(place))
+        os.replace(temporary, place)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _usual_mode(place: Path) -> int:
+    """The mode of the file that is replaced, or what a new file would get (mkstemp's is 0600)."""
+    with contextlib.suppress(OSError):
+        return place.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _header_json(data: bytes) -> Any:
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+
+
+def _find_digest(data: bytes) -> int:
+    """Where the checksum's 64 digits stand. Quotes in deeper strings are escaped once more, so it is found once."""
+    length = int.from_bytes(data[:8], "little")
+    found = list(_DIGEST.finditer(data, 8, 8 + min(length, len(data))))
+    if len(found) != 1:
+        raise ModelFileError("no checksum")
+    return found[0].start(1)
+
+
+# ---- values that JSON cannot hold as they are ---------------------------------------------------------
+
+
+def encode_value(value: Any) -> Any:
+    """A parameter or attribute as JSON. Arrays are kept elsewhere (as tensors)."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {"dict": [[encode_value(k), encode_value(v)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {"list": [encode_value(v) for v in value]}
+    if isinstance(value, np.ndarray):
+        return {"array": [encode_value(v) for v in value.tolist()], "dtype": value.dtype.str}
+    if isinstance(value, np.random.RandomState):
+        kind, keys, position, has_gauss, gauss = value.get_state(legacy=True)
+        return {"RandomState": [kind, keys.tolist(), position, has_gauss, gauss]}
+    if isinstance(value, (type, np.dtype)):
+        return np.dtype(value).name
+    raise TypeError(f"a model file cannot hold {value!r}")
+
+
+def decode_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "dict" in value:
+        return {decode_value(k): decode_value(v) for k, v in value["dict"]}
+    if "list" in value:
+        return [decode_value(v) for v in value["list"]]
+    if "RandomState" in value:
+        state = np.random.RandomState()
+        kind, keys, position, has_gauss, gauss = value["RandomState"]
+        state.set_state((kind, np.asarray(keys, dtype=np.uint32), position, has_gauss, gauss))
+        return state
+    return np.asarray(value["array"], dtype=np.dtype(value["dtype"]))

@@ -1,0 +1,133 @@
+"""PAOneClass: Passive-Aggressive one-class learning (uniclass)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import OutlierMixin
+
+from . import parameters
+from .estimator import StreamEstimator
+
+
+@parameters.documented("uniclass", parameters.PARAMETERS)
+class PAOneClass(OutlierMixin, StreamEstimator):
+    """Passive-Aggressive one-class learning: a ball around what is usual (J06 section 6, N03).
+
+    Predicts 1 inside of the ball and -1 outside, like scikit-learn's outlier detectors; on a loss
+    [|x - w| - radius]_+ it moves the centre w towards x, just far enough (see `step`). The radius is fixed,
+    or learned up to `max_radius`. Distances weigh all features alike: scale them first. One outlier in the
+    data drags a 'pa' ball along; 'pa1' with a small C hardly notices.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hinge import PAOneClass
+    >>> usual = np.random.default_rng(0).normal(loc=5.0, size=(500, 2))
+    >>> model = PAOneClass(radius=3.0, C=0.05, random_state=0).fit(usual)
+    >>> model.predict([[5.0, 5.0], [0.0, 0.0]])
+    array([ 1, -1])
+    """
+
+    _task: ClassVar[str] = "uniclass"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        radius: float = parameters.default("radius"),
+        max_radius: float | None = parameters.default("max_radius"),
+        w1: str | npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        tolerance: float | None = parameters.default("tolerance"),
+        max_updates: int = parameters.default("max_updates"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.radius = radius
+        self.max_radius = max_radius
+        self.w1 = w1
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.tolerance = tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`). No y."""
+        rows = self._rows(X, reset=True)
+        self._fit_learner(self._new_learner(), rows, None, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """One pass over the rows, in their order. No y."""
+        learner = self.__dict__.get("_learner")
+        rows = self._rows(X, reset=learner is None)
+        if learner is None:
+            learner = self._new_learner()
+            self._name_features(learner)
+        else:
+            self._follow_parameters(learner)
+        learner._learn_rows(rows, None, sample_weight)
+        self._learner = learner
+        return self
+
+    def learn_one(self, x: dict[Any, Any], weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values."""
+        self._stream().learn_one(x, None, weight)
+        return self
+
+    def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        self._stream().learn_many(X, None, sample_weight)
+        return self
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """radius - |x - w| of each row: 0 or more inside of the ball."""
+        return self._fitted().scores_of(self._rows(X, reset=False))
+
+    def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
+        """-|x - w| of each row: the decision function plus `offset_`."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """1 for rows inside of the ball, -1 for those outside."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    @property
+    def center_(self) -> npt.NDArray[Any]:
+        """The centre w of the ball; the average if `average`."""
+        return self._fitted().weights
+
+    @property
+    def radius_(self) -> float:
+        """The radius of the ball, fixed or as learned so far."""
+        return self._fitted().radius
+
+    @property
+    def offset_(self) -> float:
+        return -self.radius_

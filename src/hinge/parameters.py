@@ -1,0 +1,258 @@
+"""Every option of hinge, once: its name, what it may be, its default, and what it does.
+
+This table feeds the checks of the constructors, their docstrings and (later) the command line.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+TASKS = ("classification", "regression", "uniclass")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One option. `allowed` says in words what `accepts` tests."""
+
+    name: str
+    default: Any
+    allowed: str
+    accepts: Callable[[Any], bool]
+    help: str
+    tasks: tuple[str, ...] = TASKS
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def _real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
+    def accepts(value: Any) -> bool:
+        if not _is_real(value) or math.isnan(value) or (math.isinf(value) and not infinite):
+            return False
+        return bool(value >= above if inclusive else value > above)
+
+    return accepts
+
+
+def _whole(low: int, high: float = math.inf) -> Callable[[Any], bool]:
+    return lambda value: _is_whole(value) and low <= value <= high
+
+
+def _one_of(*words: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def _or_none(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or accepts(value)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _is_start(value: Any) -> bool:
+    """A start vector: none, a word, a vector of finite numbers, or a dict of named weights."""
+    if value is None or (isinstance(value, str) and value in ("first", "zero")):
+        return True
+    try:
+        weights = np.asarray(list(value.values()) if isinstance(value, Mapping) else value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return weights.ndim == 1 and bool(np.isfinite(weights).all())
+
+
+def _is_dtype(value: Any) -> bool:
+    try:
+        return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
+    except TypeError:
+        return False
+
+
+def _is_class_weight(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return True
+    return isinstance(value, Mapping) and all(_real(0, inclusive=True)(v) for v in value.values())
+
+
+def _is_seed(value: Any) -> bool:
+    return value is None or _whole(0, 2**32 - 1)(value) or isinstance(value, np.random.RandomState)
+
+
+_CLASSIFICATION = ("classification",)
+_LINEAR = ("classification", "regression")
+
+PARAMETERS: dict[str, Parameter] = {
+    p.name: p
+    for p in (
+        Parameter(
+            "step", "pa1", "'pa', 'pa1', 'pa2' or (classification) 'perceptron'",
+            _one_of("pa", "pa1", "pa2", "perceptron"),
+            "How far to move on a loss. 'pa': until there is no loss. 'pa1': the same, but never farther than "
+            "C. 'pa2': a part of it, less for small C. 'perceptron': by x, on mistakes only.",
+        ),
+        Parameter(
+            "C", 1.0, "a number greater than 0 (inf is allowed)", _real(0, infinite=True),
+            "Aggressiveness of 'pa1' and 'pa2': small for noisy data. N03's relaxation gamma is 1/(2C). "
+            "'pa' and 'perceptron' do not use it.",
+        ),
+        Parameter(
+            "margin", 1.0, "a finite number greater than 0", _real(0),
+            "The margin to keep: the loss is [margin - y w.x]_+.", _CLASSIFICATION,
+        ),
+        Parameter(
+            "epsilon", 0.1, "a finite number, 0 or more", _real(0, inclusive=True),
+            "Errors up to epsilon cost nothing: the loss is [|y - w.x| - epsilon]_+.", ("regression",),
+        ),
+        Parameter(
+            "radius", 1.0, "a finite number, 0 or more", _real(0, inclusive=True),
+            "The radius of the ball, if it is fixed: the loss is [|x - w| - radius]_+.", ("uniclass",),
+        ),
+        Parameter(
+            "max_radius", None, "None or a finite number greater than 0", _or_none(_real(0)),
+            "If given, the radius is learned: it starts at 0, only grows, and never exceeds max_radius "
+            "(`radius` is not used). A bound far above the radii that matter makes it grow slowly.",
+            ("uniclass",),
+        ),
+        Parameter(
+            "fit_intercept", True, "True or False", _is_bool,
+            "Learn an intercept: the weight of a constant feature of value 1, which counts in the norm of x.",
+            _LINEAR,
+        ),
+        Parameter(
+            "w1", None, "None, a vector of finite numbers, a dict of named weights, or (uniclass) 'first' or 'zero'",
+            _is_start,
+            "Where to start. None is 0; for uniclass it is 'first': the first instance becomes the centre, and "
+            "is not a round.",
+        ),
+        Parameter(
+            "average", False, "True, False, or a whole number of 1 or more",
+            lambda value: _is_bool(value) or _whole(1)(value),
+            "Predict with the average of the vectors that predicted so far, kept lazily and exactly. A number "
+            "n starts the average at round n.",
+        ),
+        Parameter(
+            "classes", None, "None or two different labels", lambda value: value is None or len(list(value)) == 2,
+            "The two labels in order, the negative one first, if known ahead. None: from the data, sorted.",
+            _CLASSIFICATION,
+        ),
+        Parameter(
+            "class_weight", None, "None, 'balanced', or a dict of labels to weights of 0 or more",
+            _is_class_weight,
+            "Multiplies the weight of each example by that of its label. 'balanced' (fit only) makes the "
+            "labels weigh the same in all.", _CLASSIFICATION,
+        ),
+        Parameter(
+            "max_iter", 1000, "a whole number of 1 or more", _whole(1),
+            "At most so many passes over the data in `fit`.",
+        ),
+        Parameter(
+            "tol", 1e-3, "None or a finite number, 0 or more", _or_none(_real(0, inclusive=True)),
+            "`fit` stops when the mean loss of `n_iter_no_change` passes in a row was not lower than the best "
+            "by more than tol, and whenever a whole pass changed nothing. None: only then.",
+        ),
+        Parameter(
+            "n_iter_no_change", 5, "a whole number of 1 or more", _whole(1),
+            "How many passes without improvement `fit` accepts.",
+        ),
+        Parameter("shuffle", True, "True or False", _is_bool, "Visit the rows in a new random order each pass of `fit`."),
+        Parameter(
+            "tolerance", None, "None or a finite number greater than 0", _or_none(_real(0)),
+            "If given, `fit` runs N03's batch conversion (with step='pa', in the order of the rows): it presents "
+            "only examples whose squared loss exceeds tolerance, until there is none.",
+        ),
+        Parameter(
+            "max_updates", 1_000_000, "a whole number of 1 or more", _whole(1),
+            "The batch conversion gives up after so many updates (the data may not be realizable).",
+        ),
+        Parameter(
+            "hash_bits", None, "None or a whole number from 1 to 30", _or_none(_whole(1, 30)),
+            "Named features: None keeps a vocabulary that grows; a number b hashes the names into 2^b columns "
+            "(MurmurHash3, the columns and signs of scikit-learn's FeatureHasher).",
+        ),
+        Parameter(
+            "max_features", 2**24, "a whole number from 1 to 2^40", _whole(1, 2**40),
+            "The most features that the model accepts; input that would need more is refused.",
+        ),
+        Parameter(
+            "dtype", "float64", "'float32' or 'float64'", _is_dtype,
+            "The type of the weights. Data of either type is read in place; sums are made in float64.",
+        ),
+        Parameter(
+            "random_state", None, "None, a whole number from 0 to 2^32 - 1, or a numpy RandomState", _is_seed,
+            "The seed of the shuffling in `fit`.",
+        ),
+        Parameter("verbose", 0, "a whole number, 0 or more", lambda v: _is_bool(v) or _whole(0)(v),
+                  "1 prints a line for each pass of `fit`."),
+    )
+}
+
+# The options of a `Learner`; the others belong to `fit`.
+OF_LEARNER = (
+    "step", "C", "margin", "epsilon", "radius", "max_radius", "fit_intercept", "w1", "average", "classes",
+    "class_weight", "hash_bits", "max_features", "dtype",
+)  # fmt: skip
+
+
+def default(name: str) -> Any:
+    return PARAMETERS[name].default
+
+
+def check(task: str, values: Mapping[str, Any]) -> None:
+    """Raises ValueError for a value, or a combination of values, that makes no sense."""
+    for name, value in values.items():
+        parameter = PARAMETERS[name]
+        if not parameter.accepts(value):
+            raise ValueError(f"{name} must be {parameter.allowed}, not {value!r}")
+    step = values.get("step")
+    if step == "perceptron" and task != "classification":
+        raise ValueError(f"step='perceptron' is for classification; for {task} use 'pa', 'pa1' or 'pa2'")
+    if values.get("tolerance") is not None and step != "pa":
+        raise ValueError(
+            f"tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
+        )
+    w1 = values.get("w1")
+    if isinstance(w1, str) and task != "uniclass":
+        raise ValueError(f"w1={w1!r} is for uniclass; for {task} give a vector, a dict, or None for 0")
+    if isinstance(w1, Mapping) and values.get("hash_bits") is not None:
+        raise ValueError("w1 as a dict of names goes with a growing vocabulary (hash_bits=None)")
+    hash_bits = values.get("hash_bits")
+    if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
+        raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")
+
+
+def names_for(task: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if task in PARAMETERS[name].tasks]
+
+
+def describe(names: Iterable[str], indent: str = "    ") -> str:
+    """The 'Parameters' section of a docstring."""
+    lines = []
+    for name in names:
+        parameter = PARAMETERS[name]
+        lines.append(f"{indent}{name} : {parameter.allowed}, default={parameter.default!r}")
+        lines.append(f"{indent}    {parameter.help}")
+    return "\n".join(lines).strip()
+
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def documented(task: str, names: Iterable[str]) -> Callable[[_Class], _Class]:
+    """A class decorator: fills `{parameters}` in the docstring from the table."""
+
+    def decorate(cls: _Class) -> _Class:
+        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", describe(names_for(task, names)))
+        return cls
+
+    return decorate

@@ -1,0 +1,131 @@
+"""PARegressor: Passive-Aggressive regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from . import parameters
+from .estimator import StreamEstimator
+
+
+@parameters.documented("regression", parameters.PARAMETERS)
+class PARegressor(RegressorMixin, StreamEstimator):
+    """Passive-Aggressive regression (J06 section 5, N03).
+
+    Predicts w.x; on a loss [|y - w.x| - epsilon]_+ it moves w just far enough (see `step`). The scale of the
+    features and of y matters: with 'pa1' no step is longer than C, so bring y to a size of about 1.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PARegressor
+    >>> model = PARegressor(epsilon=0.01)
+    >>> for hour in range(200):
+    ...     x = {"load": hour % 7, "night": hour % 24 < 6}
+    ...     model = model.learn_one(x, 0.5 * x["load"] + 2 * x["night"])
+    >>> round(model.predict_one({"load": 4, "night": True}), 1)
+    4.0
+    """
+
+    _task: ClassVar[str] = "regression"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        epsilon: float = parameters.default("epsilon"),
+        fit_intercept: bool = parameters.default("fit_intercept"),
+        w1: npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        tolerance: float | None = parameters.default("tolerance"),
+        max_updates: int = parameters.default("max_updates"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.w1 = w1
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.tolerance = tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
+        rows = self._rows(X, reset=True)
+        self._fit_learner(self._new_learner(), rows, _numbers(self, y), sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """One pass over the rows, in their order."""
+        learner = self.__dict__.get("_learner")
+        rows = self._rows(X, reset=learner is None)
+        if not (type(y) is np.ndarray and y.ndim == 1):
+            y = _numbers(self, y)
+        if learner is None:
+            learner = self._new_learner()
+            self._name_features(learner)
+        else:
+            self._follow_parameters(learner)
+        learner._learn_rows(rows, y, sample_weight)
+        self._learner = learner
+        return self
+
+    def learn_one(self, x: dict[Any, Any], y: float, weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values, and the true number `y`."""
+        self._stream().learn_one(x, y, weight)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        self._stream().learn_many(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """w.x (with the intercept) of each row."""
+        return self._fitted().scores_of(self._rows(X, reset=False))
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """w, of shape (n_features,); the average if `average`."""
+        return self._fitted().weights
+
+    @property
+    def intercept_(self) -> npt.NDArray[Any]:
+        learner = self._fitted()
+        return np.asarray([learner.intercept], dtype=learner.parameters["dtype"])
+
+
+def _numbers(estimator: PARegressor, y: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    return column_or_1d(y, dtype=np.float64, warn=True)
