@@ -35,11 +35,13 @@ enum class Precision : std::uint8_t { single_, double_ };
 
 struct Instance {
   const void* values = nullptr;
-  const void* columns = nullptr;  // sparse layouts only; strictly ascending
+  const void* columns = nullptr;  // sparse layouts only; checked by whoever reads them first
+  std::size_t limit = none;       // sparse layouts only: every column must be below this
   std::size_t size = 0;           // how many values are stored
   std::ptrdiff_t stride = 1;      // from one value to the next, in values; 1 unless `strided`
   Layout layout = Layout::dense;
   Precision precision = Precision::double_;
+  bool transient = false;  // the arrays last only until the next instance is made
   double unseen = 0;  // the squares of features that have no column (new names when predicting)
 };
 
@@ -67,22 +69,29 @@ struct SparseFeatures {
   const Value* values;
   std::size_t size;
   const Index* columns;
+  std::size_t limit;
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }
 };
 
+#if defined(__GNUC__)
+#define HINGE_INLINE __attribute__((always_inline)) inline
+#else
+#define HINGE_INLINE inline
+#endif
+
 template <class Value, class Function>
-decltype(auto) visit_as(const Instance& x, Function&& function) {
+HINGE_INLINE decltype(auto) visit_as(const Instance& x, Function&& function) {
   const auto* values = static_cast<const Value*>(x.values);
   switch (x.layout) {
     case Layout::strided:
       return function(StridedFeatures<Value>{values, x.size, x.stride});
     case Layout::sparse32:
       return function(SparseFeatures<Value, std::int32_t>{
-          values, x.size, static_cast<const std::int32_t*>(x.columns)});
+          values, x.size, static_cast<const std::int32_t*>(x.columns), x.limit});
     case Layout::sparse64:
       return function(SparseFeatures<Value, std::int64_t>{
-          values, x.size, static_cast<const std::int64_t*>(x.columns)});
+          values, x.size, static_cast<const std::int64_t*>(x.columns), x.limit});
     case Layout::dense:
       break;
   }
@@ -90,7 +99,7 @@ decltype(auto) visit_as(const Instance& x, Function&& function) {
 }
 
 template <class Function>
-decltype(auto) visit(const Instance& x, Function&& function) {
+HINGE_INLINE decltype(auto) visit(const Instance& x, Function&& function) {
   return x.precision == Precision::single_ ? visit_as<float>(x, function)
                                            : visit_as<double>(x, function);
 }

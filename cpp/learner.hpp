@@ -48,6 +48,7 @@ struct Batch {
   std::size_t count = 0;                // how many, of the rows or of `order`
   double tolerance = -1;                // present only examples with a larger squared loss (S21)
   std::int64_t max_updates = std::numeric_limits<std::int64_t>::max();
+  const std::size_t* dimensions = nullptr;  // named features: how many columns there are once a row is met
 };
 
 class Learner {
@@ -55,6 +56,7 @@ class Learner {
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging averaging,
           bool start_at_first)
       : rule_(std::move(rule)),
+        reads_(rule_->reads()),
         memory_(std::move(memory)),
         averaging_(averaging),
         awaits_first(start_at_first) {}
@@ -63,14 +65,16 @@ class Learner {
   // `poll` is called now and then and may throw to interrupt.
   std::size_t learn(const Batch& batch, const std::function<void()>& poll) {
     constexpr std::size_t poll_every = std::size_t{1} << 16;
-    if (batch.rows->width() > memory_->dimension())
+    if (batch.rows->width() > memory_->dimension() && batch.dimensions == nullptr)
       throw Refused("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
     const Statistics statistics_before = statistics;
     const bool awaited_first = awaits_first;
-    if (several) memory_->begin(batch.rows->stored());
+    const std::size_t passes = batch.count / std::max<std::size_t>(1, batch.rows->count());
+    if (several) memory_->begin(batch.rows->stored() * std::max<std::size_t>(1, passes));
     std::size_t presented = 0, row = 0;
+    Instance x = batch.rows->blank();
     try {
       const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
       for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
@@ -78,8 +82,15 @@ class Learner {
         row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
         const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
         const double target = batch.targets == nullptr ? 0 : batch.targets[row];
-        const Instance x = batch.rows->row(row, scratch_);
-        presented += round(x, target, weight, batch.tolerance);
+        batch.rows->take(row, x);
+        if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
+        Reading reading = memory_->read(x, reads_);
+        if (reading.in_order) {
+          presented += round(x, reading, target, weight, batch.tolerance);
+        } else {
+          const Instance ordered = batch.rows->in_order(x, row, scratch_);
+          presented += round(ordered, memory_->read(ordered, reads_), target, weight, batch.tolerance);
+        }
       }
     } catch (...) {
       if (several) memory_->rollback();
@@ -96,7 +107,9 @@ class Learner {
     return presented;
   }
 
-  void learn_one(const Instance& x, double target, double weight) { round(x, target, weight, -1); }
+  void learn_one(const Instance& x, double target, double weight) {
+    round(x, memory_->read(x, reads_), target, weight, -1);
+  }
 
   // The score of each row: w.x, or |x - w|.
   void score(const Rows& rows, bool averaged, double* scores) const {
@@ -104,19 +117,16 @@ class Learner {
       throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     Scratch scratch;
-    for (std::size_t i = 0; i < rows.count(); ++i)
-      scores[i] = score_one(rows.row(i, scratch), averaged, i);
+    Instance x = rows.blank();
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+      rows.take(i, x);
+      Reading reading = read(x, averaged);
+      if (!reading.in_order) reading = read(rows.in_order(x, i, scratch), averaged);
+      scores[i] = score_of(reading, x, i);
+    }
   }
 
-  double score_one(const Instance& x, bool averaged, std::size_t row = none) const {
-    const Reads reads = rule_->reads();
-    const Reading reading = averaged ? memory_->read_average(x, reads) : memory_->read(x, reads);
-    if (!std::isfinite(reading.plain)) {
-      refuse_bad_values(x, row);
-      throw Refused("the score overflows float64", row);
-    }
-    return reads == Reads::distance ? std::sqrt(reading.plain) : reading.plain;
-  }
+  double score_one(const Instance& x, bool averaged) const { return score_of(read(x, averaged), x, none); }
 
   // Goes on under another rule (another C, another step).
   void change_rule(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
@@ -125,23 +135,32 @@ class Learner {
   const Memory& memory() const { return *memory_; }
 
  private:
+  Reading read(const Instance& x, bool averaged) const {
+    return averaged ? memory_->read_average(x, reads_) : memory_->read(x, reads_);
+  }
+
+  double score_of(const Reading& reading, const Instance& x, std::size_t row) const {
+    if (!std::isfinite(reading.plain)) {
+      refuse_bad_values(x, row);
+      throw Refused("the score overflows float64", row);
+    }
+    return reads_ == Reads::distance ? std::sqrt(reading.plain) : reading.plain;
+  }
+
   static constexpr std::int64_t statistics_limit = std::int64_t{1} << 62;
 
   // One round. Until `admit` has returned nothing is changed; after it nothing throws (but for memory
   // exhausted while a batch is journaled, which is rolled back).
-  bool round(const Instance& x, double target, double weight, double tolerance) {
-    if (!(weight > 0)) {
-      if (weight == 0) return refuse_nothing(x);
-      throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
-    }
-    const Reading reading = memory_->read(x, rule_->reads());
+  bool round(const Instance& x, const Reading& reading, double target, double weight, double tolerance) {
+    if (!(weight > 0)) return skip(x, reading, target, weight);
     double amount = 0;
     const Move move = rule_->decide(&reading.score, target, reading.q, weight, &amount);
     const double squared_loss = move.loss * move.loss;
-    if (!std::isfinite(reading.score) || !std::isfinite(reading.square) || !std::isfinite(target) ||
-        !std::isfinite(weight) || !std::isfinite(squared_loss + statistics.squared_loss) ||
-        !std::isfinite(move.length))
-      refuse(x, reading, target, weight);
+    const double progress = statistics.progress + move.length * (2 * move.loss - move.length * reading.q);
+    // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)
+    const double all = reading.score + reading.square + target + weight + move.length +
+                       (squared_loss + statistics.squared_loss);
+    if (!std::isfinite(all)) look_at_each(x, reading, target, weight, move);
     if (awaits_first) return start_at(x, reading.square);
     if (squared_loss <= tolerance) return false;
 
@@ -152,7 +171,7 @@ class Learner {
     statistics.loss += move.loss;
     statistics.squared_loss += squared_loss;
     statistics.largest_q = std::max(statistics.largest_q, reading.q);
-    statistics.progress += move.length * (2 * move.loss - move.length * reading.q);
+    statistics.progress = progress;
     const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
     if (tallies && !averaging_.after) memory_->tally();
     if (move.length > 0) memory_->move(&amount, move.decay, x);
@@ -170,20 +189,23 @@ class Learner {
   }
 
   // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
-  bool refuse_nothing(const Instance& x) const {
-    if (!std::isfinite(memory_->read(x, rule_->reads()).square)) refuse_bad_values(x, none);
+  bool skip(const Instance& x, const Reading& reading, double target, double weight) const {
+    if (weight != 0)
+      throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
+    look_at_each(x, reading, target, weight, Move());
     return false;
   }
 
-  [[noreturn]] static void refuse(const Instance& x, const Reading& reading, double target,
-                                  double weight) {
+  void look_at_each(const Instance& x, const Reading& reading, double target, double weight,
+                    const Move& move) const {
     refuse_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
     if (std::isnan(target)) throw Refused("the target is NaN");
     if (std::isinf(target)) throw Refused("the target is infinity (inf)");
     if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
     if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
-    throw Refused("the loss or the step is too large: it overflows float64");
+    if (!std::isfinite(move.length) || !std::isfinite(statistics.squared_loss + move.loss * move.loss))
+      throw Refused("the loss or the step is too large: it overflows float64");
   }
 
   static std::size_t checked(std::int64_t row, std::size_t count) {
@@ -193,6 +215,7 @@ class Learner {
   }
 
   std::unique_ptr<Rule> rule_;
+  Reads reads_;
   std::unique_ptr<Memory> memory_;
   Averaging averaging_;
   Scratch scratch_;

@@ -1,8 +1,8 @@
 // Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
 //
-// A row is checked as it is taken, while it is in the cache anyway. Columns that are not strictly
-// ascending are put in order (and repeated ones added up, as CSR defines them) in a scratch copy;
-// columns outside of the matrix are refused. Nothing here trusts what the arrays say.
+// Nothing here trusts what the arrays say. The columns of a row are checked while they are read (see
+// sums.hpp): a row whose columns are not strictly ascending, or not inside of the matrix, is read again from
+// a copy in order, with repeated columns added up, as CSR defines them; columns outside are refused.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,7 @@ struct Scratch {
     x.columns = columns.data();
     x.size = columns.size();
     x.layout = Layout::sparse64;
+    x.transient = true;
     return x;
   }
 };
@@ -71,30 +72,47 @@ class Rows {
   std::size_t width() const { return width_; }
   std::size_t stored() const { return is_sparse() ? stored_ : count_ * width_; }
 
-  Instance row(std::size_t i, Scratch& scratch) const {
+  // An instance with all that the rows have in common; `take` fills in what is a row's own.
+  Instance blank() const {
     Instance x;
     x.layout = layout_;
     x.precision = precision_;
-    const std::size_t value_size =
-        precision_ == Precision::single_ ? sizeof(float) : sizeof(double);
+    x.stride = column_stride_;
+    x.size = is_sparse() ? 0 : width_;
+    x.limit = width_;
+    return x;
+  }
+
+  // Row i into x, which came from `blank`.
+  void take(std::size_t i, Instance& x) const {
     const auto* bytes = static_cast<const char*>(values_);
     if (!is_sparse()) {
-      x.size = width_;
-      x.stride = column_stride_;
-      x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_stride_ *
-                             static_cast<std::ptrdiff_t>(value_size);
-      return x;
+      x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_stride_ * value_size();
+      return;
     }
     const std::int64_t from = start(i), to = start(i + 1);
-    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_)
-      throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
-                        std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
-                    i);
+    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) refuse_start(i, from, to);
     x.size = static_cast<std::size_t>(to - from);
-    x.values = bytes + static_cast<std::size_t>(from) * value_size;
-    return layout_ == Layout::sparse32
-               ? in_order(x, static_cast<const std::int32_t*>(columns_) + from, i, scratch)
-               : in_order(x, static_cast<const std::int64_t*>(columns_) + from, i, scratch);
+    x.values = bytes + from * value_size();
+    x.columns = layout_ == Layout::sparse32
+                    ? static_cast<const void*>(static_cast<const std::int32_t*>(columns_) + from)
+                    : static_cast<const void*>(static_cast<const std::int64_t*>(columns_) + from);
+  }
+
+  // The same row with its columns in order, as a copy in `scratch`.
+  Instance in_order(const Instance& x, std::size_t row, Scratch& scratch) const {
+    scratch.pairs.clear();
+    visit(x, [&](auto features) {
+      for (std::size_t j = 0; j < x.size; ++j) {
+        const auto column = static_cast<std::int64_t>(features.column(j));
+        if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
+          throw Refused("column index " + std::to_string(column) + " is outside 0.." +
+                            std::to_string(width_ - 1),
+                        row);
+        scratch.pairs.emplace_back(column, features.value(j));
+      }
+    });
+    return scratch.ordered();
   }
 
  private:
@@ -108,26 +126,12 @@ class Rows {
                         : static_cast<const std::int32_t*>(starts_)[i];
   }
 
-  template <class Index>
-  Instance in_order(Instance x, const Index* columns, std::size_t row, Scratch& scratch) const {
-    x.columns = columns;
-    Index broken = 0;  // no early exit, so that this vectorises
-    for (std::size_t j = 1; j < x.size; ++j) broken |= columns[j] <= columns[j - 1];
-    if (x.size == 0 || (!broken && columns[0] >= 0 &&
-                        static_cast<std::uint64_t>(columns[x.size - 1]) < width_))
-      return x;
-    scratch.pairs.clear();
-    visit(x, [&](auto features) {
-      for (std::size_t j = 0; j < x.size; ++j) {
-        const auto column = static_cast<std::int64_t>(columns[j]);
-        if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
-          throw Refused("column index " + std::to_string(column) + " is outside 0.." +
-                            std::to_string(width_ - 1),
-                        row);
-        scratch.pairs.emplace_back(column, features.value(j));
-      }
-    });
-    return scratch.ordered();
+  std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
+
+  [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
+    throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
+                      std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
+                  row);
   }
 
   const void* values_;

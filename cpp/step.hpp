@@ -29,15 +29,19 @@ struct Step {
   double length(double loss, double q, double weight) const {
     if (!(loss > 0)) return 0;
     if (q <= std::numeric_limits<double>::min() && !(scikit_learn && kind == pa2_)) return 0;
-    const double cap = scikit_learn ? C : C * weight;
-    const double after = scikit_learn ? weight : 1;
+    if (scikit_learn) return weight * bare(loss, q, C);
+    return kind == perceptron_ ? weight : bare(loss, q, C * weight);
+  }
+
+ private:
+  double bare(double loss, double q, double cap) const {
     switch (kind) {
-      case pa_: return pa(loss, q) * after;
-      case pa1_: return pa1(loss, q, cap) * after;
-      case pa2_: return pa2(loss, q, cap) * after;
+      case pa_: return pa(loss, q);
+      case pa1_: return pa1(loss, q, cap);
+      case pa2_: return pa2(loss, q, cap);
       case perceptron_: break;
     }
-    return weight;
+    return 1;
   }
 };
 

@@ -45,6 +45,10 @@ class Buffer {
     size_ = size;
   }
 
+  void clear() {
+    if (size_ > 0) std::memset(data(), 0, size_ * sizeof(Real));
+  }
+
  private:
   struct Free {
     void operator()(Real* memory) const { std::free(memory); }

@@ -1,6 +1,7 @@
 // A memory knows how the predictor is held and what "close" means. It never sees labels.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,6 +16,7 @@ struct Reading {
   double plain = 0;   // the same; a distance without the extra coordinate
   double q = 0;       // the squared size of the direction in which the rule may move
   double square = 0;  // |x|^2, without the extra coordinate
+  bool in_order = true;  // if not, the columns are not strictly ascending below x.limit: read again in order
 };
 
 class Memory {
@@ -30,7 +32,13 @@ class Memory {
   virtual Reading read_average(const Instance& x, Reads reads) const = 0;
 
   // Throws if the move that is to come could make a weight overflow.
-  virtual void admit(const double* amounts, double decay, double square) = 0;
+  void admit(const double* amounts, double decay, double square) {
+    const double step = std::abs(amounts[0]) * std::sqrt(square + 1);
+    double bound = decay * reach_ + step;
+    if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
+    if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
+    reach_ = bound;
+  }
   // w <- decay * w + amount * x.
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
   // Counts the present w into the average.
@@ -48,6 +56,16 @@ class Memory {
   virtual void start_at(const double* w, std::size_t size, double extra) = 0;
   // w <- -w: the two classes change places.
   virtual void negate() = 0;
+
+ protected:
+  Memory(double limit, bool reads_distances) : limit_(limit), reads_distances_(reads_distances) {}
+
+  // The largest |weight|: O(dimension).
+  virtual double look_for_reach() const = 0;
+
+  double limit_;      // no weight may grow beyond this
+  bool reads_distances_;
+  double reach_ = 0;  // an upper bound of every |weight|
 };
 
 }  // namespace hinge

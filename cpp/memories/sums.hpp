@@ -1,11 +1,17 @@
-// The sums over one instance, in a fixed order of arithmetic: eight partial sums in four pairs, whatever
-// the machine, so that the result is the same to the bit everywhere. The pairs are vector registers of
-// the x86-64 and arm64 baselines; no instruction beyond these is used.
+// The sums over one instance, in a fixed order of arithmetic: eight partial sums, whatever the machine, so
+// that the result is the same to the bit everywhere. They are kept in pairs, the vector registers of the
+// x86-64 and arm64 baselines; where the processor has AVX2, dense instances take them four at a time, in
+// the same order (and without fused operations, which would round differently).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 #include "../instance.hpp"
 
@@ -57,15 +63,68 @@ inline Pair two_weights(const WeightAt& weight, const Features& x, std::size_t j
     return Pair{weight(x.column(j)), weight(x.column(j + 1))};
 }
 
+// w.x and |x|^2. Two doubles, so that they are returned in registers.
 struct Sums {
-  double product = 0, square = 0;  // w.x and |x|^2
+  double product = 0, square = 0;
+  static Sums out_of_order() { return {0, -1}; }
+  bool in_order() const { return square != -1; }
 };
 
+// Whether columns[j] < columns[j+1] < ... < columns[j+8], and columns[j+7] below the limit. (Then all eight
+// are columns of the matrix, if columns[0] is not negative.)
+template <class Index>
+inline bool eight_in_order(const Index* columns, std::size_t limit) {
+#if defined(__GNUC__) || defined(__clang__)
+  if constexpr (sizeof(Index) == 4) {
+    using Four = std::int32_t __attribute__((vector_size(16)));
+    using Two = std::int64_t __attribute__((vector_size(16)));
+    Four a, b, c, d;
+    std::memcpy(&a, columns, 16), std::memcpy(&b, columns + 1, 16);
+    std::memcpy(&c, columns + 4, 16), std::memcpy(&d, columns + 5, 16);
+    const Two rising = (Two)((b > a) & (d > c));
+    return (rising[0] & rising[1]) == -1 && static_cast<std::uint64_t>(columns[7]) < limit;
+  }
+#endif
+  bool rising = true;
+  for (std::size_t k = 0; k < 8; ++k) rising &= columns[k + 1] > columns[k];
+  return rising && static_cast<std::uint64_t>(columns[7]) < limit;
+}
+
+template <class Features>
+inline bool in_order(const Features& x, std::size_t from = 0) {
+  if constexpr (requires { x.columns; }) {
+    for (std::size_t j = from; j < x.size; ++j)
+      if ((j > 0 && x.columns[j] <= x.columns[j - 1]) ||
+          static_cast<std::uint64_t>(x.columns[j]) >= x.limit)
+        return false;
+  }
+  return true;
+}
+
+// The sums over the last features, three at the most, spelled out: nothing waits for a loop to end.
+template <class WeightAt, class Features>
+HINGE_INLINE Sums last_sums(const WeightAt& weight, const Features& x, std::size_t j) {
+  const auto product = [&](std::size_t i) { return weight(x.column(i)) * x.value(i); };
+  const auto square = [&](std::size_t i) { return x.value(i) * x.value(i); };
+  switch (x.size - j) {
+    case 1: return {product(j), square(j)};
+    case 2: return {product(j) + product(j + 1), square(j) + square(j + 1)};
+    case 3: return {product(j) + product(j + 1) + product(j + 2), square(j) + square(j + 1) + square(j + 2)};
+    default: return {};
+  }
+}
+
+// The columns are checked as they are read, eight at a time, before a weight is fetched.
 template <class WeightAt, class Features>
 inline Sums sums(const WeightAt& weight, const Features& x) {
+  constexpr bool sparse = requires { x.columns; };
   Pair p0{}, p1{}, p2{}, p3{}, s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
-  for (; j + 8 <= x.size; j += 8) {
+  if constexpr (sparse)
+    if (x.size > 0 && x.columns[0] < 0) return Sums::out_of_order();
+  for (; j + (sparse ? 9 : 8) <= x.size; j += 8) {
+    if constexpr (sparse)
+      if (!eight_in_order(x.columns + j, x.limit)) return Sums::out_of_order();
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2), x2 = two_values(x, j + 4),
                x3 = two_values(x, j + 6);
     p0 = p0 + two_weights(weight, x, j) * x0;
@@ -77,18 +136,95 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
     s2 = s2 + x2 * x2;
     s3 = s3 + x3 * x3;
   }
-  for (; j + 2 <= x.size; j += 2) {
-    const Pair x0 = two_values(x, j);
+  if (!in_order(x, j)) return Sums::out_of_order();
+  if (j + 4 <= x.size) {
+    const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2);
     p0 = p0 + two_weights(weight, x, j) * x0;
+    p1 = p1 + two_weights(weight, x, j + 2) * x1;
     s0 = s0 + x0 * x0;
+    s1 = s1 + x1 * x1;
+    j += 4;
   }
-  const Pair p = (p0 + p1) + (p2 + p3), s = (s0 + s1) + (s2 + s3);
-  Sums sums{p[0] + p[1], s[0] + s[1]};
-  if (j < x.size) {
-    sums.product += weight(x.column(j)) * x.value(j);
-    sums.square += x.value(j) * x.value(j);
-  }
-  return sums;
+  const Pair p = (p0 + p2) + (p1 + p3), s = (s0 + s2) + (s1 + s3);
+  const Sums rest = last_sums(weight, x, j);
+  return {(p[0] + p[1]) + rest.product, (s[0] + s[1]) + rest.square};
 }
+
+// v <- v + step * x, for weights that need no more than that.
+template <class Real, class Features>
+inline void add(Real* weights, const Features& x, double step) {
+  for (std::size_t j = 0; j < x.size; ++j) {
+    Real& weight = weights[x.column(j)];
+    weight = static_cast<Real>(static_cast<double>(weight) + step * x.value(j));
+  }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+inline const bool has_avx2 = __builtin_cpu_supports("avx2") > 0;
+
+#define HINGE_AVX2 __attribute__((target("avx2")))
+HINGE_AVX2 inline __m256d load_quad(const double* from) { return _mm256_loadu_pd(from); }
+HINGE_AVX2 inline __m256d load_quad(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
+HINGE_AVX2 inline double total(__m256d q) {
+  const __m128d halves = _mm_add_pd(_mm256_castpd256_pd128(q), _mm256_extractf128_pd(q, 1));
+  return _mm_cvtsd_f64(halves) + _mm_cvtsd_f64(_mm_unpackhi_pd(halves, halves));
+}
+
+// As `sums`: partial sum k is lane k % 4 of the quad k / 4.
+template <class Real, class Value>
+HINGE_AVX2 inline Sums dense_sums_avx2(const Real* w, const Value* x, std::size_t n) {
+  __m256d p0 = _mm256_setzero_pd(), p1 = p0, s0 = p0, s1 = p0;
+  std::size_t j = 0;
+  for (; j + 8 <= n; j += 8) {
+    const __m256d x0 = load_quad(x + j), x1 = load_quad(x + j + 4);
+    p0 = _mm256_add_pd(p0, _mm256_mul_pd(load_quad(w + j), x0));
+    p1 = _mm256_add_pd(p1, _mm256_mul_pd(load_quad(w + j + 4), x1));
+    s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
+    s1 = _mm256_add_pd(s1, _mm256_mul_pd(x1, x1));
+  }
+  if (j + 4 <= n) {
+    const __m256d x0 = load_quad(x + j);
+    p0 = _mm256_add_pd(p0, _mm256_mul_pd(load_quad(w + j), x0));
+    s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
+    j += 4;
+  }
+  const Sums rest = last_sums(InArray<Real>{w}, DenseFeatures<Value>{x, n}, j);
+  return {total(_mm256_add_pd(p0, p1)) + rest.product, total(_mm256_add_pd(s0, s1)) + rest.square};
+}
+
+HINGE_AVX2 inline void store_quad(double* to, __m256d quad) { _mm256_storeu_pd(to, quad); }
+HINGE_AVX2 inline void store_quad(float* to, __m256d quad) { _mm_storeu_ps(to, _mm256_cvtpd_ps(quad)); }
+
+// As `add`, in the quads in which `dense_sums_avx2` will read the weights again.
+template <class Real, class Value>
+HINGE_AVX2 inline void dense_add_avx2(Real* weights, const Value* x, std::size_t n, double step) {
+  const __m256d steps = _mm256_set1_pd(step);
+  std::size_t j = 0;
+  for (; j + 8 <= n; j += 8) {
+    const __m256d a = _mm256_add_pd(load_quad(weights + j), _mm256_mul_pd(steps, load_quad(x + j)));
+    const __m256d b = _mm256_add_pd(load_quad(weights + j + 4), _mm256_mul_pd(steps, load_quad(x + j + 4)));
+    store_quad(weights + j, a);
+    store_quad(weights + j + 4, b);
+  }
+  if (j + 4 <= n) {
+    store_quad(weights + j, _mm256_add_pd(load_quad(weights + j), _mm256_mul_pd(steps, load_quad(x + j))));
+    j += 4;
+  }
+  for (std::size_t k = 0; k < 3 && j < n; ++j, ++k)
+    weights[j] = static_cast<Real>(static_cast<double>(weights[j]) + step * static_cast<double>(x[j]));
+}
+
+template <class Real, class Value>
+inline Sums sums(const InArray<Real>& weight, const DenseFeatures<Value>& x) {
+  if (has_avx2) return dense_sums_avx2(weight.weights, x.values, x.size);
+  return sums<InArray<Real>, DenseFeatures<Value>>(weight, x);
+}
+
+template <class Real, class Value>
+inline void add(Real* weights, const DenseFeatures<Value>& x, double step) {
+  if (has_avx2) return dense_add_avx2(weights, x.values, x.size, step);
+  add<Real, DenseFeatures<Value>>(weights, x, step);
+}
+#endif
 
 }  // namespace hinge

@@ -36,7 +36,6 @@ struct WeightScalars {
   double extra = 0;
   double extra_sum = 0;
   double norm2 = 0;      // |w|^2 without the extra coordinate; kept for distances only
-  double reach = 0;      // an upper bound of every |weight|
   std::int64_t tallied = 0;
   std::int64_t work = 0;  // values read since norm2 was last summed up afresh
 };
@@ -45,9 +44,11 @@ template <class Real>
 class Weights final : public Memory {
  public:
   Weights(Extra extra, double extra_start, bool averaging, bool distances)
-      : extra_(extra), averaging_(averaging), distances_(distances) {
+      : Memory(distances ? largest * smallest_scale : largest, distances),
+        extra_(extra),
+        averaging_(averaging) {
     now.extra = extra_start;
-    now.reach = std::abs(extra_start);
+    reach_ = std::abs(extra_start);
   }
 
   std::size_t dimension() const override { return v.size(); }
@@ -62,9 +63,11 @@ class Weights final : public Memory {
     if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.extra);
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
-      const double score = now.scale * s.product + now.extra * extra_.constant;
-      return Reading{score, score, s.square + (extra_.counted ? extra_.constant * extra_.constant : 0),
-                     s.square};
+      // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
+      const double product = now.scale == 1 ? s.product : now.scale * s.product;
+      const double score = product + now.extra * extra_.constant;
+      const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
+      return Reading{score, score, q, s.square, s.in_order()};
     });
   }
 
@@ -80,42 +83,20 @@ class Weights final : public Memory {
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
       const double score = share * (s.product + now.extra_sum * extra_.constant);
-      return Reading{score, score, 0, s.square};
+      return Reading{score, score, 0, s.square, s.in_order()};
     });
-  }
-
-  // Every weight stays below `largest`, and v = w/scale within the range of Real.
-  void admit(const double* amounts, double decay, double square) override {
-    const double step = std::abs(amounts[0]) * std::max(std::sqrt(square), extra_.constant);
-    double reach = decay * now.reach + step;
-    const double limit = distances_ ? largest * smallest_scale : largest;
-    if (!(reach <= limit)) {  // the bound may be loose: look
-      double weight = std::abs(now.extra);
-      for (std::size_t i = 0; i < v.size(); ++i)
-        weight = std::max(weight, std::abs(now.scale * static_cast<double>(v[i])));
-      reach = decay * weight + step;
-      if (!(reach <= limit))
-        throw Refused("the step would make a weight larger than the model can hold (dtype " +
-                      std::string(sizeof(Real) == 4 ? "float32" : "float64") + ")");
-    }
-    now.reach = reach;
   }
 
   void move(const double* amounts, double decay, const Instance& x) override {
     const double amount = amounts[0];
+    if (journaling_) journal(x);
     if (decay != 1) shrink(decay);
-    const double step = amount / now.scale;
+    const double step = now.scale == 1 ? amount : amount / now.scale;
     visit(x, [&](auto features) {
-      if (journaling_) journal(features);
-      Real* w = v.data();
-      if (!averaging_ && !distances_) {
-        for (std::size_t j = 0; j < features.size; ++j) {
-          Real& weight = w[features.column(j)];
-          weight = static_cast<Real>(static_cast<double>(weight) + step * features.value(j));
-        }
-      } else {
+      if (!averaging_ && !reads_distances_)
+        add(v.data(), features, step);
+      else
         move_and_follow(features, step);
-      }
     });
     now.extra += extra_.rate * amount * extra_.constant;
   }
@@ -127,25 +108,34 @@ class Weights final : public Memory {
   }
 
   // Fewer values than columns: note what each move overwrites. More: a copy costs less than reading them.
+  // Weights that are all 0 need neither.
   void begin(std::size_t stored) override {
     before_ = now;
-    journaling_ = stored < v.size();
-    if (!journaling_) copy_all();
+    reach_before_ = reach_;
+    journaling_ = stored < v.size() && reach_ > 0;
+    if (journaling_) std::swap(journal_, spare_);
+    if (!journaling_ && reach_ > 0) copy_all();
   }
   void commit() override {
     journaling_ = copied_ = false;
-    journal_.clear();
     copied_v_ = Buffer<Real>();
     copied_u_ = Buffer<double>();
+    journal_.clear();
+    if (journal_.v.capacity() <= largest_spare) std::swap(journal_, spare_);
+    journal_ = Journal();
   }
   void rollback() override {
     if (copied_) {
       v = std::move(copied_v_);
       u = std::move(copied_u_);
+    } else if (reach_before_ == 0) {
+      v.clear();
+      u.clear();
     } else {
       undo(v, u);
     }
     now = before_;
+    reach_ = reach_before_;
     commit();
   }
 
@@ -162,20 +152,21 @@ class Weights final : public Memory {
   void start_at(const double* w, std::size_t size, double extra) override {
     resize(size);
     now.extra = extra;
-    now.reach = std::abs(extra);
-    for (std::size_t i = 0; i < size; ++i) {
-      v[i] = static_cast<Real>(w[i]);
-      now.reach = std::max(now.reach, std::abs(w[i]));
-    }
+    for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
+    reach_ = look_for_reach();
     sum_up_norm();
   }
 
   void negate() override {
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = -v[i];
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] = -u[i];
-    now.extra = -now.extra;
-    now.extra_sum = -now.extra_sum;
+    // 0 - v, not -v, so that 0 stays 0 and two changes of place leave no trace.
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0 - v[i];
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
+    now.extra = 0 - now.extra;
+    now.extra_sum = 0 - now.extra_sum;
   }
+
+  double reach() const { return reach_; }
+  void set_reach(double reach) { reach_ = reach; }
 
   // The state, open to be saved and restored.
   WeightScalars now;
@@ -190,6 +181,7 @@ class Weights final : public Memory {
   Reading distance(const Instance& x, const WeightAt& weight, double scale, double norm2,
                    double extra) const {
     return visit(x, [&](auto features) {
+      if (!in_order(features)) return Reading{0, 0, 0, 0, false};
       double near = 0, seen = 0, square = 0;
       for (std::size_t j = 0; j < features.size; ++j) {
         const double value = features.value(j), w = scale * weight(features.column(j));
@@ -197,11 +189,29 @@ class Weights final : public Memory {
         seen += w * w;
         square += value * value;
       }
-      const double elsewhere = features.size == v.size() ? 0 : std::max(0.0, norm2 - seen);
+      const double elsewhere = norm2_elsewhere(features, weight, scale, norm2, seen);
       const double gap = extra_.constant - extra;
       const double plain = near + elsewhere + x.unseen;
       return Reading{plain + gap * gap, plain, 1.0, square + x.unseen};
     });
+  }
+
+  // What w has in the columns that x has not: its norm without what was seen. Where that would cancel (a
+  // centre far from the origin), and x is not much shorter than w, the sum is made anew.
+  template <class Features, class WeightAt>
+  double norm2_elsewhere(const Features& x, const WeightAt& weight, double scale, double norm2,
+                         double seen) const {
+    if (x.size == v.size()) return 0;
+    const double difference = std::max(0.0, norm2 - seen);
+    if (difference > 1e-3 * norm2 || v.size() / 8 > x.size) return difference;
+    double sum = 0;
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const bool stored = j < x.size && x.column(j) == i;
+      j += stored;
+      if (!stored) sum += (scale * weight(i)) * (scale * weight(i));
+    }
+    return sum;
   }
 
   // Moves v, and keeps the average's u and the norm of w in step.
@@ -217,7 +227,7 @@ class Weights final : public Memory {
       seen += before * before;
       fresh += after * after;
     }
-    if (!distances_) return;
+    if (!reads_distances_) return;
     const double scale2 = now.scale * now.scale;
     const double elsewhere = x.size == v.size() ? 0 : std::max(0.0, now.norm2 - scale2 * seen);
     now.norm2 = elsewhere + scale2 * fresh;
@@ -228,13 +238,20 @@ class Weights final : public Memory {
   void sum_up_norm() {
     now.norm2 = 0;
     now.work = 0;
-    if (!distances_) return;
+    if (!reads_distances_) return;
     for (std::size_t i = 0; i < v.size(); ++i) {
       const double w = now.scale * static_cast<double>(v[i]);
       now.norm2 += w * w;
     }
   }
 
+  double look_for_reach() const override {
+    double reach = std::abs(now.extra);
+    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(weight(i, false)));
+    return reach;
+  }
+
+  // Every weight stays below `largest`, and v = w/scale within the range of Real.
   static constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) / 8;
   static constexpr double smallest_scale = sizeof(Real) == 4 ? 0x1p-32 : 0x1p-256;
 
@@ -242,7 +259,9 @@ class Weights final : public Memory {
     now.norm2 *= decay * decay;
     now.extra *= decay;
     now.scale *= decay;
-    if (now.scale >= smallest_scale) return;
+    // The average's alpha * v and u cancel when v = w/scale has become large: fold before it costs digits.
+    const bool cancels = averaging_ && now.alpha > 64 * now.scale * static_cast<double>(now.tallied);
+    if (now.scale >= smallest_scale && !cancels) return;
     if (journaling_) copy_all();
     for (std::size_t i = 0; i < v.size(); ++i) {
       if (averaging_) u[i] = averaged_sum(i);
@@ -252,22 +271,40 @@ class Weights final : public Memory {
     now.scale = 1;
   }
 
-  struct Overwritten {
-    std::size_t column;
-    double v, u;
+  // What moves have overwritten: the instance of each move, and the old numbers in its columns.
+  struct Journal {
+    std::vector<Instance> moved;
+    std::vector<Real> v;
+    std::vector<double> u;
+    void clear() {
+      moved.clear();
+      v.clear();
+      u.clear();
+    }
   };
 
-  template <class Features>
-  void journal(const Features& x) {
-    for (std::size_t j = 0; j < x.size; ++j) {
-      const std::size_t i = x.column(j);
-      journal_.push_back({i, static_cast<double>(v[i]), averaging_ ? u[i] : 0});
-    }
+  void journal(const Instance& x) {
+    if (x.transient) return copy_all();
+    journal_.moved.reserve(journal_.moved.size() + 1);  // may throw, so it comes first
+    visit(x, [&](auto features) {
+      const std::size_t at = journal_.v.size();
+      if (averaging_) journal_.u.resize(at + features.size);
+      journal_.v.resize(at + features.size);
+      for (std::size_t j = 0; j < features.size; ++j) journal_.v[at + j] = v[features.column(j)];
+      for (std::size_t j = 0; averaging_ && j < features.size; ++j) journal_.u[at + j] = u[features.column(j)];
+    });
+    journal_.moved.push_back(x);
   }
   void undo(Buffer<Real>& old_v, Buffer<double>& old_u) const {
-    for (auto entry = journal_.rbegin(); entry != journal_.rend(); ++entry) {
-      old_v[entry->column] = static_cast<Real>(entry->v);
-      if (averaging_) old_u[entry->column] = entry->u;
+    std::size_t at = journal_.v.size();
+    for (auto x = journal_.moved.rbegin(); x != journal_.moved.rend(); ++x) {
+      at -= x->size;
+      visit(*x, [&](auto features) {
+        for (std::size_t j = 0; j < features.size; ++j) {
+          old_v[features.column(j)] = journal_.v[at + j];
+          if (averaging_) old_u[features.column(j)] = journal_.u[at + j];
+        }
+      });
     }
   }
   void copy_all() {
@@ -280,12 +317,15 @@ class Weights final : public Memory {
 
   Extra extra_;
   bool averaging_;
-  bool distances_;
 
   bool journaling_ = false;
   bool copied_ = false;
   WeightScalars before_;
-  std::vector<Overwritten> journal_;
+  double reach_before_ = 0;
+  Journal journal_;
+  // A journal's memory is used again by the next batch of this thread, of whatever learner.
+  static inline thread_local Journal spare_;
+  static constexpr std::size_t largest_spare = std::size_t{1} << 20;
   Buffer<Real> copied_v_;
   Buffer<double> copied_u_;
 };

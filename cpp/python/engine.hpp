@@ -3,14 +3,13 @@
 // The loops over batches run without the GIL. No thread waits for the mutex while it holds the GIL.
 #pragma once
 
-#include <atomic>
+#include <cmath>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "../build.hpp"
@@ -60,13 +59,17 @@ class Engine {
   std::size_t learn_dicts(const nb::list& events, const Doubles& targets,
                           const std::optional<Doubles>& weights) {
     const Writing writing(*this);
-    const std::size_t known = learner_.memory().dimension();
+    const std::size_t count = events.size();
+    if (targets.size() != count || (weights && weights->size() != count))
+      throw Refused("there must be one target (and weight) for each event");
+    const Size known = size();
     try {
       std::vector<double> values;
       std::vector<std::int64_t> columns, starts{0};
-      for (std::size_t i = 0; i < events.size(); ++i) {
+      std::vector<std::size_t> dimensions;
+      for (std::size_t i = 0; i < count; ++i) {
         try {
-          names_.read(events[i], true, scratch_);
+          read(events[i], weights ? weights->data()[i] : 1, scratch_);
         } catch (Refused& refused) {
           refused.row = i;
           throw;
@@ -75,18 +78,22 @@ class Engine {
         values.insert(values.end(), scratch_.values.begin(), scratch_.values.end());
         columns.insert(columns.end(), scratch_.columns.begin(), scratch_.columns.end());
         starts.push_back(starts.back() + static_cast<std::int64_t>(x.size));
+        dimensions.push_back(std::max(known.columns, names_.columns()));
       }
-      learner_.memory().resize(std::max(known, names_.columns()));
+      const std::size_t width = std::max(known.columns, names_.columns());
       const Rows rows = Rows::sparse(values.data(), Precision::double_, columns.data(), true, starts.data(),
-                                     true, events.size(), learner_.memory().dimension(), values.size());
+                                     true, count, width, values.size());
       Batch batch;
       batch.rows = &rows;
       batch.targets = targets.data();
       batch.weights = weights ? weights->data() : nullptr;
-      batch.count = events.size();
-      if (targets.size() != batch.count || (weights && weights->size() != batch.count))
-        throw Refused("there must be one target (and weight) for each event");
+      batch.count = count;
+      batch.dimensions = dimensions.data();
       return learner_.learn(batch, [] {});
+    } catch (Refused& refused) {
+      name_the_feature(refused);
+      forget_after(known);
+      throw;
     } catch (...) {
       forget_after(known);
       throw;
@@ -95,11 +102,15 @@ class Engine {
 
   void learn_one(nb::handle x, double target, double weight) {
     const Writing writing(*this);
-    const std::size_t known = learner_.memory().dimension();
+    const Size known = size();
     try {
-      names_.read(x, true, scratch_);
-      if (names_.columns() > known) learner_.memory().resize(names_.columns());
+      read(x, weight, scratch_);
+      if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_one(scratch_.ordered(), target, weight);
+    } catch (Refused& refused) {
+      name_the_feature(refused);
+      forget_after(known);
+      throw;
     } catch (...) {
       forget_after(known);
       throw;
@@ -118,10 +129,18 @@ class Engine {
 
   double score_one(nb::handle x, bool averaged) {
     const Reading_ reading(*this);
-    const double unseen = names_.read(x, false, scratch_);
-    Instance instance = scratch_.ordered();
+    Scratch scratch = std::move(scratch_);  // a value may run Python, and so another thread that reads
+    const double unseen = names_.read(x, false, scratch);
+    Instance instance = scratch.ordered();
     instance.unseen = unseen;
-    return learner_.score_one(instance, averaged);
+    try {
+      const double score = learner_.score_one(instance, averaged);
+      scratch_ = std::move(scratch);
+      return score;
+    } catch (Refused& refused) {
+      name_the_feature(refused);
+      throw;
+    }
   }
 
   // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
@@ -141,7 +160,7 @@ class Engine {
   // Takes back columns that were added and have learned nothing.
   void forget(std::size_t columns) {
     const Writing writing(*this);
-    forget_after(columns);
+    forget_after({columns, columns});
   }
 
   // Gives names to the first columns, in their order.
@@ -174,6 +193,13 @@ class Engine {
 
   void start_at(const Doubles& w, double extra) {
     const Writing writing(*this);
+    const double limit = settings_.single ? std::numeric_limits<float>::max() / 8 : HUGE_VAL;
+    double square = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      square += w.data()[i] * w.data()[i];
+      if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
+        throw Refused("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
+    }
     make_room(w.size());
     learner_.memory().start_at(w.data(), w.size(), extra);
     learner_.awaits_first = false;
@@ -181,6 +207,7 @@ class Engine {
   void negate() {
     const Writing writing(*this);
     learner_.memory().negate();
+    settings_.single ? clear_signs_of_zeros<float>() : clear_signs_of_zeros<double>();
   }
   void change_rule(const std::string& step, double C, double margin, double epsilon) {
     const Writing writing(*this);
@@ -221,38 +248,70 @@ class Engine {
 
  private:
   // Holds the learner for writing, or for reading. A call from within a call (from a signal handler, or
-  // from the __float__ of a value) is refused.
+  // from the __float__ of a value) is refused: it would wait for itself.
+  struct Held {
+    const Engine* engine;
+    const Held* outer;
+  };
+  static inline thread_local const Held* innermost_ = nullptr;
+
   template <class Lock>
   class Holding {
    public:
-    explicit Holding(Engine& engine) : engine_(engine) {
-      if (engine.writer_.load() == std::this_thread::get_id())
-        throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
+    explicit Holding(Engine& engine) : held_{&engine, innermost_} {
+      for (const Held* held = innermost_; held != nullptr; held = held->outer)
+        if (held->engine == &engine)
+          throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
       lock_ = Lock(engine.mutex_, std::try_to_lock);
       if (!lock_.owns_lock()) {
         const nb::gil_scoped_release released;
         lock_.lock();
       }
-      if (writes) engine.writer_.store(std::this_thread::get_id());
+      innermost_ = &held_;
     }
-    ~Holding() {
-      if (writes) engine_.writer_.store(std::thread::id());
-    }
+    ~Holding() { innermost_ = held_.outer; }
     Holding(const Holding&) = delete;
     Holding& operator=(const Holding&) = delete;
 
    private:
-    static constexpr bool writes = std::is_same_v<Lock, std::unique_lock<std::shared_mutex>>;
-    Engine& engine_;
+    Held held_;
     Lock lock_;
   };
   using Writing = Holding<std::unique_lock<std::shared_mutex>>;
   using Reading_ = Holding<std::shared_lock<std::shared_mutex>>;
 
-  void forget_after(std::size_t known) {
+  struct Size {
+    std::size_t columns, names;
+  };
+  Size size() const { return {learner_.memory().dimension(), names_.columns()}; }
+
+  void forget_after(Size known) {
     if (names_.hashing()) return;
-    if (names_.columns() > known) names_.truncate(known);
-    learner_.memory().resize(known);
+    if (names_.columns() > known.names) names_.truncate(known.names);
+    learner_.memory().resize(known.columns);
+  }
+
+  // Reads an event to be learned. Without weight it teaches nothing, not even new names.
+  void read(nb::handle x, double weight, Scratch& scratch) {
+    if (!std::isfinite(names_.read(x, weight != 0, scratch)))
+      throw Refused("the squared norm of the instance overflows float64");
+  }
+
+  // What the core calls a column has a name here.
+  void name_the_feature(Refused& refused) const {
+    if (names_.hashing() || refused.column >= names_.columns()) return;
+    if (!PyUnicode_Check(names_.name(refused.column).ptr())) return;
+    refused = Refused("feature " + quoted(names_.name(refused.column)) + ": " + refused.what(), refused.row);
+  }
+
+  // 0 is 0, whichever class came first.
+  template <class Real>
+  void clear_signs_of_zeros() {
+    Weights<Real>& w = held<Real>();
+    for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] += 0;
+    for (std::size_t i = 0; i < w.u.size(); ++i) w.u[i] += 0;
+    w.now.extra += 0;
+    w.now.extra_sum += 0;
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
@@ -281,7 +340,7 @@ class Engine {
     state["v"] = numpy_array(std::vector<Real>(w.v.data(), w.v.data() + w.v.size()));
     state["u"] = numpy_array(std::vector<double>(w.u.data(), w.u.data() + w.u.size()));
     state["reals"] = numpy_array(std::vector<double>{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum,
-                                                     w.now.norm2, w.now.reach, s.loss, s.squared_loss,
+                                                     w.now.norm2, w.reach(), s.loss, s.squared_loss,
                                                      s.largest_q, s.progress});
     state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, w.now.work, s.rounds, s.mistakes,
                                                             s.updates, learner_.awaits_first ? 1 : 0});
@@ -296,12 +355,21 @@ class Engine {
         v.size() > names_.limit() || u.size() != (averaging ? v.size() : 0) || reals.size() != 10 ||
         counts.size() != 6 || v.size() < names_.columns())
       throw Refused("the state does not fit the settings of the learner");
+    const auto finite = [](const auto* values, std::size_t count) {
+      return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
+    };
+    const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
+    if (!finite(static_cast<const Real*>(v.data()), v.size()) || !finite(u.data(), u.size()) ||
+        !finite(reals.data(), reals.size()) || !(reals.data()[0] > 0) ||
+        !std::all_of(counts.data(), counts.data() + counts.size(), countable))
+      throw Refused("the state is not one that a learner can be in");
     w.resize(v.size());
     std::copy_n(static_cast<const Real*>(v.data()), v.size(), w.v.data());
     std::copy_n(u.data(), u.size(), w.u.data());
     const double* r = reals.data();
     const std::int64_t* c = counts.data();
-    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], r[5], c[0], c[1]};
+    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1]};
+    w.set_reach(r[5]);
     learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9]};
     learner_.awaits_first = c[5] != 0;
   }
@@ -311,7 +379,6 @@ class Engine {
   Names names_;
   Scratch scratch_;
   std::shared_mutex mutex_;
-  std::atomic<std::thread::id> writer_{};
 };
 
 }  // namespace hinge

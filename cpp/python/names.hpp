@@ -64,11 +64,7 @@ class Names {
         function(nb::steal(PyUnicode_FromFormat("%S=%U", name.ptr(), value)), 1.0);
       } else {
         const double number = PyFloat_AsDouble(value);
-        if (number == -1 && PyErr_Occurred() != nullptr) {
-          PyErr_Clear();
-          throw Refused("feature " + quoted(held_key) + ": " + quoted(held_value) +
-                        " is not a number, a string or a boolean");
-        }
+        if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(held_key, held_value);
         if (!std::isfinite(number)) refuse_number(held_key, number);
         if (number != 0) function(nb::handle(name), number);
       }
@@ -113,6 +109,17 @@ class Names {
   nb::handle index() const { return index_; }
 
  private:
+  // Interrupts and the like go on as they are.
+  [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
+    nb::python_error error;  // takes what Python has raised
+    if (!error.matches(PyExc_Exception)) throw error;
+    const bool large = error.matches(PyExc_OverflowError);
+    if (!large && !error.matches(PyExc_TypeError))
+      throw Refused("feature " + quoted(key) + ": the value cannot be read: " + quoted(error.value()));
+    throw Refused("feature " + quoted(key) + ": " +
+                  (large ? "the value is too large for float64"
+                         : quoted(value) + " is not a number, a string or a boolean"));
+  }
   [[noreturn]] static void refuse_number(nb::handle key, double number) {
     throw Refused("feature " + quoted(key) + ": the value is " +
                   (std::isnan(number) ? "NaN" : "infinity (inf)"));

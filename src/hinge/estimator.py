@@ -161,18 +161,20 @@ class StreamEstimator(BaseEstimator):
 
     def _convert_batch(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> BatchReport:
         """N03 section 4: cycle, present an example only while its squared loss exceeds the tolerance."""
-        presented, passes, last = 0, 0, 1
-        while last and learner.statistics.updates < self.max_updates:
-            left = self.max_updates - learner.statistics.updates
-            last = learner._learn_rows(rows, y, sample_weight, None, self.tolerance, left)
+        presented, passes, last, moved = 0, 0, 1, True
+        while last and moved and learner.statistics.updates < self.max_updates:
+            before = learner.statistics.updates
+            last = learner._learn_rows(rows, y, sample_weight, None, self.tolerance, self.max_updates - before)
+            moved = learner.statistics.updates > before  # an all-zero row keeps its loss whatever one does
             presented += last
             passes += 1
             if self.verbose:
                 print(f"pass {passes}: {last} examples presented", flush=True)
         if last:
+            why = f"at {self.max_updates} updates (max_updates)" if moved else "at rows that no step can help"
             warnings.warn(
-                f"the batch conversion stopped at {self.max_updates} updates (max_updates) with losses above the "
-                "tolerance left: the data may not be realizable",
+                f"the batch conversion stopped {why} with losses above the tolerance left: the data may not be "
+                "realizable",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -6,16 +6,21 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import model_file, parameters
+from . import explain, model_file, parameters
 from ._core import Engine
-from .labels import Labels, in_order, plain
-
-Doubles = npt.NDArray[np.float64]
+from .explain import Contribution as Contribution
+from .labels import Labels, plain
+from .rows import Doubles, as_labels, as_numbers, as_order, frame_values, unseen_norms
+from .rows import Rows as Rows
+from .rows import is_csr as is_csr
+from .rows import is_frame as is_frame
+from .rows import is_sparse as is_sparse
+from .rows import rows_of as rows_of
 
 
 @dataclass(frozen=True)
@@ -38,15 +43,6 @@ class Statistics:
     @property
     def mean_loss(self) -> float:
         return self.loss / self.rounds if self.rounds else 0.0
-
-
-class Contribution(NamedTuple):
-    """What one feature added to a score."""
-
-    feature: str | int
-    value: float
-    weight: float
-    contribution: float
 
 
 class Learner:
@@ -109,7 +105,7 @@ class Learner:
             radius=float(p["max_radius"] if learned else p["radius"]),
             learned_radius=learned,
             fit_intercept=bool(p["fit_intercept"]) and not uniclass,
-            start_at_first=uniclass and (w1 is None or isinstance(w1, str) and w1 == "first"),
+            start_at_first=uniclass and (w1 is None or (isinstance(w1, str) and w1 == "first")),
             single=np.dtype(p["dtype"]) == np.float32,
             average_from=int(p["average"]),
             hash_bits=p["hash_bits"] or 0,
@@ -135,9 +131,9 @@ class Learner:
         """
         if self.task != "classification":
             self._events()
-            self._engine.learn_one(x, 0.0 if y is None else self._number(y), weight)
+            self._engine.learn_one(x, 0.0 if self.task == "uniclass" else self._number(y), weight)
             return
-        sign = self._sign(y)
+        sign = self.labels.sign(y)
         if sign is None:
             self._learn_new_label(x, y, weight)
             return
@@ -170,27 +166,10 @@ class Learner:
         self._events()
         found = self._engine.look_up(x, self.averaged)
         if self.task == "uniclass":
-            parts = self._explain_distance(found)
+            parts = explain.of_distance(found, self.weights)
         else:
-            parts = [Contribution(name, value, weight, value * weight) for name, value, _, weight in found]
-            if self.parameters["fit_intercept"]:
-                parts.append(Contribution("(intercept)", 1.0, self.intercept, self.intercept))
+            parts = explain.of_product(found, self.intercept if self.parameters["fit_intercept"] else None)
         return sorted(parts, key=lambda part: -abs(part.contribution))
-
-    def _explain_distance(self, found: list[tuple[str, float, int | None, float]]) -> list[Contribution]:
-        shares: dict[Any, tuple[str, float, float]] = {}  # hashed names may share a column
-        for name, value, column, weight in found:
-            key = name if column is None else column
-            if key in shares:
-                name, value = f"{shares[key][0]}, {name}", shares[key][1] + value
-            shares[key] = (name, value, weight)
-        parts = [Contribution(n, value, w, (value - w) ** 2) for n, value, w in shares.values()]
-        seen = [column for column in shares if isinstance(column, int)]
-        rest = self.weights.astype(np.float64)
-        rest[seen] = 0.0
-        if rest.any():
-            parts.append(Contribution("(other features)", 0.0, float(np.sqrt(rest @ rest)), float(rest @ rest)))
-        return parts
 
     # ---- many -----------------------------------------------------------------------------------------
 
@@ -203,18 +182,19 @@ class Learner:
             except BaseException:
                 self._engine.forget(columns)
                 raise
-        elif isinstance(X, np.ndarray) or is_csr(X):
+        elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
-            events = [x if isinstance(x, dict) else dict(x) for x in X]
+            events = [self._event(row, x) for row, x in enumerate(X)]
             self._events()
-            labels = self.labels.known
-            try:
-                targets, _ = self._targets(y, len(events), as_signs=True)
-                self._engine.learn_dicts(events, targets, self._weights(y, sample_weight))
-            except BaseException:
-                self._back_to(labels)
-                raise
+            weights = self._weights(y, len(events), sample_weight)
+            targets, classes, labels = self._targets(y, len(events), weights)
+            if targets is None:
+                targets = np.zeros(len(events))
+            elif classes is not None:
+                targets = self.labels.signs_of(targets, weights)
+            self._engine.learn_dicts(events, targets, weights)
+            self._adopt(labels)
 
     def learn(
         self,
@@ -243,30 +223,41 @@ class Learner:
     ) -> int:
         options: dict[str, Any] = {}
         if order is not None:
-            options["order"] = np.ascontiguousarray(order, dtype=np.int64)
+            options["order"] = as_order(order, rows.count)
         if tolerance is not None:
+            if not tolerance >= 0:
+                raise ValueError(f"tolerance must be 0 or more, not {tolerance!r}")
             options["tolerance"] = float(tolerance)
         if max_updates is not None:
             options["max_updates"] = int(max_updates)
-        learn = self._engine.learn_dense if rows.indptr is None else self._engine.learn_sparse
-        labels = self.labels.known
+        weights = self._weights(y, rows.count, sample_weight)
+        targets, classes, labels = self._targets(y, rows.count, weights)
+        columns = self._make_room(rows.width)
+        learn: Any = self._engine.learn_dense if rows.indptr is None else self._engine.learn_sparse
         try:
-            targets, classes = self._targets(y, rows.count)
-            weights = self._weights(y, sample_weight)
-            return learn(*rows.arrays, targets, classes=classes, weights=weights, **options)
+            presented: int = learn(*rows.arrays, targets, classes=classes, weights=weights, **options)
         except BaseException:
-            self._back_to(labels)
+            if columns is not None:
+                self._engine.forget(columns)
             raise
         finally:
             self._named = False
+        self._adopt(labels)
+        return presented
 
     def scores(self, X: Any) -> Doubles:
         """The score of each row: w.x, or for uniclass radius - |x - w|."""
-        return self.scores_of(self._named_rows(X, learning=False) if is_frame(X) else rows_of(X))
+        if not is_frame(X):
+            return self.scores_of(rows_of(X))
+        scores = self.scores_of(self._named_rows(X, learning=False))
+        if self.task != "uniclass":
+            return scores
+        # To a ball, features never seen are distance.
+        return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self.feature_names))
 
     def scores_of(self, rows: Rows) -> Doubles:
         engine = self._engine
-        score = engine.score_dense if rows.indptr is None else engine.score_sparse
+        score: Any = engine.score_dense if rows.indptr is None else engine.score_sparse
         scores: Doubles = score(*rows.arrays, averaged=self.averaged)
         return self.radius - scores if self.task == "uniclass" else scores
 
@@ -275,12 +266,16 @@ class Learner:
     @property
     def weights(self) -> npt.NDArray[Any]:
         """w (the average, if `average`), one number a column; for uniclass the centre."""
-        return self._engine.weights(self.averaged).astype(self.parameters["dtype"], copy=False)
+        return self._weights_of(self.averaged)
 
     @property
     def last_weights(self) -> npt.NDArray[Any]:
         """w as it is now, not averaged."""
-        return self._engine.weights(False).astype(self.parameters["dtype"], copy=False)
+        return self._weights_of(False)
+
+    def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
+        weights: Any = self._engine.weights(averaged)
+        return np.asarray(weights, dtype=self.parameters["dtype"])
 
     @property
     def intercept(self) -> float:
@@ -324,7 +319,8 @@ class Learner:
         """Goes on with another `step`, `C`, `margin` or `epsilon`; what was learned stays."""
         fixed = [n for n in changes if n not in ("step", "C", "margin", "epsilon")]
         if fixed:
-            raise ValueError(f"{', '.join(fixed)} cannot change once learning has begun; start anew with `fit`")
+            names = ", ".join(fixed)
+            raise ValueError(f"{names} cannot change once learning has begun; start anew with `fit`")
         changed = {**self.parameters, **changes}
         parameters.check(self.task, changed)
         self._engine.change_rule(
@@ -334,98 +330,105 @@ class Learner:
 
     # ---- labels, targets, rows --------------------------------------------------------------------------
 
-    def _sign(self, y: Any) -> float | None:
-        try:
-            return self.labels.signs.get(y)
-        except TypeError:
-            raise ValueError(f"a label must be a string, a boolean or a number, not {y!r}") from None
-
     def _learn_new_label(self, x: dict[Any, Any], y: Any, weight: float) -> None:
         """The first or second label of a stream. If its place is before the known one's, w changes sign."""
-        before = self.labels.known
-        self._extend_labels([plain(y)])
-        try:
-            self.learn_one(x, y, weight)
-        except BaseException:
-            self._back_to(before)
-            raise
+        label = plain(y)
+        labels = self.labels.with_new([label])
+        self._check_labels(labels)
+        if self._class_weight is not None:
+            weight *= self._class_weight.get(label, 1.0)
+        self._events()
+        self._engine.learn_one(x, 1.0 if self.labels.known else -1.0, weight)
+        if weight != 0:
+            self._adopt(labels)
 
-    def _extend_labels(self, fresh: list[Any]) -> None:
-        known = self.labels.known
-        if len(known) == 2:
-            raise ValueError(f"the label {fresh[0]!r} is not one of the two classes {known[0]!r} and {known[1]!r}")
-        if self.parameters["w1"] is not None and self.task == "classification":
+    def _check_labels(self, labels: Labels | None) -> None:
+        if labels is not None and self.parameters["w1"] is not None:
             raise ValueError("with a start vector w1 the two labels must be known ahead: give classes=[...]")
-        self._move_to(in_order([*known, *fresh]))
 
-    def _move_to(self, labels: list[Any]) -> None:
-        """One label alone is the negative class. If it becomes the positive one, or back, w changes sign."""
-        known = self.labels.known
-        self.labels.set(labels)
-        alone = min(known, labels, key=len)
-        if len(alone) == 1 and max(known, labels, key=len).index(alone[0]) == 1:
+    def _adopt(self, labels: Labels | None) -> None:
+        """What was learned from new labels is learned: they are known now, and w is that of their order."""
+        if labels is None:
+            return
+        flips = self.labels.flips(labels)
+        self.labels = labels
+        if flips:
             self._engine.negate()
-
-    def _back_to(self, labels: list[Any]) -> None:
-        if len(labels) != len(self.labels.known):
-            self._move_to(labels)
 
     def set_classes(self, classes: Iterable[Any]) -> None:
         """Fixes the two labels, the negative one first, before anything is learned."""
-        self.labels.set([plain(label) for label in classes])
+        self.labels = Labels(classes)
 
     def _number(self, y: Any) -> float:
         try:
-            return float(y)
-        except (TypeError, ValueError):
-            raise ValueError(f"the target must be a number, not {y!r}") from None
+            if not isinstance(y, (str, bytes)):
+                return float(y)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        raise ValueError(f"the target must be a number, not {y!r}")
 
     def _targets(
-        self, y: Any, count: int, as_signs: bool = False
-    ) -> tuple[npt.NDArray[Any] | None, Doubles | None]:
+        self, y: Any, count: int, weights: Doubles | None
+    ) -> tuple[npt.NDArray[Any] | None, Doubles | None, Labels | None]:
+        """What the core takes as targets, with the two classes if they are labels; and the labels if new."""
         if self.task == "uniclass":
-            return (np.zeros(count) if as_signs else None), None
+            return None, None, None
         if y is None:
             raise ValueError(f"{self.task} needs a target: y is None")
         if self.task == "regression":
-            return as_numbers(y, "y"), None
+            return as_numbers(y, "y"), None, None
         y = as_labels(y)
-        if len(self.labels.known) < 2:
-            met = {plain(label) for label in (y.tolist() if y.dtype.kind == "O" else np.unique(y).tolist())}
-            fresh = met - set(self.labels.known)
-            if fresh:
-                self._extend_labels(sorted(fresh, key=repr))
-        targets, classes = self.labels.encode(y)
-        if as_signs and classes is not None:
-            targets = np.where(targets == classes[1], 1.0, np.where(targets == classes[0], -1.0, np.nan))
-        return targets, classes
+        if len(y) != count:
+            raise ValueError(f"y has {len(y)} entries for {count} rows")
+        targets, classes, labels = self.labels.targets(y, weights)
+        self._check_labels(labels)
+        return targets, classes, labels
 
-    def _weights(self, y: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:
+    def _weights(self, y: Any, count: int, sample_weight: npt.ArrayLike | None) -> Doubles | None:
         weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
-        if self._class_weight is not None:
+        if weights is not None and len(weights) != count:
+            raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
+        if self._class_weight is not None and y is not None:
             labels = as_labels(y)
-            factors = np.ones(len(labels))
+            if len(labels) != count:
+                raise ValueError(f"y has {len(labels)} entries for {count} rows")
+            factors = np.ones(count)
             for label, factor in self._class_weight.items():
                 factors[labels == label] = factor
             weights = factors if weights is None else weights * factors
         return weights
+
+    @staticmethod
+    def _event(row: int, x: Any) -> dict[Any, Any]:
+        if isinstance(x, dict):
+            return x
+        if isinstance(x, Mapping):
+            return dict(x)
+        raise TypeError(f"row {row}: an event must be a dict of named features, not {type(x).__name__}")
 
     def _events(self) -> None:
         """Events come with names: columns that were learned from arrays are called by their numbers."""
         if self._named:
             return
         engine = self._engine
-        if engine.n_names == 0 and engine.n_columns > 0 and self.parameters["hash_bits"] is None:
-            engine.name_columns(list(range(engine.n_columns)))
+        if engine.n_names < engine.n_columns and self.parameters["hash_bits"] is None:
+            engine.name_columns(list(range(engine.n_names, engine.n_columns)))
         self._named = True
+
+    def _make_room(self, width: int) -> int | None:
+        """Columns that are called by their numbers may become more. Returns how many there were, if so."""
+        columns = self._engine.n_columns
+        if width <= columns or not self._engine.n_names or self.feature_names != list(range(columns)):
+            return None
+        self._engine.name_columns(list(range(columns, width)))
+        return columns
 
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
         """A DataFrame's columns, by their names."""
-        values = as_values(frame.to_numpy())
-        names = list(frame.columns)
-        self._events()
         if self.parameters["hash_bits"] is not None:
             raise ValueError("with hash_bits give events as dicts (learn_many takes a list of them)")
+        values, names = frame_values(frame)
+        self._events()
         place = {name: column for column, name in enumerate(self.feature_names)}
         if learning:
             fresh = [name for name in names if name not in place]
@@ -435,7 +438,8 @@ class Learner:
         columns = np.asarray([column for column, _ in kept], dtype=np.int64)
         values = values[:, [j for _, j in kept]]
         indptr = np.arange(len(values) + 1, dtype=np.int64) * len(kept)
-        return Rows(np.ascontiguousarray(values).ravel(), np.tile(columns, len(values)), indptr, self.n_features)
+        values = np.ascontiguousarray(values).ravel()
+        return Rows(values, np.tile(columns, len(indptr) - 1), indptr, self.n_features)
 
     # ---- files ----------------------------------------------------------------------------------------
 
@@ -469,14 +473,18 @@ class Learner:
         start = tensors.get("w1", values.get("w1"))
         learner = cls(header["task"], **{**values, "w1": None})
         learner.parameters["w1"] = start
-        learner.labels.set(header["labels"])
+        learner.labels = Labels(header["labels"])
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         learner._engine.restore(tensors["v"], tensors["u"], tensors["reals"], tensors["counts"])
         return learner
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Learner:
-        return cls.from_parts(*model_file.from_bytes(data))
+        header, tensors = model_file.from_bytes(data)
+        try:
+            return cls.from_parts(header, tensors)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return (type(self).from_bytes, (self.to_bytes(),))
@@ -491,75 +499,3 @@ class Learner:
             if not isinstance(value, np.ndarray) and value != parameters.default(name)
         ]
         return f"Learner({', '.join([repr(self.task), *shown])})"
-
-
-# ---- arrays -------------------------------------------------------------------------------------------
-
-
-class Rows:
-    """The arrays that the core reads: a dense matrix, or the three arrays of CSR."""
-
-    __slots__ = ("arrays", "count", "indptr", "width")
-
-    def __init__(self, values: Any, indices: Any = None, indptr: Any = None, width: int | None = None) -> None:
-        self.indptr = indptr
-        if indptr is None:
-            self.count, self.width = values.shape
-            self.arrays: tuple[Any, ...] = (values,)
-        else:
-            assert width is not None
-            self.count, self.width = len(indptr) - 1, width
-            self.arrays = (values, indices, indptr, width)
-
-
-_READ_IN_PLACE = (np.dtype(np.float64), np.dtype(np.float32))
-
-
-def rows_of(X: Any) -> Rows:
-    """An array or a CSR matrix as the core reads it: in place if it is of float32 or float64."""
-    if is_csr(X):
-        if len(X.indptr) != X.shape[0] + 1:
-            raise ValueError(f"indptr has {len(X.indptr)} entries for {X.shape[0]} rows; it must have one more")
-        return Rows(as_values(X.data), X.indices, X.indptr, int(X.shape[1]))
-    X = as_values(np.asarray(X))
-    if X.ndim != 2:
-        raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
-    return Rows(X)
-
-
-def is_csr(X: Any) -> bool:
-    return getattr(X, "format", None) == "csr"
-
-
-def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
-def as_values(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if X.dtype in _READ_IN_PLACE and X.dtype.isnative and not any(s % X.itemsize for s in X.strides):
-        return X
-    if X.dtype.kind not in "biufO":
-        raise ValueError(f"X must hold numbers, not {X.dtype}")
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X must hold numbers: {error}") from None
-
-
-def as_numbers(values: Any, name: str) -> Doubles:
-    try:
-        numbers = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from None
-    if numbers.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not {numbers.ndim}-dimensional")
-    return numbers
-
-
-def as_labels(y: Any) -> npt.NDArray[Any]:
-    labels = np.asarray(y)
-    if isinstance(y, (list, tuple)) and labels.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
-        labels = np.asarray(y, dtype=object)  # numpy would turn the numbers among the strings into strings
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, not {labels.ndim}-dimensional")
-    return labels

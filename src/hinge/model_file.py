@@ -37,7 +37,7 @@ def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
 
     whole = {"format": FORMAT, "version": VERSION, "checksum": _NO_DIGEST.decode(), "header": header}
     metadata = {"hinge": json.dumps(whole, separators=(",", ":"))}  # one entry: their order is not fixed
-    blank = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata)
+    blank: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata)
     start = _find_digest(blank)
     return blank[:start] + hashlib.sha256(blank).hexdigest().encode() + blank[start + 64 :]
 
@@ -129,7 +129,7 @@ def encode_value(value: Any) -> Any:
         return {"array": [encode_value(v) for v in value.tolist()], "dtype": value.dtype.str}
     if isinstance(value, np.random.RandomState):
         kind, keys, position, has_gauss, gauss = value.get_state(legacy=True)
-        return {"RandomState": [kind, keys.tolist(), position, has_gauss, gauss]}
+        return {"RandomState": [kind, np.asarray(keys).tolist(), position, has_gauss, gauss]}
     if isinstance(value, (type, np.dtype)):
         return np.dtype(value).name
     raise TypeError(f"a model file cannot hold {value!r}")

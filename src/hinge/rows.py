@@ -1,0 +1,138 @@
+"""Arrays of Python as the core reads them: in place where it can, converted where not, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+
+_READ_IN_PLACE = (np.dtype(np.float64), np.dtype(np.float32))
+_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+class Rows:
+    """The arrays that the core reads: a dense matrix, or the three arrays of CSR."""
+
+    __slots__ = ("arrays", "count", "indptr", "width")
+
+    def __init__(
+        self, values: Any, indices: Any = None, indptr: Any = None, width: int | None = None
+    ) -> None:
+        self.indptr = indptr
+        if indptr is None:
+            self.count, self.width = values.shape
+            self.arrays: tuple[Any, ...] = (values,)
+        else:
+            assert width is not None
+            self.count, self.width = len(indptr) - 1, width
+            self.arrays = (values, indices, indptr, width)
+
+
+def rows_of(X: Any) -> Rows:
+    """An array or a CSR matrix as the core reads it: in place if it is of float32 or float64."""
+    if is_sparse(X):
+        X = X if is_csr(X) else X.tocsr()
+        if len(X.shape) != 2:
+            raise ValueError(f"X must be two-dimensional (rows and columns), not {len(X.shape)}-dimensional")
+        starts = _as_indices(X.indptr, "indptr")
+        if len(starts) != X.shape[0] + 1:
+            raise ValueError(f"indptr has {len(starts)} entries for {X.shape[0]} rows; it must have one more")
+        return Rows(as_values(X.data), _as_indices(X.indices, "indices"), starts, int(X.shape[1]))
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
+    return Rows(as_values(X))
+
+
+def is_csr(X: Any) -> bool:
+    return getattr(X, "format", None) == "csr"
+
+
+def is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr")
+
+
+def is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
+def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
+    if X.dtype in _READ_IN_PLACE and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
+        return X
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must hold numbers, not {X.dtype}")
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must hold numbers: {_first_bad(X)}{error}") from None
+
+
+def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
+    """The values of a DataFrame, all of them finite, and the names of its columns, all of them different."""
+    values, names = as_values(frame.to_numpy()), list(frame.columns)
+    if len(set(names)) < len(names):
+        raise ValueError(f"the columns of X must have different names, not {names!r}")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        what = "NaN" if np.isnan(values[row, column]) else "infinity (inf)"
+        raise ValueError(f"row {row}, column {names[column]!r}: the value is {what}")
+    return values, names
+
+
+def unseen_norms(frame: Any, known: list[Any]) -> Doubles:
+    """The length of each row in the columns that are not among the known ones."""
+    seen = set(known)
+    unseen = as_values(frame.to_numpy())[:, [name not in seen for name in frame.columns]]
+    norms: Doubles = np.sqrt((unseen.astype(np.float64) ** 2).sum(axis=1))
+    return norms
+
+
+def as_numbers(values: Any, name: str) -> Doubles:
+    numbers = np.ascontiguousarray(as_values(np.asarray(values), name), dtype=np.float64)
+    if np.ndim(values) != 1:
+        raise ValueError(f"{name} must be one-dimensional, not {np.ndim(values)}-dimensional")
+    return numbers
+
+
+def as_labels(y: Any) -> npt.NDArray[Any]:
+    labels = np.asarray(y)
+    if isinstance(y, (list, tuple)) and labels.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
+        labels = np.asarray(y, dtype=object)  # numpy would turn the numbers among the strings into strings
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, not {labels.ndim}-dimensional")
+    return labels
+
+
+def as_order(order: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
+    rows = np.asarray(order)
+    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows) > 0):
+        raise ValueError(f"order must hold whole numbers in one dimension, not {rows.dtype} in {rows.ndim}")
+    if len(rows) > 0 and (rows.min() < 0 or rows.max() >= count):
+        place = int(np.flatnonzero((rows < 0) | (rows >= count))[0])
+        raise ValueError(f"order[{place}] is {rows[place]}: X has the rows 0 to {count - 1}")
+    return _aligned(np.ascontiguousarray(rows, dtype=np.int64))
+
+
+def _as_indices(indices: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    if indices.dtype in _INDICES and indices.flags.aligned and indices.flags.c_contiguous:
+        return indices
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"the {name} of a CSR matrix must be whole numbers, not {indices.dtype}")
+    return _aligned(np.ascontiguousarray(indices, dtype=np.int64))
+
+
+def _aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array if array.flags.aligned else array.copy()
+
+
+def _first_bad(X: npt.NDArray[Any]) -> str:
+    """Where the first value stands that is not a number."""
+    for place, value in np.ndenumerate(X):
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            return ", ".join(f"{what} {k}" for what, k in zip(("row", "column"), place, strict=False)) + ": "
+    return ""

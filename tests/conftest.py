@@ -1,0 +1,12 @@
+"""Shared by all tests: one thread for linear algebra, and the helpers beside this file importable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,249 @@
+"""Threads, interrupts, and calls from within calls: no crash, no lost round, no half-made batch."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from cases import LABELS, WIDTH, as_dicts, new, part, state, stream
+
+import hinge
+
+TASKS = ("classification", "regression", "uniclass")
+
+
+def run(*jobs):
+    """In one thread each, all at once; errors are raised here."""
+    errors = []
+    start = threading.Barrier(len(jobs))
+
+    def guarded(job):
+        try:
+            start.wait()
+            job()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=[job]) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a thread hangs"
+    if errors:
+        raise errors[0]
+
+
+@pytest.fixture(autouse=True)
+def switch_often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def long_stream(task, count):
+    """Many rows; all the same one, so that they take no memory."""
+    X, y, _ = stream(task)
+    y = {"classification": np.ones(count), "regression": np.full(count, 0.5), "uniclass": None}[task]
+    return np.broadcast_to(X[1], (count, WIDTH)), y
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_models_in_two_threads(task):
+    X, y, weights = stream(task, 400)
+    alone = new(task, {"average": True})
+    alone.learn_many(as_dicts(X), y, weights)
+    alone.learn_many(X[:, : alone.n_features], y, weights)
+    models = [new(task, {"average": True}) for _ in range(2)]
+
+    def job(model):
+        def learn():
+            model.learn_many(as_dicts(X), y, weights)
+            for start in range(0, len(X), 20):
+                chunk = slice(start, start + 20)
+                model.learn(X[chunk, : model.n_features], part(y, chunk), weights[chunk])
+        return learn
+
+    run(*map(job, models))
+    assert state(models[0]) == state(models[1]) == state(alone)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_one_model_in_four_threads(task):
+    """Rounds add up, and whoever reads meanwhile reads a whole model."""
+    X, y, _ = stream(task, 200)
+    model = new(task, {"average": True})
+    model.learn(X[:1], part(y, slice(1)))
+    before = model.statistics.rounds
+    done = threading.Event()
+    seen = []
+
+    def rows():
+        for start in range(0, len(X), 10):
+            chunk = slice(start, start + 10)
+            model.learn(X[chunk], part(y, chunk))
+
+    def events():
+        for i in range(len(X)):
+            model.learn_one(dict(enumerate(X[i].tolist())), None if y is None else y[i].item())
+
+    def read():
+        while not done.is_set():
+            again = hinge.Learner.from_bytes(model.to_bytes())
+            seen.append(again.statistics.rounds)
+            assert np.isfinite(model.scores(X)).all()
+            assert np.isfinite(model.score_one({0: 1.0, "unseen": 2.0}))
+            model.explain_one({0: 1.0})
+
+    def write():
+        try:
+            run(rows, events, rows)
+        finally:
+            done.set()
+
+    run(write, read)
+    assert model.statistics.rounds == before + 3 * len(X)
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_interpreter_goes_on_while_a_batch_is_learned(task):
+    X, y = long_stream(task, 3_000_000)
+    model = new(task, {}, **({"classes": [0, 1]} if task == "classification" else {}))
+    model.learn(X[:10], part(y, slice(10)))
+    for way in (lambda: model.learn(X, y), lambda: model.scores(X)):
+        learning, learned = threading.Event(), threading.Event()
+
+        def work(way=way, learning=learning, learned=learned):
+            learning.set()
+            way()
+            learned.set()
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        learning.wait()
+        turns = 0
+        while not learned.is_set():
+            turns += 1
+            time.sleep(1e-4)
+        worker.join()
+        assert turns > 20  # with the GIL held it would be a turn or two
+
+
+@pytest.fixture
+def handler():
+    """Sets what SIGINT does, for one test."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals come to the main thread only")
+    before = signal.getsignal(signal.SIGINT)
+    yield lambda function: signal.signal(signal.SIGINT, function)
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("average", [False, True])
+def test_an_interrupt_takes_the_whole_batch_back(task, average, handler):
+    X, y = long_stream(task, 5_000_000)
+    model = new(task, {"average": average, "step": "pa2", "C": 1e-6},  # every round is an update
+                **({"classes": [0, 1]} if task == "classification" else {}))
+    if task == "uniclass":
+        model.learn(-50 * X[:1])
+    model.learn(X[:10], part(y, slice(10)))
+    before = state(model)
+    busy, stop = [], threading.Event()
+
+    def interrupt(_number, _frame):
+        if busy:
+            return
+        try:
+            model.score_one({0: 1.0})
+        except RuntimeError as error:  # now it is in the middle of the batch
+            busy.append(str(error))
+            raise KeyboardInterrupt from None
+
+    def press():
+        while not stop.wait(0.005):
+            signal.raise_signal(signal.SIGINT)
+
+    handler(interrupt)
+    presser = threading.Thread(target=press)
+    presser.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.learn(X, y)
+    finally:
+        stop.set()
+        presser.join()
+    assert "called from within" in busy[0]
+    assert state(model) == before
+    model.learn(X[:5], part(y, slice(5)))  # and goes on
+    assert model.statistics.updates > 0
+
+
+class Calls:
+    """A value that calls back when it is read."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __float__(self):
+        self.call()
+        return 1.0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_call_from_within_a_call_is_refused(task):
+    """It would wait for itself, or change what is being read."""
+    X, y, _ = stream(task)
+    model = new(task, {})
+    model.learn_many(as_dicts(X), y)
+    truth = None if y is None else y[0].item()
+    other = new(task, {})
+    inner = [
+        lambda: model.learn_one({"alpha": 1.0}, truth), lambda: model.score_one({"alpha": 1.0}),
+        lambda: model.learn(X, y), lambda: model.scores(X), lambda: model.to_bytes(), lambda: model.weights,
+        lambda: model.statistics, lambda: model.explain_one({"alpha": 1.0}), lambda: model.n_features,
+        lambda: model.learn_many([{"alpha": 1.0}], part(y, slice(1))), lambda: model.name_columns(["new"]),
+    ]
+    outer = [
+        lambda x: model.learn_one(x, truth), lambda x: model.score_one(x), lambda x: model.explain_one(x),
+        lambda x: model.learn_many([x], part(y, slice(1))),
+    ]
+    before = state(model)
+    for outside in outer:
+        for inside in inner:
+            with pytest.raises((RuntimeError, ValueError), match="busy"):
+                outside({"beta": 1.0, "alpha": Calls(inside), "gamma": 2.0})
+            assert state(model) == before
+        outside({"beta": 1.0, "alpha": Calls(lambda: other.learn_one({"a": 1.0}, truth))})  # another one may
+        before = state(model)
+    assert other.statistics.rounds >= 3
+
+
+def test_readers_do_not_disturb_each_other():
+    """A value may let another thread read in the middle of a read."""
+    model = hinge.Learner("regression", classes=None, fit_intercept=False)
+    model.learn_many([{"a": 1.0}, {"b": 2.0}, {"c": 3.0}], [1.0, 2.0, 3.0])
+    wide = {"a": 1.0, "b": Calls(lambda: time.sleep(1e-4)), "c": Calls(lambda: time.sleep(1e-4))}
+    narrow = {"a": Calls(lambda: time.sleep(1e-4)), "c": 1.0}
+    expected = [model.score_one(x) for x in (wide, narrow)]
+
+    def job(event, score):
+        def check():
+            for _ in range(100):
+                assert model.score_one(event) == score
+        return check
+
+    run(job(wide, expected[0]), job(narrow, expected[1]), job(wide, expected[0]))
+
+
+def test_labels_met_in_two_threads():
+    X, _, _ = stream("classification", 300)
+    model = hinge.Learner("classification", classes=LABELS.tolist())
+    run(*(lambda label=label: [model.learn_one(x, label) for x in as_dicts(X)] for label in LABELS.tolist()))
+    assert model.statistics.rounds == 600

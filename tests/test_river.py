@@ -1,0 +1,263 @@
+"""hinge.river: River's own checks, River's own Passive-Aggressive as a reference, pipelines, files."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import hinge
+
+river = pytest.importorskip("river", reason="river is not installed")
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing  # noqa: E402
+
+import hinge.river  # noqa: E402
+from hinge.river import PAClassifier, PARegressor  # noqa: E402
+
+SETTINGS = [
+    (PAClassifier, {}),
+    (PAClassifier, {"step": "pa"}),
+    (PAClassifier, {"step": "pa2", "average": True, "fit_intercept": False}),
+    (PAClassifier, {"step": "perceptron", "average": 10}),
+    (PAClassifier, {"C": 0.05, "margin": 0.5, "dtype": "float32"}),
+    (PAClassifier, {"hash_bits": 10, "average": True}),
+    (PARegressor, {}),
+    (PARegressor, {"step": "pa", "epsilon": 0.0}),
+    (PARegressor, {"step": "pa2", "average": True, "fit_intercept": False}),
+    (PARegressor, {"C": 0.05, "max_features": 100}),
+    (PARegressor, {"hash_bits": 10}),
+]
+CHECKS = [
+    pytest.param(cls, options, place, id=f"{cls.__name__}-{options}-{place}-{check.__name__}")
+    for cls, options in SETTINGS
+    for place, check in enumerate(checks.yield_checks(cls(**options)))
+]
+
+
+def scaled(data, count):
+    scaler = preprocessing.StandardScaler()
+    for x, y in itertools.islice(data, count):
+        scaler.learn_one(x)
+        yield scaler.transform_one(x), y
+
+
+def events(cls, count=300):
+    if cls is PARegressor:
+        return [(x, y / 10) for x, y in scaled(datasets.TrumpApproval(), count)]
+    return list(scaled(datasets.Phishing(), count))
+
+
+def as_bytes(model):
+    return hinge.model_file.to_bytes(*model.to_parts())
+
+
+@pytest.mark.parametrize(("cls", "options", "place"), CHECKS)
+def test_rivers_own_checks(cls, options, place):
+    model = cls(**options)
+    assert model._unit_test_skips() == set()
+    list(checks.yield_checks(model))[place](model.clone())  # afresh: their datasets can be iterated once
+
+
+@pytest.mark.parametrize("cls", [PAClassifier, PARegressor])
+def test_check_estimator(cls):
+    checks.check_estimator(cls())
+
+
+def test_what_they_are():
+    assert issubclass(PAClassifier, base.MiniBatchClassifier)
+    assert issubclass(PARegressor, base.MiniBatchRegressor)
+    assert not PAClassifier()._multiclass
+    with pytest.raises(ValueError, match="C must be"):
+        PAClassifier(C=-1)
+    with pytest.raises(ValueError, match="perceptron"):
+        PARegressor(step="perceptron")
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("C", [0.01, 0.3])
+def test_rivers_own_classifier(mode, C):
+    """Without an intercept River's own is the paper's."""
+    ours = PAClassifier(C=C, step=("pa", "pa1", "pa2")[mode], fit_intercept=False)
+    theirs = linear_model.PAClassifier(C=C, mode=mode, learn_intercept=False)
+    for x, y in events(PAClassifier, 500):
+        ours_says, theirs_says = ours.predict_proba_one(x), theirs.predict_proba_one(x)
+        assert ours_says[True] == pytest.approx(theirs_says[True], rel=1e-9)
+        ours.learn_one(x, y)
+        theirs.learn_one(x, y)
+    assert ours.weights == pytest.approx(dict(theirs.weights), rel=1e-9, abs=1e-12)
+    assert ours.statistics.updates > 100
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("C", [0.01, 0.3])
+def test_rivers_own_regressor(mode, C):
+    """But for its loss: River 0.26 measures the error from 2 y - 1, as if y were a class of 0 or 1."""
+    ours = PARegressor(C=C, step=("pa", "pa1", "pa2")[mode], epsilon=0.05, fit_intercept=False)
+    theirs = linear_model.PARegressor(C=C, mode=mode, eps=0.05, learn_intercept=False)
+    theirs.loss = lambda truth, guess: max(abs(guess - truth) - 0.05, 0)
+    for x, y in events(PARegressor, 500):
+        assert ours.predict_one(x) == pytest.approx(theirs.predict_one(x), rel=1e-9, abs=1e-9)
+        ours.learn_one(x, y)
+        theirs.learn_one(x, y)
+    assert ours.weights == pytest.approx(dict(theirs.weights), rel=1e-9, abs=1e-9)
+    assert ours.statistics.updates > 100
+
+
+@pytest.mark.parametrize(("cls", "options"), SETTINGS)
+def test_equals_the_learner(cls, options):
+    model, learner = cls(**options), hinge.Learner(cls._task, **options)
+    for number, (x, y) in enumerate(events(cls)):
+        assert model.score_one(x) == learner.score_one(x)
+        model.learn_one(x, y, w=1.0 + number % 3)
+        learner.learn_one(x, y, 1.0 + number % 3)
+    assert model._learner.to_bytes() == learner.to_bytes()
+    assert model.predict_one(x) == learner.predict_one(x)
+    assert model.explain_one(x) == learner.explain_one(x)
+    assert (model.weights, model.intercept) == (learner.named_weights(), learner.intercept)
+
+
+@pytest.mark.parametrize(("cls", "options"), SETTINGS)
+def test_many_equals_one_by_one(cls, options):
+    given = events(cls)
+    X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
+    w = pd.Series(np.tile([1.0, 0.5, 2.0], len(y) // 3))
+    one, rows, many = cls(**options), cls(**options), cls(**options)
+    for place, (x, target) in enumerate(given):
+        one.learn_one(x, target, w[place])
+        rows.learn_many(X[place : place + 1], y[place : place + 1], w[place : place + 1])
+    for start in (0, 100, 200):
+        many.learn_many(X[start : start + 100], y[start : start + 100], w[start : start + 100])
+    assert as_bytes(many) == as_bytes(rows)
+    # The columns of a frame come in its order, those of events as they are first met.
+    close = 1e-4 if options.get("dtype") == "float32" else 1e-9
+    assert many.weights == pytest.approx({name: one.weights.get(name, 0.0) for name in many.weights}, rel=close)
+    assert many.statistics.updates == one.statistics.updates
+
+    X.index = [f"row {k}" for k in range(len(X))]
+    answers = many.predict_many(X)
+    assert list(answers.index) == list(X.index)
+    assert answers.tolist() == pytest.approx([many.predict_one(x) for x, _ in given], rel=1e-9)
+    if cls is PAClassifier:
+        shares = many.predict_proba_many(X)
+        assert list(shares.index) == list(X.index)
+        for share, (x, _) in zip(shares.to_dict(orient="records"), given, strict=True):
+            assert share == pytest.approx(many.predict_proba_one(x), rel=1e-9)
+
+
+@pytest.mark.parametrize("w", [2, 2.0, np.int64(2), np.float32(2), [2.0] * 60])
+def test_one_weight_for_all_or_one_each(w):
+    given = events(PAClassifier, 60)
+    X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
+    one, many = PAClassifier(C=0.1), PAClassifier(C=0.1)
+    for place in range(len(y)):
+        one.learn_many(X[place : place + 1], y[place : place + 1], w=2.0)
+    many.learn_many(X, y, w)
+    assert as_bytes(many) == as_bytes(one)
+
+
+@pytest.mark.parametrize("labels", [(False, True), (0, 1), ("ham", "spam"), (np.False_, np.True_)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_labels_of_any_kind(labels, first):
+    """The keys are the labels seen; False and True from the beginning."""
+    model = PAClassifier(fit_intercept=False)
+    x, z = {"a": 1.0, "b": -0.5}, {"a": -0.5, "b": 1.0}
+    assert model.predict_proba_one(x) == {False: 0.5, True: 0.5}
+    assert model.predict_one(x) is False
+    model.learn_one(x, labels[first])
+    alone = model.predict_proba_one(x)
+    if isinstance(labels[0], (bool, np.bool_)):
+        assert list(alone) == [False, True]
+        assert alone[labels[first]] > 0.6
+        assert model.predict_proba_one(z)[labels[first]] < 0.4
+        assert model.predict_one(z) == labels[1 - first]
+    else:
+        assert alone == {labels[first]: 1.0}
+        assert model.predict_proba_many(pd.DataFrame([x, z])).to_dict("list") == {labels[first]: [1.0, 1.0]}
+    assert model.predict_one(x) == labels[first]
+    model.learn_one(z, labels[1 - first])
+    for event, truth in ((x, first), (z, 1 - first)):
+        shares = model.predict_proba_one(event)
+        assert list(shares) == list(labels)
+        assert shares[labels[truth]] > 0.6
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert model.predict_one(event) == labels[truth]
+    with pytest.raises(ValueError, match="'third'"):
+        model.learn_one(x, "third")
+
+
+def test_pipeline_and_progressive_validation():
+    model = preprocessing.StandardScaler() | PAClassifier(C=0.01, average=True)
+    metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy() + metrics.ROCAUC())
+    assert [m.get() for m in metric.data] == pytest.approx([0.894, 0.96], abs=0.03)
+    model = preprocessing.StandardScaler() | PARegressor(step="pa2")
+    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    assert metric.get() == pytest.approx(0.47, abs=0.02)
+
+
+def test_mini_batches_in_a_pipeline():
+    given = list(datasets.Phishing().take(200))
+    X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
+    model = preprocessing.StandardScaler() | PAClassifier(C=0.1)
+    model.learn_many(X, y)
+    assert (model.predict_many(X) == y).mean() > 0.85
+
+
+def test_debug_one():
+    model = preprocessing.StandardScaler() | PARegressor()
+    for x, y in datasets.TrumpApproval().take(50):
+        model.learn_one(x, y)
+    text = model.debug_one(x)
+    assert "(intercept)" in text
+    score = float(text.split("Score: ")[1].split()[0])
+    assert score == pytest.approx(model.predict_one(x), abs=1e-4)
+
+
+@pytest.mark.parametrize(("cls", "options"), SETTINGS)
+def test_save_load_and_go_on(cls, options, tmp_path):
+    given = events(cls, 120)
+    never_stopped, model = cls(**options), cls(**options)
+    for x, y in given[:60]:
+        never_stopped.learn_one(x, y)
+        model.learn_one(x, y)
+    model.save(tmp_path / "model")
+    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    for x, y in given[60:]:
+        for one in (never_stopped, *copies):
+            one.learn_one(x, y)
+    for one in copies:
+        assert type(one) is cls
+        assert one._get_params() == never_stopped._get_params()
+        assert as_bytes(one) == as_bytes(never_stopped)
+
+
+@pytest.mark.parametrize("cls", [PAClassifier, PARegressor])
+def test_a_refusal_changes_nothing(cls):
+    model = cls()
+    for x, y in events(cls, 30):
+        model.learn_one(x, y)
+    before = as_bytes(model)
+    frame = pd.DataFrame([{**x, "new": 1.0}, {**x, "new": np.nan}])
+    for call in (
+        lambda: model.learn_one({**x, "new": float("nan")}, y),
+        lambda: model.learn_one({**x, "new": float("inf")}, y),
+        lambda: model.learn_one(x, float("nan")),
+        lambda: model.learn_one(x, y, w=-1.0),
+        lambda: model.learn_many(frame, pd.Series([y, y])),
+    ):
+        with pytest.raises(ValueError):
+            call()
+        assert as_bytes(model) == before
+    model.learn_one({"new": 1.0}, y, w=0.0)
+    assert as_bytes(model) == before
+
+
+def test_the_examples_of_the_docstrings():
+    failures, tried = doctest.testmod(hinge.river)
+    assert tried >= 8
+    assert failures == 0
