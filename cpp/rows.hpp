@@ -14,34 +14,51 @@
 
 namespace hinge {
 
-struct Scratch {
-  std::vector<std::pair<std::int64_t, double>> pairs;
-  std::vector<std::int64_t> columns;
-  std::vector<double> values;
-
-  // Takes what is in `pairs`, in any order, as one instance.
+// One instance in the making: features in any order, put in order at the end.
+class Scratch {
+ public:
+  void clear() {
+    columns_.clear();
+    values_.clear();
+    ascending_ = true;
+  }
+  void add(std::size_t column, double value) {
+    ascending_ = ascending_ && (columns_.empty() || columns_.back() < static_cast<std::int64_t>(column));
+    columns_.push_back(static_cast<std::int64_t>(column));
+    values_.push_back(value);
+  }
   Instance ordered() {
-    const auto by_column = [](const auto& a, const auto& b) { return a.first < b.first; };
-    if (!std::is_sorted(pairs.begin(), pairs.end(), by_column))
-      std::stable_sort(pairs.begin(), pairs.end(), by_column);
-    columns.clear();
-    values.clear();
-    for (const auto& [column, value] : pairs) {
-      if (!columns.empty() && columns.back() == column) {
-        values.back() += value;
-      } else {
-        columns.push_back(column);
-        values.push_back(value);
-      }
-    }
+    if (!ascending_) put_in_order();
     Instance x;
-    x.values = values.data();
-    x.columns = columns.data();
-    x.size = columns.size();
+    x.values = values_.data();
+    x.columns = columns_.data();
+    x.size = columns_.size();
     x.layout = Layout::sparse64;
     x.transient = true;
     return x;
   }
+
+ private:
+  // Repeated columns are added up, the smallest value first, whatever the order in which they came.
+  void put_in_order() {
+    pairs_.clear();
+    for (std::size_t j = 0; j < columns_.size(); ++j) pairs_.emplace_back(columns_[j], values_[j]);
+    std::sort(pairs_.begin(), pairs_.end());
+    clear();
+    for (const auto& [column, value] : pairs_) {
+      if (!columns_.empty() && columns_.back() == column) {
+        values_.back() += value;
+      } else {
+        columns_.push_back(column);
+        values_.push_back(value);
+      }
+    }
+  }
+
+  std::vector<std::int64_t> columns_;
+  std::vector<double> values_;
+  std::vector<std::pair<std::int64_t, double>> pairs_;
+  bool ascending_ = true;
 };
 
 class Rows {
@@ -101,7 +118,7 @@ class Rows {
 
   // The same row with its columns in order, as a copy in `scratch`.
   Instance in_order(const Instance& x, std::size_t row, Scratch& scratch) const {
-    scratch.pairs.clear();
+    scratch.clear();
     visit(x, [&](auto features) {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
@@ -109,7 +126,7 @@ class Rows {
           throw Refused("column index " + std::to_string(column) + " is outside 0.." +
                             std::to_string(width_ - 1),
                         row);
-        scratch.pairs.emplace_back(column, features.value(j));
+        scratch.add(static_cast<std::size_t>(column), features.value(j));
       }
     });
     return scratch.ordered();

@@ -122,9 +122,7 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
   std::size_t j = 0;
   if constexpr (sparse)
     if (x.size > 0 && x.columns[0] < 0) return Sums::out_of_order();
-  for (; j + (sparse ? 9 : 8) <= x.size; j += 8) {
-    if constexpr (sparse)
-      if (!eight_in_order(x.columns + j, x.limit)) return Sums::out_of_order();
+  const auto take_eight = [&]() {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2), x2 = two_values(x, j + 4),
                x3 = two_values(x, j + 6);
     p0 = p0 + two_weights(weight, x, j) * x0;
@@ -135,8 +133,15 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
     s1 = s1 + x1 * x1;
     s2 = s2 + x2 * x2;
     s3 = s3 + x3 * x3;
+    j += 8;
+  };
+  while (j + (sparse ? 9 : 8) <= x.size) {  // the check of eight columns looks at a ninth
+    if constexpr (sparse)
+      if (!eight_in_order(x.columns + j, x.limit)) return Sums::out_of_order();
+    take_eight();
   }
   if (!in_order(x, j)) return Sums::out_of_order();
+  if (j + 8 <= x.size) take_eight();
   if (j + 4 <= x.size) {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2);
     p0 = p0 + two_weights(weight, x, j) * x0;

@@ -75,8 +75,10 @@ class Engine {
           throw;
         }
         const Instance x = scratch_.ordered();
-        values.insert(values.end(), scratch_.values.begin(), scratch_.values.end());
-        columns.insert(columns.end(), scratch_.columns.begin(), scratch_.columns.end());
+        const auto* its_values = static_cast<const double*>(x.values);
+        const auto* its_columns = static_cast<const std::int64_t*>(x.columns);
+        values.insert(values.end(), its_values, its_values + x.size);
+        columns.insert(columns.end(), its_columns, its_columns + x.size);
         starts.push_back(starts.back() + static_cast<std::int64_t>(x.size));
         dimensions.push_back(std::max(known.columns, names_.columns()));
       }

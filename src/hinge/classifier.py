@@ -136,7 +136,11 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true label `y`."""
-        self._stream().learn_one(x, y, weight)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        learner.learn_one(x, y, weight)
         return self
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

@@ -190,15 +190,27 @@ class StreamEstimator(BaseEstimator):
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """The score of the features `x`: the decision function of one event."""
-        return self._stream().score_one(x)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        return learner.score_one(x)
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """Predicts for the features `x`, a dict of names and values. Never learns."""
-        return self._stream().predict_one(x)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        return learner.predict_one(x)
 
     def explain_one(self, x: dict[Any, Any]) -> list[Contribution]:
         """What each feature of `x` contributed to its score, the largest first."""
-        return self._stream().explain_one(x)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        return learner.explain_one(x)
 
     def named_weights(self) -> dict[Any, float]:
         """The weights by the names of their features."""

@@ -59,6 +59,8 @@ class Labels:
             first, second = self.known
             raise ValueError(f"the label {fresh[0]!r} is not one of the two classes {first!r} and {second!r}")
         labels = [*self.known, *fresh]
+        if len(labels) == 1 and isinstance(labels[0], bool):
+            labels = [False, True]  # of a boolean the other one is known
         try:
             return Labels(sorted(labels))
         except TypeError:  # strings among numbers

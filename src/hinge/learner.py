@@ -129,30 +129,36 @@ class Learner:
         Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
         A weight of 0 changes nothing; others scale C.
         """
-        if self.task != "classification":
+        if not self._named:
             self._events()
-            self._engine.learn_one(x, 0.0 if self.task == "uniclass" else self._number(y), weight)
-            return
-        sign = self.labels.sign(y)
-        if sign is None:
-            self._learn_new_label(x, y, weight)
-            return
-        if self._class_weight is not None:
-            weight *= self._class_weight.get(plain(y), 1.0)
-        self._events()
-        self._engine.learn_one(x, sign, weight)
+        if self.task == "classification":
+            try:
+                target = self.labels.signs.get(y)
+            except TypeError:
+                target = self.labels.sign(y)  # raises: not a label
+            if target is None:
+                self._learn_new_label(x, y, weight)
+                return
+            if self._class_weight is not None:
+                weight *= self._class_weight.get(plain(y), 1.0)
+        else:
+            target = 0.0 if self.task == "uniclass" else self._number(y)
+        self._engine.learn_one(x, target, weight)
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """w.x (with the intercept), or for uniclass radius - |x - w|. Features never seen count nothing."""
-        self._events()
+        if not self._named:
+            self._events()
         score = self._engine.score_one(x, self.averaged)
         return self.radius - score if self.task == "uniclass" else score
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The label (None before the first one), the number, or for uniclass 1 (inside) or -1 (outside)."""
-        score = self.score_one(x)
         if self.task == "classification":
-            return self.labels.of(score)
+            if not self._named:
+                self._events()
+            return self.labels.of(self._engine.score_one(x, self.averaged))
+        score = self.score_one(x)
         if self.task == "uniclass":
             return 1 if score >= 0 else -1
         return score
@@ -338,7 +344,7 @@ class Learner:
         if self._class_weight is not None:
             weight *= self._class_weight.get(label, 1.0)
         self._events()
-        self._engine.learn_one(x, 1.0 if self.labels.known else -1.0, weight)
+        self._engine.learn_one(x, 1.0 if self.labels.known else labels.signs[label], weight)
         if weight != 0:
             self._adopt(labels)
 

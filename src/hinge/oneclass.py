@@ -98,7 +98,11 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     def learn_one(self, x: dict[Any, Any], weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values."""
-        self._stream().learn_one(x, None, weight)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        learner.learn_one(x, None, weight)
         return self
 
     def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

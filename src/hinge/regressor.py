@@ -100,7 +100,11 @@ class PARegressor(RegressorMixin, StreamEstimator):
 
     def learn_one(self, x: dict[Any, Any], y: float, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true number `y`."""
-        self._stream().learn_one(x, y, weight)
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        learner.learn_one(x, y, weight)
         return self
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

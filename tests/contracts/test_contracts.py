@@ -349,3 +349,34 @@ def test_the_order_of_rows_may_be_given(task, options):
         ordered.learn(X, y, weights, order=given)
         sorted_.learn(X[order], part(y, order), weights[order])
         assert state(ordered) == state(sorted_)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_rows_of_any_length(task, kind):
+    """The sums are made in blocks: no length may lose a value. Against plain sums, dense, strided and sparse."""
+    rng = np.random.default_rng(6)
+    for length in [*range(40), 127, 128, 129, 130, 255, 256, 1000]:
+        X = rng.normal(size=(1, length)).astype(kind)
+        y = {"classification": ["spam"], "regression": [0.5], "uniclass": None}[task]
+        wide = np.zeros((1, 2 * length), dtype=kind)
+        wide[:, ::2] = X
+        learners = [new(task, {"step": "pa", "w1": "zero", "radius": 0.1} if task == "uniclass" else {"step": "pa"})
+                    for _ in range(5)]
+        for learner, data in zip(learners, (X, np.asfortranarray(np.repeat(X, 2, axis=0))[:1], csr(X),
+                                            csr(X, np.int64), csr(wide)), strict=True):
+            learner.learn(data, y)
+            square = float(X.astype(float)[0] @ X.astype(float)[0])
+            if task == "uniclass":
+                expected = X[0].astype(float) * max(0.0, 1 - 0.1 / max(np.sqrt(square), 1e-300))
+            else:
+                expected = X[0].astype(float) * {"classification": 1.0, "regression": 0.4}[task] / (square + 1)
+            found = learner.weights[::2] if learner.n_features == 2 * length else learner.weights
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+            score = expected @ X[0].astype(float) + learner.intercept
+            if task == "uniclass":
+                score = 0.1 - np.linalg.norm(X[0].astype(float) - expected)
+            np.testing.assert_allclose(learner.scores(data), [score], rtol=1e-7, atol=1e-9)
+        many = dict(enumerate(X[0].tolist()))
+        learners[0].learn_one(many, None if y is None else y[0])
+        np.testing.assert_allclose(learners[0].score_one(many), learners[0].scores(X)[0], rtol=1e-9, atol=1e-9)

@@ -1,0 +1,155 @@
+"""The package: what an import loads, what it offers, and one table of parameters for all constructors."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import hinge
+import hinge.river
+from hinge import parameters
+
+HEAVY = ("sklearn", "scipy", "pandas", "matplotlib", "river", "pyarrow", "typer", "rich")
+
+
+def loaded_by(code, modules):
+    """Which of the modules are loaded after the code has run in a fresh interpreter."""
+    code = f"import sys\n{code}\nprint(*[m for m in {modules!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.split()
+
+
+def test_import_is_light():
+    assert loaded_by("import hinge", (*HEAVY, "numpy", "safetensors", "hinge._core")) == []
+
+
+def test_a_learner_needs_no_scikit_learn():
+    code = """
+import tempfile, hinge, numpy
+m = hinge.Learner("classification")
+m.learn_one({"a": 1.0}, "x")
+m.learn(numpy.eye(1), ["y"])
+m.predict_one({"a": 1.0}), m.explain_one({"a": 1.0})
+with tempfile.TemporaryDirectory() as folder:
+    m.save(folder + "/m")
+    hinge.load(folder + "/m").statistics
+"""
+    assert loaded_by(code, HEAVY) == []
+
+
+def test_the_bounds_need_no_scikit_learn():
+    assert loaded_by("import hinge.bounds", HEAVY) == []
+
+
+def test_all_is_what_can_be_imported():
+    assert len(set(hinge.__all__)) == len(hinge.__all__)
+    for name in hinge.__all__:
+        assert getattr(hinge, name) is not None
+        assert name in dir(hinge)
+    exec("from hinge import *", space := {})
+    assert set(hinge.__all__) <= set(space)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        hinge.nothing  # noqa: B018
+    public = {n for n in dir(hinge) if not n.startswith("_") and not inspect.ismodule(getattr(hinge, n))}
+    assert public - {"annotations", "Any", "TYPE_CHECKING"} == set(hinge.__all__) - {"__version__", "bounds"}
+
+
+CONSTRUCTORS = [
+    (hinge.Learner, None, parameters.OF_LEARNER),
+    (hinge.PAClassifier, "classification", parameters.PARAMETERS),
+    (hinge.PARegressor, "regression", parameters.PARAMETERS),
+    (hinge.PAOneClass, "uniclass", parameters.PARAMETERS),
+    (hinge.river.PAClassifier, "classification", ("C", "step", "margin", "fit_intercept", "average", "hash_bits",
+                                                  "max_features", "dtype")),
+    (hinge.river.PARegressor, "regression", ("C", "step", "epsilon", "fit_intercept", "average", "hash_bits",
+                                             "max_features", "dtype")),
+]
+constructors = pytest.mark.parametrize(("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", ""))
+
+
+@constructors
+def test_constructors_agree_with_the_table(cls, task, names):
+    signature = inspect.signature(cls).parameters
+    expected = set(names) if task is None else set(parameters.names_for(task, names))
+    assert set(signature) - {"task"} == expected
+    for name in expected:
+        assert signature[name].default == parameters.PARAMETERS[name].default, name
+        assert signature[name].annotation is not inspect.Parameter.empty, name
+
+
+@constructors
+def test_documentation_names_each_parameter(cls, task, names):
+    for name in parameters.names_for(task, names) if task else ():
+        assert f"    {name} : " in cls.__doc__, name
+        assert parameters.PARAMETERS[name].help in cls.__doc__, name
+
+
+def test_every_parameter_is_whole():
+    for name, parameter in parameters.PARAMETERS.items():
+        assert parameter.name == name
+        assert parameter.accepts(parameter.default), name
+        assert parameter.help.endswith("."), name
+        assert set(parameter.tasks) <= set(parameters.TASKS), name
+        assert f"{name} : " in parameters.describe([name])
+    assert set(parameters.OF_LEARNER) <= set(parameters.PARAMETERS)
+
+
+OTHER_VALUES = {
+    "step": "pa2", "C": 0.25, "margin": 2.0, "epsilon": 0.5, "radius": 3.0, "max_radius": 4.0, "fit_intercept": False,
+    "average": 5, "classes": ["a", "b"], "class_weight": {"a": 2.0}, "max_iter": 7, "tol": None,
+    "n_iter_no_change": 2, "shuffle": False, "tolerance": None, "max_updates": 99, "hash_bits": 5,
+    "max_features": 1000, "dtype": "float32", "random_state": 11, "verbose": 1, "w1": None,
+}
+
+
+@pytest.mark.parametrize("cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass])
+def test_parameters_go_in_and_come_out(cls):
+    given = {name: OTHER_VALUES[name] for name in inspect.signature(cls).parameters}
+    model = cls(**given)
+    assert model.get_params() == given
+    assert clone(model).get_params() == given
+    assert cls().set_params(**given).get_params() == given
+    assert cls(**model.get_params()).get_params() == given
+
+
+@pytest.mark.parametrize("task", parameters.TASKS)
+def test_a_learner_keeps_its_parameters(task):
+    given = {name: OTHER_VALUES[name] for name in parameters.OF_LEARNER}
+    learner = hinge.Learner(task, **given)
+    assert learner.parameters == given
+    again = hinge.Learner.from_bytes(learner.to_bytes())
+    assert again.parameters == given
+    assert repr(again) == repr(learner)
+    assert "C=0.25" in repr(learner)
+    assert eval(repr(learner), {"Learner": hinge.Learner}).parameters == given
+
+
+@pytest.mark.parametrize("task", parameters.TASKS)
+@pytest.mark.parametrize("w1", [[1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), {"a": 1.0, "b": 2.0}])
+def test_a_start_vector_is_kept(task, w1):
+    more = {"classes": ["a", "b"]} if task == "classification" else {}
+    learner = hinge.Learner(task, w1=w1, **more)
+    assert learner.weights.tolist() == [1.0, 2.0]
+    again = hinge.Learner.from_bytes(learner.to_bytes())
+    assert again.weights.tolist() == [1.0, 2.0]
+    assert again.to_bytes() == learner.to_bytes()
+
+
+def test_changing_the_rule():
+    learner = hinge.Learner("classification", C=1.0)
+    learner.learn_one({"a": 1.0}, "x")
+    learner.change(C=0.01, step="pa2", margin=2.0)
+    fresh = hinge.Learner("classification", C=1.0)
+    fresh.learn_one({"a": 1.0}, "x")
+    assert fresh.weights == learner.weights
+    before = learner.to_bytes()
+    for bad in ({"C": -1}, {"step": "pa3"}, {"average": True}, {"margin": 0.0}):
+        with pytest.raises(ValueError, match=f"^{next(iter(bad))}"):
+            learner.change(**bad)
+        assert learner.to_bytes() == before
+    assert hinge.Learner.from_bytes(before).parameters["C"] == 0.01
