@@ -159,8 +159,8 @@ class Learner {
     const double progress = statistics.progress + move.length * (2 * move.loss - move.length * reading.q);
     // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)
     const double all = reading.score + reading.square + target + weight + move.length +
-                       (squared_loss + statistics.squared_loss);
-    if (!std::isfinite(all)) look_at_each(x, reading, target, weight, move);
+                       (squared_loss + statistics.squared_loss) + progress;
+    if (!std::isfinite(all)) look_at_each(x, reading, target, weight, move, progress);
     if (awaits_first) return start_at(x, reading.square);
     if (squared_loss <= tolerance) return false;
 
@@ -192,19 +192,20 @@ class Learner {
   bool skip(const Instance& x, const Reading& reading, double target, double weight) const {
     if (weight != 0)
       throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
-    look_at_each(x, reading, target, weight, Move());
+    look_at_each(x, reading, target, weight, Move(), 0);
     return false;
   }
 
   void look_at_each(const Instance& x, const Reading& reading, double target, double weight,
-                    const Move& move) const {
+                    const Move& move, double progress) const {
     refuse_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
     if (std::isnan(target)) throw Refused("the target is NaN");
     if (std::isinf(target)) throw Refused("the target is infinity (inf)");
     if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
     if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
-    if (!std::isfinite(move.length) || !std::isfinite(statistics.squared_loss + move.loss * move.loss))
+    if (!std::isfinite(move.length) || !std::isfinite(progress) ||
+        !std::isfinite(statistics.squared_loss + move.loss * move.loss))
       throw Refused("the loss or the step is too large: it overflows float64");
   }
 

@@ -136,7 +136,9 @@ def test_many_equals_one_by_one(cls, options):
     assert as_bytes(many) == as_bytes(rows)
     # The columns of a frame come in its order, those of events as they are first met.
     close = 1e-4 if options.get("dtype") == "float32" else 1e-9
-    assert many.weights == pytest.approx({name: one.weights.get(name, 0.0) for name in many.weights}, rel=close)
+    assert many.weights == pytest.approx(
+        {name: one.weights.get(name, 0.0) for name in many.weights}, rel=close
+    )
     assert many.statistics.updates == one.statistics.updates
 
     X.index = [f"row {k}" for k in range(len(X))]

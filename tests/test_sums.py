@@ -58,9 +58,9 @@ def test_events_and_rows_of_every_length_give_the_same_bits(length: int) -> None
     """Dense, sparse and named features take the same partial sums, whatever instructions are used."""
     w, x = instance(length, seed=2)
     names = [f"feature {i}" for i in range(length)]
-    learner = Learner("regression", fit_intercept=False, w1=dict(zip(names, w, strict=True)))
+    learner = Learner("regression", fit_intercept=False, w1=w)
+    learner.name_columns(names)
     dense = learner.scores(x[np.newaxis]) if length else np.zeros(1)
-    learner.name_columns([])
     sparse = learner.scores(sp.csr_array(x[np.newaxis])) if length else np.zeros(1)
     named = learner.score_one(dict(zip(names, x, strict=True)))
     assert dense[0] == sparse[0] == named

@@ -285,15 +285,20 @@ class Weights final : public Memory {
 
   void journal(const Instance& x) {
     if (x.transient) return copy_all();
-    journal_.moved.reserve(journal_.moved.size() + 1);  // may throw, so it comes first
+    const std::size_t at = journal_.v.size(), end = at + x.size;
+    journal_.moved.push_back(x);
+    try {
+      journal_.v.resize(end);
+      if (averaging_) journal_.u.resize(end);
+    } catch (...) {  // out of memory: what was not noted has not moved either
+      journal_.moved.pop_back();
+      journal_.v.resize(at);
+      throw;
+    }
     visit(x, [&](auto features) {
-      const std::size_t at = journal_.v.size();
-      if (averaging_) journal_.u.resize(at + features.size);
-      journal_.v.resize(at + features.size);
       for (std::size_t j = 0; j < features.size; ++j) journal_.v[at + j] = v[features.column(j)];
       for (std::size_t j = 0; averaging_ && j < features.size; ++j) journal_.u[at + j] = u[features.column(j)];
     });
-    journal_.moved.push_back(x);
   }
   void undo(Buffer<Real>& old_v, Buffer<double>& old_u) const {
     std::size_t at = journal_.v.size();

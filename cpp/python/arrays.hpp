@@ -66,6 +66,7 @@ class Targets {
   Targets(const std::optional<Array>& y, const std::optional<Doubles>& classes, std::size_t rows) {
     if (!y) return;
     if (y->ndim() != 1) throw nb::type_error("y must be one-dimensional");
+    if (classes && classes->size() != 2) throw nb::type_error("there must be two classes");
     if (y->size() != rows)
       throw Refused("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
     if (!classes && y->dtype() == nb::dtype<double>() && (rows < 2 || y->stride(0) == 1)) {

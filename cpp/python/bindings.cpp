@@ -81,7 +81,7 @@ NB_MODULE(_core, m) {
           "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
           "max_updates"_a = INT64_MAX)
       .def("learn_dicts", &Engine::learn_dicts, "events"_a, "targets"_a, "weights"_a.none() = nb::none())
-      .def("learn_one", &Engine::learn_one, "x"_a, "target"_a = 0.0, "weight"_a = 1.0)
+      .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0)
       .def("score_dense", [](Engine& self, const Array& X, bool averaged) { return self.scores(dense_rows(X), averaged); },
            "X"_a, "averaged"_a, nb::sig("def score_dense(self, X: object, averaged: bool) -> object"))
       .def(
@@ -89,8 +89,8 @@ NB_MODULE(_core, m) {
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
              bool averaged) { return self.scores(sparse_rows(data, indices, indptr, width), averaged); },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a)
-      .def("score_one", &Engine::score_one, "x"_a, "averaged"_a)
-      .def("look_up", &Engine::look_up, "x"_a, "averaged"_a)
+      .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
+      .def("look_up", &Engine::look_up, "x"_a.none(), "averaged"_a)
       .def("forget", &Engine::forget, "columns"_a)
       .def("name_columns", &Engine::name_columns, "names"_a)
       .def("weights", &Engine::weights, "averaged"_a)
@@ -100,7 +100,7 @@ NB_MODULE(_core, m) {
       .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a)
       .def("statistics", &Engine::statistics)
       .def("state", &Engine::state)
-      .def("restore", &Engine::restore, "v"_a, "u"_a, "reals"_a, "counts"_a)
+      .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert())
       .def("names", &Engine::names)
       .def_prop_ro("n_names", &Engine::n_names)
       .def_prop_ro("n_columns", &Engine::n_columns)

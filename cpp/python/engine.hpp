@@ -169,6 +169,7 @@ class Engine {
   void name_columns(const nb::list& names) {
     const Writing writing(*this);
     const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
+    if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
     try {
       for (nb::handle name : names) {
         if (names_.index().attr("__contains__")(name).is(nb::bool_(true)))
@@ -355,7 +356,7 @@ class Engine {
     const bool averaging = settings_.average_from > 0;
     if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (v.size() > 1 && v.stride(0) != 1) ||
         v.size() > names_.limit() || u.size() != (averaging ? v.size() : 0) || reals.size() != 10 ||
-        counts.size() != 6 || v.size() < names_.columns())
+        counts.size() != 6 || v.size() < names_.columns() || (names_.hashing() && v.size() > names_.columns()))
       throw Refused("the state does not fit the settings of the learner");
     const auto finite = [](const auto* values, std::size_t count) {
       return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });

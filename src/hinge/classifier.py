@@ -47,10 +47,11 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     >>> for x, y in [({"free": 1, "money": 2}, "spam"), ({"meeting": 1}, "ham")]:
     ...     guess = model.predict_one(x)
     ...     model = model.learn_one(x, y)
-    >>> model.predict_one({"money": 1})
+    >>> model.predict_one({"money": 2})
     'spam'
     """
 
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "classification"
 
     def __init__(
@@ -100,6 +101,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
+        parameters.check(self._task, self.get_params(deep=False))
         rows = self._rows(X, reset=True)
         y = _labels(self, y)
         found = np.unique(y)
@@ -149,6 +151,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         return self
 
     def _first(self, classes: npt.ArrayLike | None) -> Learner:
+        parameters.check(self._task, self.get_params(deep=False))
         if classes is None and self.classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if isinstance(self.class_weight, str):

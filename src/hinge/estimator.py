@@ -18,9 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import model_file, parameters
-from .learner import Contribution, Learner, Rows, Statistics, is_csr, is_frame, rows_of
-
-_IN_PLACE = (np.dtype(np.float64), np.dtype(np.float32))
+from .learner import Contribution, Learner, Statistics
+from .rows import Rows, is_frame, plain_rows, rows_of
 
 
 @dataclass(frozen=True)
@@ -56,21 +55,15 @@ class StreamEstimator(BaseEstimator):
             )
         return learner
 
-    def _rule(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self._rule_names())
-
-    def _rule_names(self) -> list[str]:
-        return parameters.names_for(self._task, ("step", "C", "margin", "epsilon"))
+    # What may change between calls of partial_fit.
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
 
     def _follow_parameters(self, learner: Learner) -> None:
-        """`C` and the like may change between calls of partial_fit."""
-        changes = {
-            name: getattr(self, name)
-            for name in self._rule_names()
-            if getattr(self, name) != learner.parameters[name]
-        }
-        if changes:
-            learner.change(**changes)
+        mine, known = self.__dict__, learner.parameters
+        for name in self._changeable:
+            if mine[name] != known[name]:
+                learner.change(**{name: mine[name] for name in self._changeable})
+                return
 
     def set_params(self, **params: Any) -> Self:
         super().set_params(**params)
@@ -92,15 +85,17 @@ class StreamEstimator(BaseEstimator):
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the core reads it. Plain float arrays and CSR matrices skip scikit-learn's validation: the
         core checks them itself, row by row."""
-        if reset or "feature_names_in_" in self.__dict__ or not _is_plain(X):
+        rows = None if reset or "feature_names_in_" in self.__dict__ else plain_rows(X)
+        if rows is None:
             if not reset and "n_features_in_" not in self.__dict__ and is_frame(X):
                 return self._fitted()._named_rows(X, learning=False)
             X = validate_data(
                 self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
             )
-        rows = rows_of(X)
+            rows = rows_of(X)
         expected = self.__dict__.get("n_features_in_")
         if expected is None:
+            self._fitted().check_arrays_fit()
             expected = self._fitted().n_features
         if rows.width != expected:
             raise ValueError(
@@ -266,8 +261,3 @@ class _Sized:
         self.shape = (rows.count, rows.width)
         self.dtype = np.dtype(np.float64)
 
-
-def _is_plain(X: Any) -> bool:
-    if type(X) is np.ndarray:
-        return X.ndim == 2 and X.dtype in _IN_PLACE and X.shape[0] > 0 and X.shape[1] > 0
-    return is_csr(X) and X.data.dtype in _IN_PLACE and X.shape[0] > 0 and X.shape[1] > 0

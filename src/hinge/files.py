@@ -26,5 +26,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         module, name = _KINDS[header["kind"]]
         return getattr(importlib.import_module(module), name).from_parts(header, tensors)
-    except (KeyError, TypeError, ValueError) as error:
-        raise model_file.ModelFileError(f"{path} does not describe a model that this hinge knows: {error}") from error
+    except model_file.ABSURD as error:
+        what = f"{path} does not describe a model that this hinge knows"
+        raise model_file.ModelFileError(f"{what}: {error}") from error

@@ -75,7 +75,7 @@ class Labels:
     def targets(
         self, y: npt.NDArray[Any], weights: Doubles | None
     ) -> tuple[npt.NDArray[Any], Doubles | None, Labels | None]:
-        """What the core takes: numbers with the two labels, or signs; and the labels to come, if new ones are met.
+        """What the core takes, numbers with the two labels, or signs; and the labels to come, if any are new.
 
         The signs are those of the labels as they are now. Labels of rows without weight are not learned.
         """
@@ -98,9 +98,12 @@ class Labels:
 
     def signs_of(self, y: npt.NDArray[Any], weights: Doubles | None = None) -> Doubles:
         """-1 or +1 for each label; 0 for one that is not known yet, in a row without weight."""
-        signs = np.zeros(y.shape, dtype=np.float64)
-        for label, sign in self.signs.items():
-            signs[y == label] = sign
+        if y.dtype.kind == "O":
+            signs = np.asarray([self._sign_or_0(label) for label in y.tolist()], dtype=np.float64)
+        else:
+            signs = np.zeros(y.shape, dtype=np.float64)
+            for label, sign in self.signs.items():
+                signs[y == label] = sign
         unknown = signs == 0
         if weights is not None and len(self.known) < 2:
             unknown &= weights != 0
@@ -109,6 +112,12 @@ class Labels:
             known = " and ".join(repr(label) for label in self.known)
             raise ValueError(f"row {row}: the label {y.tolist()[row]!r} is not one of the classes {known}")
         return signs
+
+    def _sign_or_0(self, label: Any) -> float:
+        try:
+            return self.signs.get(label, 0.0)
+        except TypeError:  # not even hashable
+            return 0.0
 
 
 def _met(y: npt.NDArray[Any]) -> set[Any]:

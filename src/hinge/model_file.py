@@ -28,6 +28,10 @@ _NO_DIGEST = b"0" * 64
 _DIGEST = re.compile(rb'\\"checksum\\":\\"([0-9a-f]{64})\\"')
 
 
+# What the readers of a header raise if it says something absurd.
+ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
+
+
 class ModelFileError(ValueError):
     """The file is not a hinge model, or not whole, or from a newer version."""
 
@@ -60,10 +64,13 @@ def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], T
             raise ModelFileError(f"{source} is not a hinge model")
         if whole["version"] > VERSION:
             raise ModelFileError(
-                f"{source} has format version {whole['version']}, this hinge reads up to {VERSION}: upgrade hinge"
+                f"{source} has format version {whole['version']}, this hinge reads up to {VERSION}: "
+                "upgrade hinge"
             )
         return whole["header"], load(data)
-    except (KeyError, TypeError, json.JSONDecodeError, SafetensorError) as error:
+    except ModelFileError:
+        raise
+    except (*ABSURD, SafetensorError) as error:
         raise ModelFileError(f"{source} is not a hinge model: {error}") from error
 
 
@@ -104,7 +111,7 @@ def _header_json(data: bytes) -> Any:
 
 
 def _find_digest(data: bytes) -> int:
-    """Where the checksum's 64 digits stand. Quotes in deeper strings are escaped once more, so it is found once."""
+    """Where the checksum's 64 digits stand. Quotes in deeper strings are escaped once more: it is found once."""
     length = int.from_bytes(data[:8], "little")
     found = list(_DIGEST.finditer(data, 8, 8 + min(length, len(data))))
     if len(found) != 1:

@@ -72,6 +72,10 @@ def _is_start(value: Any) -> bool:
     return weights.ndim == 1 and bool(np.isfinite(weights).all())
 
 
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1 and len(value) == 2
+
+
 def _is_dtype(value: Any) -> bool:
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
@@ -142,7 +146,7 @@ PARAMETERS: dict[str, Parameter] = {
             "n starts the average at round n.",
         ),
         Parameter(
-            "classes", None, "None or two different labels", lambda value: value is None or len(list(value)) == 2,
+            "classes", None, "None or two different labels", _or_none(_is_pair),
             "The two labels in order, the negative one first, if known ahead. None: from the data, sorted.",
             _CLASSIFICATION,
         ),

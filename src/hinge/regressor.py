@@ -36,6 +36,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
     4.0
     """
 
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "epsilon")
     _task: ClassVar[str] = "regression"
 
     def __init__(

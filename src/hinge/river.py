@@ -137,43 +137,37 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         """The rounds of the rows, one after the other: all of them, or none."""
         self._learn_many(X, y, w)
 
-    def _labels(self) -> tuple[list[Any], float]:
-        """The labels in their order, and 1, or -1 if the score speaks for the first of them.
-
-        Before the first label, and for booleans always, they are False and True.
-        """
-        known = self._learner.labels.known
-        if known and (len(known) == 2 or not isinstance(known[0], bool)):
-            return known, 1.0
-        return [False, True], -1.0 if known == [True] else 1.0  # one label alone counts as negative
+    def _labels(self) -> list[Any]:
+        """The labels in their order: those met so far. Before the first one they are taken to be boolean."""
+        return self._learner.labels.known or [False, True]
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label; the first one if the score is 0."""
-        labels, sign = self._labels()
-        return labels[-1] if sign * self._learner.score_one(x) > 0 else labels[0]
+        labels = self._labels()
+        return labels[-1] if self._learner.score_one(x) > 0 else labels[0]
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The sigmoid of the score, as River's own. It is not calibrated: its order is what counts."""
-        labels, sign = self._labels()
+        labels = self._labels()
         if len(labels) == 1:
             return {labels[0]: 1.0}
-        p = utils.math.sigmoid(sign * self._learner.score_one(x))
+        p = utils.math.sigmoid(self._learner.score_one(x))
         return {labels[0]: 1.0 - p, labels[1]: p}
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         import pandas
 
-        labels, sign = self._labels()
-        chosen = [labels[-1] if sign * score > 0 else labels[0] for score in self._scores(X)]
+        labels = self._labels()
+        chosen = [labels[-1] if score > 0 else labels[0] for score in self._scores(X)]
         return pandas.Series(chosen, index=X.index, dtype=None if chosen else "object")
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         import pandas
 
-        labels, sign = self._labels()
+        labels = self._labels()
         if len(labels) == 1:
             return pandas.DataFrame({labels[0]: 1.0}, index=X.index)
-        p = [float(utils.math.sigmoid(sign * score)) for score in self._scores(X)]
+        p = [float(utils.math.sigmoid(score)) for score in self._scores(X)]
         return pandas.DataFrame({labels[0]: [1.0 - one for one in p], labels[1]: p}, index=X.index)
 
 

@@ -13,8 +13,11 @@ from hinge import model_file
 WIDTH = 7
 NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
 LABELS = np.array(["ham", "spam"])
-STEPS = {"classification": ("pa", "pa1", "pa2", "perceptron"), "regression": ("pa", "pa1", "pa2"),
-         "uniclass": ("pa", "pa1", "pa2")}
+STEPS = {
+    "classification": ("pa", "pa1", "pa2", "perceptron"),
+    "regression": ("pa", "pa1", "pa2"),
+    "uniclass": ("pa", "pa1", "pa2"),
+}
 
 
 def _learners():
@@ -25,15 +28,27 @@ def _learners():
         ):
             if average == 9 and (step != "pa1" or hash_bits):  # an average that starts late: enough is enough
                 continue
-            yield task, {"C": 0.3, "step": step, "average": average, "dtype": dtype, "hash_bits": hash_bits,
-                         last[0]: value}
+            yield (
+                task,
+                {
+                    "C": 0.3,
+                    "step": step,
+                    "average": average,
+                    "dtype": dtype,
+                    "hash_bits": hash_bits,
+                    last[0]: value,
+                },
+            )
 
 
 ALL = list(_learners())
 # One of each step, and one of each option.
-SOME = [(task, options) for task, options in ALL
-        if (options["average"], options["dtype"], options["hash_bits"]) in
-        ((False, "float64", None), (True, "float64", None), (True, "float32", 6))]
+SOME = [
+    (task, options)
+    for task, options in ALL
+    if (options["average"], options["dtype"], options["hash_bits"])
+    in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
+]
 VOCABULARY = [(task, options) for task, options in ALL if options["hash_bits"] is None]
 
 
@@ -42,8 +57,14 @@ def name(case):
     if isinstance(case, str):
         return case
     if isinstance(case, dict):
-        return "-".join(str(v) if k == "step" else f"{k}={v}" for k, v in case.items()
-                        if k != "C" and v not in (False, None, "float64")) or "plain"
+        return (
+            "-".join(
+                str(v) if k == "step" else f"{k}={v}"
+                for k, v in case.items()
+                if k != "C" and v not in (False, None, "float64")
+            )
+            or "plain"
+        )
     return None
 
 
@@ -52,7 +73,7 @@ def new(task, options, **more):
         more.setdefault("classes", LABELS.tolist())
     if task == "uniclass" and options.get("max_radius") is None:
         more.setdefault("radius", 0.8)
-    return hinge.Learner(task, **{**options, **more})
+    return hinge.Learner(task, **{**more, **options})
 
 
 def stream(task, count=60, seed=0):

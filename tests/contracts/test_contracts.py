@@ -56,7 +56,7 @@ def same(ours, theirs, options):
     close(ours.statistics.loss, theirs.statistics.loss, options, "loss")
 
 
-# ---- predicting changes nothing -------------------------------------------------------------------------
+# ---- predicting changes nothing ------------------------------------------------------------------------
 
 
 @every_learner
@@ -67,17 +67,18 @@ def test_predict_is_pure(task, options):
         before = state(learner)
         learner.predict_one(unseen)
         assert state(learner) == before
-    for number, way in enumerate((lambda m: m.learn(X, y, weights), lambda m: m.learn_many(as_dicts(X), y, weights))):
+    for number, data in enumerate((X, as_dicts(X))):
         learner = new(task, options)
-        way(learner)
+        learner.learn_many(data, y, weights)
         before = state(learner)
         for event in (unseen, as_dict(X[0]), {}):
             learner.predict_one(event)
             learner.score_one(event)
             learner.explain_one(event)
-        learner.scores(X[:, : learner.n_features])
-        learner.scores(csr(X[:, : learner.n_features]))
-        if number == 1 and options["hash_bits"] is None:
+        if number == 0:
+            learner.scores(X)
+            learner.scores(csr(X))
+        elif options["hash_bits"] is None:
             learner.scores(pd.DataFrame(X, columns=NAMES).assign(new=1.0))
         assert len({repr(learner), str(learner.statistics), str(learner.weights), str(learner.radius)}) == 4
         copy.deepcopy(learner)
@@ -97,11 +98,17 @@ def test_scores_are_those_of_the_events(task, options):
         close([learner.score_one(x) for x in as_dicts(X)], scores, {"dtype": "float64"})
     for x in as_dicts(X):
         score, says = learner.score_one(x), learner.predict_one(x)
-        assert says == {"classification": LABELS[int(score > 0)], "regression": score,
-                        "uniclass": 1 if score >= 0 else -1}[task]
+        assert (
+            says
+            == {
+                "classification": LABELS[int(score > 0)],
+                "regression": score,
+                "uniclass": 1 if score >= 0 else -1,
+            }[task]
+        )
 
 
-# ---- a batch is its events, to the bit ----------------------------------------------------------------------
+# ---- a batch is its events, to the bit -----------------------------------------------------------------
 
 ROUNDTRIPS = {
     "bytes": lambda m, _: hinge.Learner.from_bytes(m.to_bytes()),
@@ -192,7 +199,7 @@ def test_a_copy_of_each_kind_goes_on(task, options):
     assert state(other) == state(learner)
 
 
-# ---- the container does not matter, to rounding ---------------------------------------------------------------
+# ---- the container does not matter, to rounding --------------------------------------------------------
 
 
 def strided(X):
@@ -239,7 +246,10 @@ CONTAINERS = {
 def shuffled(matrix):
     for i in range(matrix.shape[0]):
         row = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        matrix.indices[row], matrix.data[row] = matrix.indices[row][::-1].copy(), matrix.data[row][::-1].copy()
+        matrix.indices[row], matrix.data[row] = (
+            matrix.indices[row][::-1].copy(),
+            matrix.data[row][::-1].copy(),
+        )
     return matrix
 
 
@@ -311,13 +321,28 @@ def test_arrays_events_and_frames(task, options):
 
 
 TARGETS = {
-    "classification": [list, lambda y: y.astype(object), pd.Series, lambda y: pd.Series(y).astype("category")],
-    "regression": [list, tuple, pd.Series, lambda y: y.astype(object), misaligned, lambda y: np.repeat(y, 2)[::2],
-                   lambda y: y.astype(">f8"), lambda y: y.astype(np.longdouble)],
+    "classification": [
+        list,
+        lambda y: y.astype(object),
+        pd.Series,
+        lambda y: pd.Series(y).astype("category"),
+    ],
+    "regression": [
+        list,
+        tuple,
+        pd.Series,
+        lambda y: y.astype(object),
+        misaligned,
+        lambda y: np.repeat(y, 2)[::2],
+        lambda y: y.astype(">f8"),
+        lambda y: y.astype(np.longdouble),
+    ],
 }
 
 
-@pytest.mark.parametrize(("task", "place"), [(task, k) for task, ways in TARGETS.items() for k in range(len(ways))])
+@pytest.mark.parametrize(
+    ("task", "place"), [(task, k) for task, ways in TARGETS.items() for k in range(len(ways))]
+)
 def test_any_targets_and_weights(task, place):
     X, y, weights = stream(task)
     plain, other = hinge.Learner(task), hinge.Learner(task)
@@ -326,7 +351,9 @@ def test_any_targets_and_weights(task, place):
     assert state(other) == state(plain)
 
 
-@pytest.mark.parametrize("kind", ["?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", "g", ">i4", ">f8", "O"])
+@pytest.mark.parametrize(
+    "kind", ["?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", "g", ">i4", ">f8", "O"]
+)
 def test_labels_of_any_type(kind):
     X, y, _ = stream("classification")
     signs = (y == "spam").astype(int)
@@ -354,23 +381,30 @@ def test_the_order_of_rows_may_be_given(task, options):
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_rows_of_any_length(task, kind):
-    """The sums are made in blocks: no length may lose a value. Against plain sums, dense, strided and sparse."""
+    """The sums are made in blocks: no length may lose a value. Dense, strided and sparse, against NumPy."""
     rng = np.random.default_rng(6)
     for length in [*range(40), 127, 128, 129, 130, 255, 256, 1000]:
         X = rng.normal(size=(1, length)).astype(kind)
         y = {"classification": ["spam"], "regression": [0.5], "uniclass": None}[task]
         wide = np.zeros((1, 2 * length), dtype=kind)
         wide[:, ::2] = X
-        learners = [new(task, {"step": "pa", "w1": "zero", "radius": 0.1} if task == "uniclass" else {"step": "pa"})
-                    for _ in range(5)]
-        for learner, data in zip(learners, (X, np.asfortranarray(np.repeat(X, 2, axis=0))[:1], csr(X),
-                                            csr(X, np.int64), csr(wide)), strict=True):
+        learners = [
+            new(task, {"step": "pa", "w1": "zero", "radius": 0.1} if task == "uniclass" else {"step": "pa"})
+            for _ in range(5)
+        ]
+        for learner, data in zip(
+            learners,
+            (X, np.asfortranarray(np.repeat(X, 2, axis=0))[:1], csr(X), csr(X, np.int64), csr(wide)),
+            strict=True,
+        ):
             learner.learn(data, y)
             square = float(X.astype(float)[0] @ X.astype(float)[0])
             if task == "uniclass":
                 expected = X[0].astype(float) * max(0.0, 1 - 0.1 / max(np.sqrt(square), 1e-300))
             else:
-                expected = X[0].astype(float) * {"classification": 1.0, "regression": 0.4}[task] / (square + 1)
+                expected = (
+                    X[0].astype(float) * {"classification": 1.0, "regression": 0.4}[task] / (square + 1)
+                )
             found = learner.weights[::2] if learner.n_features == 2 * length else learner.weights
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
             score = expected @ X[0].astype(float) + learner.intercept
@@ -379,4 +413,6 @@ def test_rows_of_any_length(task, kind):
             np.testing.assert_allclose(learner.scores(data), [score], rtol=1e-7, atol=1e-9)
         many = dict(enumerate(X[0].tolist()))
         learners[0].learn_one(many, None if y is None else y[0])
-        np.testing.assert_allclose(learners[0].score_one(many), learners[0].scores(X)[0], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            learners[0].score_one(many), learners[0].scores(X)[0], rtol=1e-9, atol=1e-9
+        )

@@ -16,12 +16,16 @@ import hinge
 TASKS = {hinge.PAClassifier: "classification", hinge.PARegressor: "regression", hinge.PAOneClass: "uniclass"}
 OPTIONS = [{}, {"step": "pa2", "C": 0.1, "average": True}, {"step": "pa", "dtype": "float32"}, {"average": 9}]
 ESTIMATORS = [(cls, options) for cls in TASKS for options in OPTIONS]
-ESTIMATORS += [(hinge.PAClassifier, {"step": "perceptron", "fit_intercept": False}),
-               (hinge.PAClassifier, {"class_weight": {"ham": 2.0, "spam": 0.5}}),
-               (hinge.PARegressor, {"fit_intercept": False, "epsilon": 0.01}),
-               (hinge.PAOneClass, {"max_radius": 2.5}), (hinge.PAOneClass, {"radius": 0.5, "w1": "zero"})]
-every_estimator = pytest.mark.parametrize(("cls", "options"), ESTIMATORS,
-                                          ids=lambda v: v.__name__ if isinstance(v, type) else str(v))
+ESTIMATORS += [
+    (hinge.PAClassifier, {"step": "perceptron", "fit_intercept": False}),
+    (hinge.PAClassifier, {"class_weight": {"ham": 2.0, "spam": 0.5}}),
+    (hinge.PARegressor, {"fit_intercept": False, "epsilon": 0.01}),
+    (hinge.PAOneClass, {"max_radius": 2.5}),
+    (hinge.PAOneClass, {"radius": 0.5, "w1": "zero"}),
+]
+every_estimator = pytest.mark.parametrize(
+    ("cls", "options"), ESTIMATORS, ids=lambda v: v.__name__ if isinstance(v, type) else str(v)
+)
 
 
 def learn(model, X, y, weights=None):
@@ -55,8 +59,11 @@ def test_batches_rows_and_saved_models_are_the_same(cls, options, tmp_path):
     batch, rows, saved = learn(cls(**options), X, y, weights), cls(**options), cls(**options)
     for i in range(len(X)):
         learn(rows, X[i : i + 1], part(y, slice(i, i + 1)), weights[i : i + 1])
-    ways = [lambda m: (m.save(tmp_path / "m"), hinge.load(tmp_path / "m"))[1],
-            lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy]
+    ways = [
+        lambda m: (m.save(tmp_path / "m"), hinge.load(tmp_path / "m"))[1],
+        lambda m: pickle.loads(pickle.dumps(m)),
+        copy.deepcopy,
+    ]
     for k, start in enumerate(range(0, len(X), 20)):
         chunk = slice(start, start + 20)
         learn(saved, X[chunk], part(y, chunk), weights[chunk])
@@ -90,9 +97,11 @@ def test_sparse_is_dense(cls, options):
     X, y, weights = stream_of(cls)
     dense, sparse = (learn(cls(**options), c(X), y, weights) for c in (np.asarray, csr))
     tolerance = 1e-3 if options.get("dtype") == "float32" else 1e-9
-    for ours, theirs in ((sparse._learner.weights, dense._learner.weights),
-                         (sparse._learner.intercept, dense._learner.intercept),
-                         (sparse._learner.scores(csr(X)), dense._learner.scores(X))):
+    for ours, theirs in (
+        (sparse._learner.weights, dense._learner.weights),
+        (sparse._learner.intercept, dense._learner.intercept),
+        (sparse._learner.scores(csr(X)), dense._learner.scores(X)),
+    ):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance / 100)
 
 

@@ -20,7 +20,9 @@ HEAVY = ("sklearn", "scipy", "pandas", "matplotlib", "river", "pyarrow", "typer"
 def loaded_by(code, modules):
     """Which of the modules are loaded after the code has run in a fresh interpreter."""
     code = f"import sys\n{code}\nprint(*[m for m in {modules!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     return done.stdout.split()
 
 
@@ -32,8 +34,8 @@ def test_a_learner_needs_no_scikit_learn():
     code = """
 import tempfile, hinge, numpy
 m = hinge.Learner("classification")
-m.learn_one({"a": 1.0}, "x")
 m.learn(numpy.eye(1), ["y"])
+m.learn_one({"a": 1.0}, "x")
 m.predict_one({"a": 1.0}), m.explain_one({"a": 1.0})
 with tempfile.TemporaryDirectory() as folder:
     m.save(folder + "/m")
@@ -64,12 +66,20 @@ CONSTRUCTORS = [
     (hinge.PAClassifier, "classification", parameters.PARAMETERS),
     (hinge.PARegressor, "regression", parameters.PARAMETERS),
     (hinge.PAOneClass, "uniclass", parameters.PARAMETERS),
-    (hinge.river.PAClassifier, "classification", ("C", "step", "margin", "fit_intercept", "average", "hash_bits",
-                                                  "max_features", "dtype")),
-    (hinge.river.PARegressor, "regression", ("C", "step", "epsilon", "fit_intercept", "average", "hash_bits",
-                                             "max_features", "dtype")),
+    (
+        hinge.river.PAClassifier,
+        "classification",
+        ("C", "step", "margin", "fit_intercept", "average", "hash_bits", "max_features", "dtype"),
+    ),
+    (
+        hinge.river.PARegressor,
+        "regression",
+        ("C", "step", "epsilon", "fit_intercept", "average", "hash_bits", "max_features", "dtype"),
+    ),
 ]
-constructors = pytest.mark.parametrize(("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", ""))
+constructors = pytest.mark.parametrize(
+    ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
+)
 
 
 @constructors
@@ -100,10 +110,28 @@ def test_every_parameter_is_whole():
 
 
 OTHER_VALUES = {
-    "step": "pa2", "C": 0.25, "margin": 2.0, "epsilon": 0.5, "radius": 3.0, "max_radius": 4.0, "fit_intercept": False,
-    "average": 5, "classes": ["a", "b"], "class_weight": {"a": 2.0}, "max_iter": 7, "tol": None,
-    "n_iter_no_change": 2, "shuffle": False, "tolerance": None, "max_updates": 99, "hash_bits": 5,
-    "max_features": 1000, "dtype": "float32", "random_state": 11, "verbose": 1, "w1": None,
+    "step": "pa2",
+    "C": 0.25,
+    "margin": 2.0,
+    "epsilon": 0.5,
+    "radius": 3.0,
+    "max_radius": 4.0,
+    "fit_intercept": False,
+    "average": 5,
+    "classes": ["a", "b"],
+    "class_weight": {"a": 2.0},
+    "max_iter": 7,
+    "tol": None,
+    "n_iter_no_change": 2,
+    "shuffle": False,
+    "tolerance": None,
+    "max_updates": 99,
+    "hash_bits": 5,
+    "max_features": 1000,
+    "dtype": "float32",
+    "random_state": 11,
+    "verbose": 1,
+    "w1": None,
 }
 
 

@@ -57,16 +57,17 @@ def long_stream(task, count):
 def test_two_models_in_two_threads(task):
     X, y, weights = stream(task, 400)
     alone = new(task, {"average": True})
+    alone.learn(X, y, weights)
     alone.learn_many(as_dicts(X), y, weights)
-    alone.learn_many(X[:, : alone.n_features], y, weights)
     models = [new(task, {"average": True}) for _ in range(2)]
 
     def job(model):
         def learn():
-            model.learn_many(as_dicts(X), y, weights)
             for start in range(0, len(X), 20):
                 chunk = slice(start, start + 20)
-                model.learn(X[chunk, : model.n_features], part(y, chunk), weights[chunk])
+                model.learn(X[chunk], part(y, chunk), weights[chunk])
+            model.learn_many(as_dicts(X), y, weights)
+
         return learn
 
     run(*map(job, models))
@@ -149,8 +150,11 @@ def handler():
 @pytest.mark.parametrize("average", [False, True])
 def test_an_interrupt_takes_the_whole_batch_back(task, average, handler):
     X, y = long_stream(task, 5_000_000)
-    model = new(task, {"average": average, "step": "pa2", "C": 1e-6},  # every round is an update
-                **({"classes": [0, 1]} if task == "classification" else {}))
+    model = new(
+        task,
+        {"average": average, "step": "pa2", "C": 1e-6},  # every round is an update
+        **({"classes": [0, 1]} if task == "classification" else {}),
+    )
     if task == "uniclass":
         model.learn(-50 * X[:1])
     model.learn(X[:10], part(y, slice(10)))
@@ -201,17 +205,27 @@ def test_a_call_from_within_a_call_is_refused(task):
     """It would wait for itself, or change what is being read."""
     X, y, _ = stream(task)
     model = new(task, {})
+    model.learn(X, y)
     model.learn_many(as_dicts(X), y)
     truth = None if y is None else y[0].item()
     other = new(task, {})
     inner = [
-        lambda: model.learn_one({"alpha": 1.0}, truth), lambda: model.score_one({"alpha": 1.0}),
-        lambda: model.learn(X, y), lambda: model.scores(X), lambda: model.to_bytes(), lambda: model.weights,
-        lambda: model.statistics, lambda: model.explain_one({"alpha": 1.0}), lambda: model.n_features,
-        lambda: model.learn_many([{"alpha": 1.0}], part(y, slice(1))), lambda: model.name_columns(["new"]),
+        lambda: model.learn_one({"alpha": 1.0}, truth),
+        lambda: model.score_one({"alpha": 1.0}),
+        lambda: model.learn(X, y),
+        lambda: model.scores(X),
+        lambda: model.to_bytes(),
+        lambda: model.weights,
+        lambda: model.statistics,
+        lambda: model.explain_one({"alpha": 1.0}),
+        lambda: model.n_features,
+        lambda: model.learn_many([{"alpha": 1.0}], part(y, slice(1))),
+        lambda: model.name_columns(["new"]),
     ]
     outer = [
-        lambda x: model.learn_one(x, truth), lambda x: model.score_one(x), lambda x: model.explain_one(x),
+        lambda x: model.learn_one(x, truth),
+        lambda x: model.score_one(x),
+        lambda x: model.explain_one(x),
         lambda x: model.learn_many([x], part(y, slice(1))),
     ]
     before = state(model)
@@ -237,6 +251,7 @@ def test_readers_do_not_disturb_each_other():
         def check():
             for _ in range(100):
                 assert model.score_one(event) == score
+
         return check
 
     run(job(wide, expected[0]), job(narrow, expected[1]), job(wide, expected[0]))

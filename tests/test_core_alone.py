@@ -1,0 +1,40 @@
+"""The core compiles, warns of nothing and runs without Python; and the stub of the native module is current."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_core_needs_no_python(tmp_path: Path) -> None:
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler on the path")
+    program = tmp_path / "core_alone"
+    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+    subprocess.run([compiler, *flags, str(ROOT / "tests" / "core_alone.cpp"), "-o", str(program)], check=True)
+    ran = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "the core stands alone\n")
+
+
+def test_only_its_own_folder_knows_python() -> None:
+    for file in (ROOT / "cpp").rglob("*.hpp"):
+        if file.parent.name != "python":
+            text = file.read_text()
+            assert "nanobind" not in text, file
+            assert "Python.h" not in text, file
+
+
+def test_the_stub_is_current(tmp_path: Path) -> None:
+    """`make stubs` writes it."""
+    made = tmp_path / "_core.pyi"
+    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "hinge._core", "-o", str(made)]
+    subprocess.run(command, check=True, capture_output=True)
+    assert made.read_text() == (ROOT / "src" / "hinge" / "_core.pyi").read_text(), "run `make stubs`"

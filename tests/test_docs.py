@@ -1,0 +1,73 @@
+"""The documentation is run: every `>>>` in README, docs and docstrings, and the README's transcript of the demo."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hinge
+from hinge import parameters
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+MODULES = sorted(m.name for m in pkgutil.walk_packages(hinge.__path__, "hinge.") if not m.name.endswith("_core"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages(page: Path) -> None:
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL * 0)
+    assert result.failed == 0
+    assert result.attempted == page.read_text().count("\n>>> ")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str) -> None:
+    if name == "hinge.__main__":
+        return
+    if name == "hinge.river":
+        pytest.importorskip("river", reason="the extra `river` is not installed")
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} does not say what it is"
+    assert doctest.testmod(module).failed == 0
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_shows_what_the_demo_says(tmp_path: Path) -> None:
+    """Line by line, but for the times."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "hinge", "demo", "--no-plot"], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    excerpt = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert excerpt is not None
+    said = {_without_times(line) for line in ran.stdout.splitlines()}
+    for line in excerpt[1].splitlines():
+        assert _without_times(line) in said, line
+
+
+def _without_times(line: str) -> str:
+    return re.sub(r"\d+\.\d$", "", line).rstrip()
+
+
+def test_every_option_is_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    for name, parameter in parameters.PARAMETERS.items():
+        row = f"| `{name}` | `{parameter.default!r}` | {parameter.allowed} | {parameter.help} |"
+        assert row in guide, f"docs/guide.md should have this row:\n{row}"
+
+
+def test_both_commands_stand_at_the_top_of_the_readme() -> None:
+    top = (ROOT / "README.md").read_text().splitlines()[:10]
+    assert any("make demo" in line for line in top)
+    assert any("make test" in line for line in top)
