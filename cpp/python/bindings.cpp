@@ -102,6 +102,7 @@ NB_MODULE(_core, m) {
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert())
       .def("names", &Engine::names)
+      .def("name_of", &Engine::name_of, "column"_a)
       .def_prop_ro("n_names", &Engine::n_names)
       .def_prop_ro("n_columns", &Engine::n_columns)
       .def("__sizeof__", &Engine::bytes);

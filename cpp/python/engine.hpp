@@ -162,6 +162,8 @@ class Engine {
   // Takes back columns that were added and have learned nothing.
   void forget(std::size_t columns) {
     const Writing writing(*this);
+    for (std::size_t i = columns; i < learner_.memory().dimension(); ++i)  // another thread may have used them
+      if (learner_.memory().weight(i, false) != 0 || learner_.memory().weight(i, true) != 0) return;
     forget_after({columns, columns});
   }
 
@@ -238,6 +240,11 @@ class Engine {
   }
 
   nb::list names() { return names_.all(); }
+  nb::object name_of(std::size_t column) {
+    const Reading_ reading(*this);
+    if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
+    return nb::borrow(names_.name(column));
+  }
   std::size_t n_names() const { return names_.hashing() ? 0 : names_.columns(); }
   std::size_t n_columns() {
     const Reading_ reading(*this);

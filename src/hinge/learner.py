@@ -222,10 +222,9 @@ class Learner:
 
     def check_arrays_fit(self) -> None:
         """Names that were learned from events have no order that an array could follow."""
-        return  # SWITCHED OFF FOR A MOMENT (by the lead)
         if self._arrays_fit or self.parameters["hash_bits"] is not None or self._engine.n_names == 0:
             return
-        if isinstance(self.feature_names[0], str):
+        if isinstance(self._engine.name_of(0), str):
             raise ValueError(
                 "the features of this model have names, in the order in which events brought them: give dicts or a "
                 "DataFrame, or call name_columns before learning to fix the order of an array's columns"
@@ -433,7 +432,11 @@ class Learner:
             return
         engine = self._engine
         if engine.n_names < engine.n_columns and self.parameters["hash_bits"] is None:
-            engine.name_columns(list(range(engine.n_names, engine.n_columns)))
+            try:
+                engine.name_columns(list(range(engine.n_names, engine.n_columns)))
+            except ValueError:
+                if engine.n_names < engine.n_columns:  # else another thread was quicker
+                    raise
         self._named = True
 
     def _make_room(self, width: int) -> int | None:
@@ -441,7 +444,12 @@ class Learner:
         columns = self._engine.n_columns
         if width <= columns or not self._engine.n_names or self.feature_names != list(range(columns)):
             return None
-        self._engine.name_columns(list(range(columns, width)))
+        try:
+            self._engine.name_columns(list(range(columns, width)))
+        except ValueError:
+            if self._engine.n_columns < width:  # else another thread was quicker
+                raise
+            return None
         return columns
 
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:

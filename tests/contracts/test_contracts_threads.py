@@ -8,6 +8,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import LABELS, WIDTH, as_dicts, new, part, state, stream
 
@@ -262,3 +263,37 @@ def test_labels_met_in_two_threads():
     model = hinge.Learner("classification", classes=LABELS.tolist())
     run(*(lambda label=label: [model.learn_one(x, label) for x in as_dicts(X)] for label in LABELS.tolist()))
     assert model.statistics.rounds == 600
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_refusal_in_one_thread_takes_nothing_from_another(average):
+    """New columns are taken back after a refusal, unless another thread has learned in them by then."""
+    model = hinge.Learner("regression", average=average, fit_intercept=False, step="pa")
+    frame = pd.DataFrame({"a": [1.0], "new": [1.0]})
+
+    def bad():
+        for _ in range(300):
+            with pytest.raises(ValueError, match="target is NaN"):
+                model.learn_many(frame, [np.nan])
+
+    def good():
+        for k in range(300):
+            model.learn_one({f"f{k}": 1.0}, 1.0)
+
+    run(bad, good, bad)
+    assert model.statistics.rounds == 300
+    assert {f"f{k}" for k in range(300)} <= set(model.feature_names)
+    for k in range(300):
+        assert model.score_one({f"f{k}": 1.0}) != 0 or (average and k == 299)
+
+
+def test_columns_are_named_once():
+    X, y, _ = stream("regression", 20)
+    for _ in range(20):
+        model = hinge.Learner("regression")
+        model.learn(X, y)
+        run(*[lambda m=model: m.score_one({0: 1.0})] * 4)
+        wide = np.hstack([X, X])
+        run(*[lambda m=model: m.learn(wide, y)] * 3, lambda m=model: m.score_one({8: 1.0}))
+        assert model.statistics.rounds == 80
+        assert model.feature_names in ([*range(7)], [*range(14)])
