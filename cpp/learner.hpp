@@ -64,25 +64,25 @@ class Learner {
   // The rounds of a batch, one after the other, all or none. Returns how many were presented.
   // `poll` is called now and then and may throw to interrupt.
   std::size_t learn(const Batch& batch, const std::function<void()>& poll) {
-    constexpr std::size_t poll_every = std::size_t{1} << 16;
+    constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
     if (batch.rows->width() > memory_->dimension() && batch.dimensions == nullptr)
       throw Refused("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
     const Statistics statistics_before = statistics;
     const bool awaited_first = awaits_first;
-    const std::size_t passes = batch.count / std::max<std::size_t>(1, batch.rows->count());
-    if (several) memory_->begin(batch.rows->stored() * std::max<std::size_t>(1, passes));
-    std::size_t presented = 0, row = 0;
+    if (several) memory_->begin(batch.rows->stored());
+    std::size_t presented = 0, row = 0, read_since_poll = 0;
     Instance x = batch.rows->blank();
     try {
       const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
       for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
-        if (i % poll_every == poll_every - 1) poll();
         row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
         const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
         const double target = batch.targets == nullptr ? 0 : batch.targets[row];
         batch.rows->take(row, x);
+        read_since_poll += x.size + 1;
+        if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
         if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
         Reading reading = memory_->read(x, reads_);
         if (reading.in_order) {
@@ -92,6 +92,7 @@ class Learner {
           presented += round(ordered, memory_->read(ordered, reads_), target, weight, batch.tolerance);
         }
       }
+      if (several) poll();  // who asked to stop while it ran gets back what was before
     } catch (...) {
       if (several) memory_->rollback();
       statistics = statistics_before;

@@ -119,12 +119,13 @@ class Rows {
   // The same row with its columns in order, as a copy in `scratch`.
   Instance in_order(const Instance& x, std::size_t row, Scratch& scratch) const {
     scratch.clear();
+    refuse_bad_values(x, row);  // their sums could hide them, and NaN has no place in an order
     visit(x, [&](auto features) {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
         if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
-          throw Refused("column index " + std::to_string(column) + " is outside 0.." +
-                            std::to_string(width_ - 1),
+          throw Refused("column index " + std::to_string(column) + " is outside of the " +
+                            std::to_string(width_) + " columns",
                         row);
         scratch.add(static_cast<std::size_t>(column), features.value(j));
       }

@@ -39,10 +39,15 @@ def new(task, **options):
 
 
 def trained(task, width, options):
-    """A model that has learned from arrays of that width."""
+    """A model that has learned from arrays of that width (or as wide as it is, if it is hashed)."""
     model = new(task, **options)
     if width:
         X, y = stream(task, width=WIDTH, seed=1)
-        wide = scipy.sparse.csr_matrix(np.hstack([X, np.zeros((COUNT, width - WIDTH))]))
-        model.learn(wide, y)
+        width = model.n_features or width
+        model.learn(scipy.sparse.csr_matrix(np.pad(X, ((0, 0), (0, width - WIDTH)))), y)
     return model
+
+
+def fit(model, X):
+    """The rows as wide as the model: what is not given is 0."""
+    return np.pad(X, ((0, 0), (0, max(0, model.n_features - X.shape[1]))))

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import hinge
-from bad_models import BAD, COUNT, TASKS, WIDTH, csr, new, refused, stream, trained
+from bad_models import BAD, COUNT, TASKS, WIDTH, csr, fit, new, refused, stream, trained
 
 
 def broken(change):
@@ -26,7 +26,9 @@ def broken(change):
 
 def put(name, place, value):
     def change(matrix, start):
-        getattr(matrix, name)[start if place == "row" else place] = value
+        getattr(matrix, name)[start if place == "row" else place] = (
+            value if value != "width" else matrix.shape[1]
+        )
 
     return change
 
@@ -39,14 +41,14 @@ def assign(name, function):
 
 
 BROKEN = {
-    "negative index": (put("indices", "row", -1), f"row {BAD}: column index -1 is outside 0..4"),
+    "negative index": (put("indices", "row", -1), f"row {BAD}: column index -1 is outside"),
     "very negative index": (
         put("indices", "row", -(2**31)),
         f"row {BAD}: column index -2147483648 is outside",
     ),
-    "index too large": (put("indices", "row", WIDTH), f"row {BAD}: column index 5 is outside 0..4"),
+    "index too large": (put("indices", "row", "width"), f"row {BAD}: column index [0-9]+ is outside"),
     "huge index": (put("indices", "row", 2**31 - 1), f"row {BAD}: column index 2147483647 is outside"),
-    "last index too large": (put("indices", -1, 77), f"row {COUNT - 1}: column index 77 is outside"),
+    "last index too large": (put("indices", -1, "width"), f"row {COUNT - 1}: column index [0-9]+ is outside"),
     "indptr negative": (put("indptr", BAD, -3), f"row {BAD - 1}: indptr is broken"),
     "indptr decreasing": (put("indptr", BAD, 1), f"row {BAD - 1}: indptr is broken"),
     "indptr jumps ahead": (put("indptr", BAD, 2**30), f"row {BAD - 1}: indptr is broken"),
@@ -73,12 +75,12 @@ BROKEN = {
 def test_broken_csr(task, options, what, index):
     X, y = stream(task)
     change, message = BROKEN[what]
-    matrix = broken(change)(X, index)
     for width in (WIDTH, 3000, 0):
         model = trained(task, width, options)
-        refused(model, message, lambda m=model: m.learn(matrix, y))
+        matrix = broken(change)(fit(model, X), index)
+        refused(model, message, lambda m=model, x=matrix: m.learn(x, y))
         if width:
-            refused(model, message, lambda m=model: m.scores(matrix))
+            refused(model, message, lambda m=model, x=matrix: m.scores(x))
     if what in ("complex data", "text"):
         return  # scikit-learn has a word of its own on these
     estimator = {
@@ -122,9 +124,7 @@ def test_one_bad_index_anywhere_in_a_long_row(place):
         matrix = scipy.sparse.csr_matrix((1, 80))
         matrix.indptr, matrix.data, matrix.indices = np.array([0, 40], dtype=index), np.ones(40), indices
         model = new("regression")
-        refused(
-            model, f"row 0: column index {bad} is outside 0..79", lambda m=model, x=matrix: m.learn(x, [1.0])
-        )
+        refused(model, f"row 0: column index {bad} is outside", lambda m=model, x=matrix: m.learn(x, [1.0]))
     swapped = columns.copy()
     swapped[[place, (place + 7) % 40]] = swapped[[(place + 7) % 40, place]]
     matrix.indices = swapped.astype(np.int64)

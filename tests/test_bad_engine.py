@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def new(task="classification", **options):
 
 
 def state(engine):
-    return {name: array.tobytes() for name, array in engine.state().items()}, engine.names(), engine.n_columns
+    return pickle.dumps(engine.state()), engine.names(), engine.n_columns
 
 
 CALLS = {

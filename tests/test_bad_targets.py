@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bad_models import BAD, COUNT, TASKS, WIDTH, csr, refused, stream, trained
+from bad_models import BAD, COUNT, TASKS, WIDTH, csr, fit, refused, stream, trained
 
 TARGETS = {
     "regression": [
@@ -63,9 +63,9 @@ def test_bad_targets(task, place, container):
     change, message = TARGETS[task][place]
     for width in (WIDTH, 3000, 0):
         model = trained(task, width, {"average": True})
-        refused(model, message, lambda m=model: m.learn(container(X), change(y)))
+        refused(model, message, lambda m=model: m.learn(container(fit(m, X)), change(y)))
         weights = np.ones(COUNT)
-        refused(model, message, lambda m=model, w=weights: m.learn(container(X), change(y), w))
+        refused(model, message, lambda m=model, w=weights: m.learn(container(fit(m, X)), change(y), w))
         message_of_events = message.replace("the label is NaN", "the label nan")
         events = [dict(enumerate(row.tolist())) for row in X]
         refused(model, message_of_events, lambda m=model, e=events: m.learn_many(e, change(y)))
@@ -105,7 +105,7 @@ def test_bad_weights(place, task, class_weight):
     for width, container in itertools.product((WIDTH, 3000, 0), (np.asarray, csr)):
         model = trained(task, width, {"average": True, **options})
         bad = change(np.ones(COUNT))
-        refused(model, message, lambda m=model, c=container, b=bad: m.learn(c(X), y, b))
+        refused(model, message, lambda m=model, c=container, b=bad: m.learn(c(fit(m, X)), y, b))
     refused(model, message, lambda: model.learn_many([dict(enumerate(row.tolist())) for row in X], y, bad))
 
 

@@ -33,7 +33,7 @@ class Memory {
 
   // Throws if the move that is to come could make a weight overflow.
   void admit(const double* amounts, double decay, double square) {
-    const double step = std::abs(amounts[0]) * std::sqrt(square + 1);
+    const double step = std::abs(amounts[0]) * std::sqrt(square + constant2_);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
     if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
@@ -58,12 +58,14 @@ class Memory {
   virtual void negate() = 0;
 
  protected:
-  Memory(double limit, bool reads_distances) : limit_(limit), reads_distances_(reads_distances) {}
+  Memory(double limit, double constant2, bool reads_distances)
+      : limit_(limit), constant2_(constant2), reads_distances_(reads_distances) {}
 
   // The largest |weight|: O(dimension).
   virtual double look_for_reach() const = 0;
 
   double limit_;      // no weight may grow beyond this
+  double constant2_;  // the square of every instance's extra coordinate
   bool reads_distances_;
   double reach_ = 0;  // an upper bound of every |weight|
 };

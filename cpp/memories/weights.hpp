@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <vector>
 
@@ -38,13 +39,14 @@ struct WeightScalars {
   double norm2 = 0;      // |w|^2 without the extra coordinate; kept for distances only
   std::int64_t tallied = 0;
   std::int64_t work = 0;  // values read since norm2 was last summed up afresh
+  std::int64_t filled = 0;  // columns in which w is not 0; kept for distances only
 };
 
 template <class Real>
 class Weights final : public Memory {
  public:
   Weights(Extra extra, double extra_start, bool averaging, bool distances)
-      : Memory(distances ? largest * smallest_scale : largest, distances),
+      : Memory(distances ? largest * smallest_scale : largest, extra.constant * extra.constant, distances),
         extra_(extra),
         averaging_(averaging) {
     now.extra = extra_start;
@@ -54,13 +56,13 @@ class Weights final : public Memory {
   std::size_t dimension() const override { return v.size(); }
 
   void resize(std::size_t dimension) override {
+    if (averaging_) u.resize(dimension);  // may throw: v is what counts as the dimension, and comes last
     v.resize(dimension);
-    if (averaging_) u.resize(dimension);
   }
 
   Reading read(const Instance& x, Reads reads) const override {
     const InArray<Real> weight{v.data()};
-    if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.extra);
+    if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.filled, now.extra);
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
       // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
@@ -78,7 +80,7 @@ class Weights final : public Memory {
     if (reads == Reads::distance) {  // the norm of the average is not kept: O(dimension)
       double norm2 = 0;
       for (std::size_t i = 0; i < v.size(); ++i) norm2 += (share * weight(i)) * (share * weight(i));
-      return distance(x, weight, share, norm2, now.extra_sum * share);
+      return distance(x, weight, share, norm2, -1, now.extra_sum * share);
     }
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
@@ -121,7 +123,7 @@ class Weights final : public Memory {
     copied_v_ = Buffer<Real>();
     copied_u_ = Buffer<double>();
     journal_.clear();
-    if (journal_.v.capacity() <= largest_spare) std::swap(journal_, spare_);
+    if (std::max(journal_.v.capacity(), journal_.moved.capacity()) <= largest_spare) std::swap(journal_, spare_);
     journal_ = Journal();
   }
   void rollback() override {
@@ -154,6 +156,7 @@ class Weights final : public Memory {
     now.extra = extra;
     for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
     reach_ = look_for_reach();
+    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
     sum_up_norm();
   }
 
@@ -166,7 +169,11 @@ class Weights final : public Memory {
   }
 
   double reach() const { return reach_; }
-  void set_reach(double reach) { reach_ = reach; }
+  // After a state was restored: what it says of itself is not believed where it matters.
+  void check_restored(double reach) {
+    reach_ = std::max(reach, look_for_reach());
+    count_filled();
+  }
 
   // The state, open to be saved and restored.
   WeightScalars now;
@@ -179,31 +186,33 @@ class Weights final : public Memory {
   // |x - w|^2 = sum over the stored values of (x_i - w_i)^2, plus what w has in the other columns.
   template <class WeightAt>
   Reading distance(const Instance& x, const WeightAt& weight, double scale, double norm2,
-                   double extra) const {
+                   std::int64_t filled, double extra) const {
     return visit(x, [&](auto features) {
       if (!in_order(features)) return Reading{0, 0, 0, 0, false};
       double near = 0, seen = 0, square = 0;
+      std::int64_t met = 0;
       for (std::size_t j = 0; j < features.size; ++j) {
         const double value = features.value(j), w = scale * weight(features.column(j));
         near += (value - w) * (value - w);
         seen += w * w;
+        met += w != 0;
         square += value * value;
       }
-      const double elsewhere = norm2_elsewhere(features, weight, scale, norm2, seen);
+      const bool all_met = met == filled || features.size == v.size();
+      const double elsewhere = all_met ? 0 : norm2_elsewhere(features, weight, scale, norm2, seen);
       const double gap = extra_.constant - extra;
       const double plain = near + elsewhere + x.unseen;
       return Reading{plain + gap * gap, plain, 1.0, square + x.unseen};
     });
   }
 
-  // What w has in the columns that x has not: its norm without what was seen. Where that would cancel (a
-  // centre far from the origin), and x is not much shorter than w, the sum is made anew.
+  // What w has in the columns that x has not: its norm without what was seen. Where that would cancel (one
+  // feature much larger than all others), the sum is made anew.
   template <class Features, class WeightAt>
   double norm2_elsewhere(const Features& x, const WeightAt& weight, double scale, double norm2,
                          double seen) const {
-    if (x.size == v.size()) return 0;
     const double difference = std::max(0.0, norm2 - seen);
-    if (difference > 1e-3 * norm2 || v.size() / 8 > x.size) return difference;
+    if (difference > 1e-6 * norm2) return difference;
     double sum = 0;
     std::size_t j = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
@@ -212,6 +221,11 @@ class Weights final : public Memory {
       if (!stored) sum += (scale * weight(i)) * (scale * weight(i));
     }
     return sum;
+  }
+
+  void count_filled() {
+    now.filled = 0;
+    for (std::size_t i = 0; reads_distances_ && i < v.size(); ++i) now.filled += v[i] != 0;
   }
 
   // Moves v, and keeps the average's u and the norm of w in step.
@@ -224,6 +238,7 @@ class Weights final : public Memory {
       v[i] = static_cast<Real>(before + step * x.value(j));
       const double after = static_cast<double>(v[i]);
       if (averaging_) u[i] -= now.alpha * (after - before);
+      now.filled += (after != 0) - (before != 0);
       seen += before * before;
       fresh += after * after;
     }
@@ -238,8 +253,8 @@ class Weights final : public Memory {
   void sum_up_norm() {
     now.norm2 = 0;
     now.work = 0;
-    if (!reads_distances_) return;
-    for (std::size_t i = 0; i < v.size(); ++i) {
+    count_filled();
+    for (std::size_t i = 0; reads_distances_ && i < v.size(); ++i) {
       const double w = now.scale * static_cast<double>(v[i]);
       now.norm2 += w * w;
     }
@@ -269,6 +284,7 @@ class Weights final : public Memory {
     }
     now.alpha = 0;
     now.scale = 1;
+    sum_up_norm();
   }
 
   // What moves have overwritten: the instance of each move, and the old numbers in its columns.
@@ -276,18 +292,26 @@ class Weights final : public Memory {
     std::vector<Instance> moved;
     std::vector<Real> v;
     std::vector<double> u;
+    std::deque<std::vector<std::int64_t>> columns;  // of instances that do not last
     void clear() {
       moved.clear();
       v.clear();
       u.clear();
+      columns.clear();
     }
   };
 
   void journal(const Instance& x) {
-    if (x.transient) return copy_all();
+    if (x.size == 0) return;
     const std::size_t at = journal_.v.size(), end = at + x.size;
+    if (end > v.size()) return copy_all();  // rows that are visited again and again
     journal_.moved.push_back(x);
     try {
+      if (x.transient) {
+        const auto* columns = static_cast<const std::int64_t*>(x.columns);
+        journal_.columns.emplace_back(columns, columns + x.size);
+        journal_.moved.back().columns = journal_.columns.back().data();
+      }
       journal_.v.resize(end);
       if (averaging_) journal_.u.resize(end);
     } catch (...) {  // out of memory: what was not noted has not moved either

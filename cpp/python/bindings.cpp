@@ -93,6 +93,7 @@ NB_MODULE(_core, m) {
       .def("look_up", &Engine::look_up, "x"_a.none(), "averaged"_a)
       .def("forget", &Engine::forget, "columns"_a)
       .def("name_columns", &Engine::name_columns, "names"_a)
+      .def("number_columns", &Engine::number_columns)
       .def("weights", &Engine::weights, "averaged"_a)
       .def("extra", &Engine::extra, "averaged"_a)
       .def("start_at", &Engine::start_at, "w"_a, "extra"_a)

@@ -42,13 +42,10 @@ class Engine {
     batch.max_updates = max_updates;
     const Writing writing(*this);
     const std::size_t known = learner_.memory().dimension();
-    make_room(rows.width());
     try {
+      make_room(rows.width());
       const nb::gil_scoped_release released;
-      return learner_.learn(batch, [] {
-        const nb::gil_scoped_acquire acquired;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      });
+      return learner_.learn(batch, answer_signals);
     } catch (...) {
       learner_.memory().resize(known);
       throw;
@@ -64,6 +61,7 @@ class Engine {
       throw Refused("there must be one target (and weight) for each event");
     const Size known = size();
     try {
+      number_the_rest();
       std::vector<double> values;
       std::vector<std::int64_t> columns, starts{0};
       std::vector<std::size_t> dimensions;
@@ -91,7 +89,8 @@ class Engine {
       batch.weights = weights ? weights->data() : nullptr;
       batch.count = count;
       batch.dimensions = dimensions.data();
-      return learner_.learn(batch, [] {});
+      const nb::gil_scoped_release released;
+      return learner_.learn(batch, answer_signals);
     } catch (Refused& refused) {
       name_the_feature(refused);
       forget_after(known);
@@ -106,6 +105,7 @@ class Engine {
     const Writing writing(*this);
     const Size known = size();
     try {
+      number_the_rest();
       read(x, weight, scratch_);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_one(scratch_.ordered(), target, weight);
@@ -173,16 +173,17 @@ class Engine {
     const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
     if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
     try {
-      for (nb::handle name : names) {
-        if (names_.index().attr("__contains__")(name).is(nb::bool_(true)))
-          throw Refused("the feature name " + quoted(name) + " occurs twice");
-        names_.add(name);
-      }
+      for (nb::handle name : names) add_name(name);
       learner_.memory().resize(std::max(columns, names_.columns()));
     } catch (...) {
       names_.truncate(known);
       throw;
     }
+  }
+  // Columns that have no name, as they were learned from arrays, are called by their numbers.
+  void number_columns() {
+    const Writing writing(*this);
+    number_the_rest();
   }
 
   nb::object weights(bool averaged) {
@@ -212,7 +213,6 @@ class Engine {
   void negate() {
     const Writing writing(*this);
     learner_.memory().negate();
-    settings_.single ? clear_signs_of_zeros<float>() : clear_signs_of_zeros<double>();
   }
   void change_rule(const std::string& step, double C, double margin, double epsilon) {
     const Writing writing(*this);
@@ -229,10 +229,10 @@ class Engine {
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress);
   }
 
-  // Everything that learning has changed: {"v", "u", "reals", "counts"}. The names go beside it.
-  nb::dict state() {
+  // Everything that learning has changed: {"v", "u", "reals", "counts"}, and the names, of one moment.
+  nb::tuple state() {
     const Reading_ reading(*this);
-    return settings_.single ? state_of<float>() : state_of<double>();
+    return nb::make_tuple(settings_.single ? state_of<float>() : state_of<double>(), names_.all());
   }
   void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts) {
     const Writing writing(*this);
@@ -301,6 +301,16 @@ class Engine {
     learner_.memory().resize(known.columns);
   }
 
+  void add_name(nb::handle name) {
+    if (names_.index().attr("__contains__")(name).is(nb::bool_(true)))
+      throw Refused("the feature name " + quoted(name) + " occurs twice");
+    names_.add(name);
+  }
+  void number_the_rest() {
+    while (!names_.hashing() && names_.columns() < learner_.memory().dimension())
+      add_name(nb::int_(names_.columns()));
+  }
+
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read(nb::handle x, double weight, Scratch& scratch) {
     if (!std::isfinite(names_.read(x, weight != 0, scratch)))
@@ -315,13 +325,9 @@ class Engine {
   }
 
   // 0 is 0, whichever class came first.
-  template <class Real>
-  void clear_signs_of_zeros() {
-    Weights<Real>& w = held<Real>();
-    for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] += 0;
-    for (std::size_t i = 0; i < w.u.size(); ++i) w.u[i] += 0;
-    w.now.extra += 0;
-    w.now.extra_sum += 0;
+  static void answer_signals() {
+    const nb::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
@@ -378,8 +384,8 @@ class Engine {
     std::copy_n(u.data(), u.size(), w.u.data());
     const double* r = reals.data();
     const std::int64_t* c = counts.data();
-    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1]};
-    w.set_reach(r[5]);
+    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1], 0};
+    w.check_restored(r[5]);
     learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9]};
     learner_.awaits_first = c[5] != 0;
   }

@@ -101,39 +101,44 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
-        parameters.check(self._task, self.get_params(deep=False))
-        rows = self._rows(X, reset=True)
-        y = _labels(self, y)
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            y = _labels(self, y)
+            classes = self._found_classes(y)
+            learner = self._begin(classes, self._class_weights(classes, y))
+            self._fit_learner(learner, rows, y, sample_weight)
+            self._classes = classes
+        return self
+
+    def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         found = np.unique(y)
-        classes = found if self.classes is None else np.asarray(self.classes)
         if len(found) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}. {len(found)} classes were found: {found[:5].tolist()}"
             )
+        classes = found if self.classes is None else np.asarray(self.classes)
         if len(classes) < 2:
             raise ValueError(f"two classes are needed, the data has only 1 class: {found.tolist()}")
-        learner = self._begin(classes, self._class_weights(classes, y))
-        self._fit_learner(learner, rows, y, sample_weight)
-        self._classes = classes
-        return self
+        return classes
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """One pass over the rows, in their order. `classes`: both labels, needed in the first call."""
         learner = self.__dict__.get("_learner")
-        rows = self._rows(X, reset=learner is None)
         if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
             y = _labels(self, y)
         if learner is None:
-            learner = self._first(classes)
-        else:
-            self._follow_parameters(learner)
-            if classes is not None and not np.array_equal(self.classes_, np.sort(np.asarray(classes))):
-                raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}")
-        learner._learn_rows(rows, y, sample_weight)
-        self._learner = learner
+            with self._all_or_nothing():
+                rows = self._rows(X, reset=True)
+                learner = self._first(classes)
+                learner._learn_rows(rows, y, sample_weight)
+                self._learner = learner
+            return self
+        if classes is not None and not np.array_equal(np.sort(self.classes_), np.unique(np.asarray(classes))):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}")
+        self._learn_more(learner, X, y, sample_weight)
         return self
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
@@ -174,7 +179,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             unknown = set(class_weight) - set(classes.tolist())
             if unknown:
                 raise ValueError(f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes")
-        return self._new_learner(classes=[plain(c) for c in classes.tolist()], class_weight=class_weight)
+        known = [plain(label) for label in classes.tolist()]
+        return self._new_learner(classes=known, class_weight=class_weight, **self._start_names())
 
     def _class_weights(self, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
         if not isinstance(self.class_weight, str):
@@ -186,8 +192,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """w.x (with the intercept) of each row; positive for `classes_[1]`."""
-        learner = self._fitted()
-        return learner.scores_of(self._rows(X, reset=False))
+        return self._scores(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row; a score of exactly 0 gives `classes_[0]`."""

@@ -5,8 +5,10 @@ Everything goes through a `Learner`; here is only what scikit-learn asks for bey
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -82,13 +84,48 @@ class StreamEstimator(BaseEstimator):
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
+    def _takes_names(self, X: Any) -> bool:
+        """Whether X goes by the names of its columns: a DataFrame, after nothing but events."""
+        return is_frame(X) and "n_features_in_" not in self.__dict__
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        learner = self._fitted()
+        return learner.scores(X) if self._takes_names(X) else learner.scores_of(self._rows(X, reset=False))
+
+    def _learn_first(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+        """The first `partial_fit`, where there are no classes to know."""
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            learner = self._new_learner(**self._start_names())
+            self._name_features(learner)
+            learner._learn_rows(rows, y, sample_weight)
+            self._learner = learner
+
+    def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+        """`partial_fit` after its first call."""
+        self._follow_parameters(learner)
+        if self._takes_names(X):
+            learner.learn_many(X, y, sample_weight)
+        else:
+            learner._learn_rows(self._rows(X, reset=False), y, sample_weight)
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A `fit` or first `partial_fit` that is refused leaves the estimator as it was."""
+        parameters.check(self._task, self.get_params(deep=False))
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the core reads it. Plain float arrays and CSR matrices skip scikit-learn's validation: the
         core checks them itself, row by row."""
         rows = None if reset or "feature_names_in_" in self.__dict__ else plain_rows(X)
         if rows is None:
-            if not reset and "n_features_in_" not in self.__dict__ and is_frame(X):
-                return self._fitted()._named_rows(X, learning=False)
             X = validate_data(
                 self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
             )
@@ -103,9 +140,21 @@ class StreamEstimator(BaseEstimator):
             )
         return rows
 
+    def _start_names(self) -> dict[str, Any]:
+        """w1 as a dict: the vector in the order of the columns of X."""
+        if not isinstance(self.w1, Mapping):
+            return {}
+        names = self.__dict__.get("feature_names_in_")
+        if names is None:
+            raise ValueError("w1 as a dict of names needs features with names: give a DataFrame, or w1 as a vector")
+        unknown = [name for name in self.w1 if name not in set(names.tolist())]
+        if unknown:
+            raise ValueError(f"w1 names {unknown[0]!r}, which is not a column of X")
+        return {"w1": [self.w1.get(name, 0.0) for name in names.tolist()]}
+
     def _name_features(self, learner: Learner) -> None:
         names = self.__dict__.get("feature_names_in_")
-        if names is not None and learner.parameters["hash_bits"] is None and not learner.n_features:
+        if names is not None and learner.parameters["hash_bits"] is None:
             learner.name_columns(names.tolist())
 
     # ---- fit ----------------------------------------------------------------------------------------------

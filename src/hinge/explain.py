@@ -31,13 +31,13 @@ def of_distance(found: Found, w: npt.NDArray[Any]) -> list[Contribution]:
     """They add up to |x - w|^2."""
     shares: dict[Any, tuple[str, float, float]] = {}  # hashed names may share a column
     for name, value, column, weight in found:
-        key = name if column is None else column
+        key = ("name", name) if column is None else ("column", column)
         if key in shares:
             name, value = f"{shares[key][0]}, {name}", shares[key][1] + value
         shares[key] = (name, value, weight)
     parts = [Contribution(n, value, weight, (value - weight) ** 2) for n, value, weight in shares.values()]
     rest = w.astype(np.float64)
-    rest[[column for column in shares if isinstance(column, int)]] = 0.0
+    rest[[place for kind, place in shares if kind == "column"]] = 0.0
     if rest.any():
         square = float(rest @ rest)
         parts.append(Contribution("(other features)", 0.0, float(np.sqrt(square)), square))

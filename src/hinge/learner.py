@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from . import explain, model_file, parameters
 from ._core import Engine
 from .explain import Contribution as Contribution
 from .labels import Labels, plain
-from .rows import Doubles, as_labels, as_numbers, as_order, frame_values, unseen_norms
+from .rows import Doubles, as_labels, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
 from .rows import Rows as Rows
 from .rows import is_csr as is_csr
 from .rows import is_frame as is_frame
@@ -90,6 +91,7 @@ class Learner:
         self._class_weight = dict(class_weight) if class_weight else None
         self._engine = self._new_engine()
         self._named = False  # whether every column is known to have a name
+        self._lock = threading.RLock()  # held while labels or names may change; the core has a lock of its own
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
 
     def _new_engine(self) -> Engine:
@@ -133,12 +135,13 @@ class Learner:
         if not self._named:
             self._events()
         if self.task == "classification":
+            signs = self.labels.signs
             try:
-                target = self.labels.signs.get(y)
+                target = signs.get(y)
             except TypeError:
                 target = self.labels.sign(y)  # raises: not a label
-            if target is None:
-                self._learn_new_label(x, y, weight)
+            if target is None or len(signs) < 2:
+                self._learn_with_labels(x, y, weight)
                 return
             if self._class_weight is not None:
                 weight *= self._class_weight.get(plain(y), 1.0)
@@ -183,25 +186,26 @@ class Learner:
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
         if is_frame(X):
-            columns = self.n_features
-            try:
-                self._learn_rows(self._named_rows(X), y, sample_weight)
-            except BaseException:
-                self._engine.forget(columns)
-                raise
+            with self._lock:
+                columns = self.n_features
+                try:
+                    self._learn_rows(self._named_rows(X), y, sample_weight)
+                except BaseException:
+                    self._engine.forget(columns)
+                    raise
         elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
             events = [self._event(row, x) for row, x in enumerate(X)]
-            self._events()
             weights = self._weights(y, len(events), sample_weight)
-            targets, classes, labels = self._targets(y, len(events), weights)
-            if targets is None:
-                targets = np.zeros(len(events))
-            elif classes is not None:
-                targets = self.labels.signs_of(targets, weights)
-            self._engine.learn_dicts(events, targets, weights)
-            self._adopt(labels)
+            with self._lock:
+                self._events()
+                targets, classes, labels = self._targets(y, len(events), weights)
+                if targets is None:
+                    targets = np.zeros(len(events))
+                elif classes is not None:
+                    targets = self.labels.signs_of(targets, weights)
+                self._learn_then_adopt(lambda: self._engine.learn_dicts(events, targets, weights), labels)
 
     def learn(
         self,
@@ -217,8 +221,14 @@ class Learner:
         `order` names the rows to visit. With `tolerance` only rows whose squared loss is larger are presented
         (S21 of the batch conversion). Returns how many were presented.
         """
+        return self._learn_rows(self._unnamed_rows(X), y, sample_weight, order, tolerance, max_updates)
+
+    def _unnamed_rows(self, X: Any) -> Rows:
         self.check_arrays_fit()
-        return self._learn_rows(rows_of(X), y, sample_weight, order, tolerance, max_updates)
+        rows = rows_of(X)
+        if self.n_features and rows.width != self.n_features:
+            raise ValueError(f"X has {rows.width} features, the model has {self.n_features}")
+        return rows
 
     def check_arrays_fit(self) -> None:
         """Names that were learned from events have no order that an array could follow."""
@@ -249,25 +259,19 @@ class Learner:
         if max_updates is not None:
             options["max_updates"] = int(max_updates)
         weights = self._weights(y, rows.count, sample_weight)
-        targets, classes, labels = self._targets(y, rows.count, weights)
-        columns = self._make_room(rows.width)
         learn: Any = self._engine.learn_dense if rows.indptr is None else self._engine.learn_sparse
-        try:
-            presented: int = learn(*rows.arrays, targets, classes=classes, weights=weights, **options)
-        except BaseException:
-            if columns is not None:
-                self._engine.forget(columns)
-            raise
-        finally:
+        with self._lock:
+            targets, classes, labels = self._targets(y, rows.count, weights)
             self._named = False
-        self._adopt(labels)
+            presented: int = self._learn_then_adopt(
+                lambda: learn(*rows.arrays, targets, classes=classes, weights=weights, **options), labels
+            )
         return presented
 
     def scores(self, X: Any) -> Doubles:
         """The score of each row: w.x, or for uniclass radius - |x - w|."""
         if not is_frame(X):
-            self.check_arrays_fit()
-            return self.scores_of(rows_of(X))
+            return self.scores_of(self._unnamed_rows(X))
         scores = self.scores_of(self._named_rows(X, learning=False))
         if self.task != "uniclass":
             return scores
@@ -311,7 +315,7 @@ class Learner:
         if bound is None:
             return float(self.parameters["radius"])
         c = self._engine.extra(self.averaged)
-        return float(np.sqrt((bound - c) * (bound + c)))
+        return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
 
     @property
     def statistics(self) -> Statistics:
@@ -350,34 +354,40 @@ class Learner:
 
     # ---- labels, targets, rows --------------------------------------------------------------------------
 
-    def _learn_new_label(self, x: dict[Any, Any], y: Any, weight: float) -> None:
-        """The first or second label of a stream. If its place is before the known one's, w changes sign."""
+    def _learn_with_labels(self, x: dict[Any, Any], y: Any, weight: float) -> None:
+        """Until two labels are known. If the second one's place is before the first one's, w changes sign."""
         label = plain(y)
-        labels = self.labels.with_new([label])
-        self._check_labels(labels)
         if self._class_weight is not None:
             weight *= self._class_weight.get(label, 1.0)
-        self._events()
-        self._engine.learn_one(x, 1.0 if self.labels.known else labels.signs[label], weight)
-        if weight != 0:
-            self._adopt(labels)
+        with self._lock:
+            sign, labels = self.labels.sign(label), None
+            if sign is None:
+                labels = self.labels.with_new([label])
+                self._check_labels(labels)
+                sign = 1.0 if self.labels.known else labels.signs[label]
+            self._learn_then_adopt(lambda: self._engine.learn_one(x, sign, weight), labels)
+
+    def _learn_then_adopt(self, learn: Callable[[], Any], labels: Labels | None) -> Any:
+        """New labels are known once something was learned from them, be it that Ctrl-C came right after."""
+        if labels is None:
+            return learn()
+        rounds = self._engine.statistics()[0]
+        try:
+            return learn()
+        finally:
+            if self._engine.statistics()[0] != rounds:
+                self._adopt(labels)
 
     def _check_labels(self, labels: Labels | None) -> None:
         if labels is not None and self.parameters["w1"] is not None:
             raise ValueError("with a start vector w1 the two labels must be known ahead: give classes=[...]")
 
-    def _adopt(self, labels: Labels | None) -> None:
+    def _adopt(self, labels: Labels) -> None:
         """What was learned from new labels is learned: they are known now, and w is that of their order."""
-        if labels is None:
-            return
         flips = self.labels.flips(labels)
         self.labels = labels
         if flips:
             self._engine.negate()
-
-    def set_classes(self, classes: Iterable[Any]) -> None:
-        """Fixes the two labels, the negative one first, before anything is learned."""
-        self.labels = Labels(classes)
 
     def _number(self, y: Any) -> float:
         try:
@@ -430,27 +440,8 @@ class Learner:
         """Events come with names: columns that were learned from arrays are called by their numbers."""
         if self._named:
             return
-        engine = self._engine
-        if engine.n_names < engine.n_columns and self.parameters["hash_bits"] is None:
-            try:
-                engine.name_columns(list(range(engine.n_names, engine.n_columns)))
-            except ValueError:
-                if engine.n_names < engine.n_columns:  # else another thread was quicker
-                    raise
         self._named = True
-
-    def _make_room(self, width: int) -> int | None:
-        """Columns that are called by their numbers may become more. Returns how many there were, if so."""
-        columns = self._engine.n_columns
-        if width <= columns or not self._engine.n_names or self.feature_names != list(range(columns)):
-            return None
-        try:
-            self._engine.name_columns(list(range(columns, width)))
-        except ValueError:
-            if self._engine.n_columns < width:  # else another thread was quicker
-                raise
-            return None
-        return columns
+        self._engine.number_columns()
 
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
         """A DataFrame's columns, by their names."""
@@ -458,17 +449,15 @@ class Learner:
             raise ValueError("with hash_bits give events as dicts (learn_many takes a list of them)")
         values, names = frame_values(frame)
         self._events()
-        place = {name: column for column, name in enumerate(self.feature_names)}
-        if learning:
-            fresh = [name for name in names if name not in place]
-            self._engine.name_columns(fresh)
-            place.update({name: len(place) + k for k, name in enumerate(fresh)})
-        kept = sorted((place[name], j) for j, name in enumerate(names) if name in place)
-        columns = np.asarray([column for column, _ in kept], dtype=np.int64)
-        values = values[:, [j for _, j in kept]]
-        indptr = np.arange(len(values) + 1, dtype=np.int64) * len(kept)
-        values = np.ascontiguousarray(values).ravel()
-        return Rows(values, np.tile(columns, len(indptr) - 1), indptr, self.n_features)
+        while learning:
+            fresh = [name for name in names if name not in set(self.feature_names)]
+            try:
+                self._engine.name_columns(fresh)
+                break
+            except ValueError:
+                if set(fresh).isdisjoint(self.feature_names):  # else another thread was quicker with some
+                    raise
+        return rows_by_name(values, names, self.feature_names)
 
     # ---- files ----------------------------------------------------------------------------------------
 
@@ -480,10 +469,11 @@ class Learner:
         return model_file.to_bytes(*self.to_parts())
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        tensors = dict(self._engine.state())
-        names = self.feature_names
-        if names == list(range(len(names))):  # columns that are called by their numbers need no names
-            names = []
+        with self._lock:
+            (state, names), labels = self._engine.state(), self.labels.known
+        tensors: model_file.Tensors = dict(state)
+        while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
+            names.pop()
         tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
         kept = dict(self.parameters)
         if isinstance(kept["w1"], (list, tuple, np.ndarray)):
@@ -492,7 +482,7 @@ class Learner:
             "kind": "Learner",
             "task": self.task,
             "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
-            "labels": self.labels.known,
+            "labels": labels,
             "arrays_fit": self._arrays_fit,
         }
         return header, tensors

@@ -79,21 +79,18 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`). No y."""
-        rows = self._rows(X, reset=True)
-        self._fit_learner(self._new_learner(), rows, None, sample_weight)
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            self._fit_learner(self._new_learner(**self._start_names()), rows, None, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order. No y."""
         learner = self.__dict__.get("_learner")
-        rows = self._rows(X, reset=learner is None)
         if learner is None:
-            learner = self._new_learner()
-            self._name_features(learner)
+            self._learn_first(X, None, sample_weight)
         else:
-            self._follow_parameters(learner)
-        learner._learn_rows(rows, None, sample_weight)
-        self._learner = learner
+            self._learn_more(learner, X, None, sample_weight)
         return self
 
     def learn_one(self, x: dict[Any, Any], weight: float = 1.0) -> Self:
@@ -112,7 +109,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """radius - |x - w| of each row: 0 or more inside of the ball."""
-        return self._fitted().scores_of(self._rows(X, reset=False))
+        return self._scores(X)
 
     def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
         """-|x - w| of each row: the decision function plus `offset_`."""

@@ -141,7 +141,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "average", False, "True, False, or a whole number of 1 or more",
-            lambda value: _is_bool(value) or _whole(1)(value),
+            lambda value: _is_bool(value) or _whole(1, 2**62)(value),
             "Predict with the average of the vectors that predicted so far, kept lazily and exactly. A number "
             "n starts the average at round n.",
         ),

@@ -80,23 +80,20 @@ class PARegressor(RegressorMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
-        rows = self._rows(X, reset=True)
-        self._fit_learner(self._new_learner(), rows, _numbers(self, y), sample_weight)
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            self._fit_learner(self._new_learner(**self._start_names()), rows, _numbers(self, y), sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order."""
         learner = self.__dict__.get("_learner")
-        rows = self._rows(X, reset=learner is None)
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = _numbers(self, y)
         if learner is None:
-            learner = self._new_learner()
-            self._name_features(learner)
+            self._learn_first(X, y, sample_weight)
         else:
-            self._follow_parameters(learner)
-        learner._learn_rows(rows, y, sample_weight)
-        self._learner = learner
+            self._learn_more(learner, X, y, sample_weight)
         return self
 
     def learn_one(self, x: dict[Any, Any], y: float, weight: float = 1.0) -> Self:
@@ -115,7 +112,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """w.x (with the intercept) of each row."""
-        return self._fitted().scores_of(self._rows(X, reset=False))
+        return self._scores(X)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:

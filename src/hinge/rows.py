@@ -125,6 +125,16 @@ def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     return values, names
 
 
+def rows_by_name(values: npt.NDArray[Any], names: list[Any], known: list[Any]) -> Rows:
+    """The columns whose names are known, in the order in which they are."""
+    place = {name: column for column, name in enumerate(known)}
+    kept = sorted((place[name], j) for j, name in enumerate(names) if name in place)
+    columns = np.asarray([column for column, _ in kept], dtype=np.int64)
+    indptr = np.arange(len(values) + 1, dtype=np.int64) * len(kept)
+    values = np.ascontiguousarray(values[:, [j for _, j in kept]]).ravel()
+    return Rows(values, np.tile(columns, len(indptr) - 1), indptr, len(known))
+
+
 def unseen_norms(frame: Any, known: list[Any]) -> Doubles:
     """The length of each row in the columns that are not among the known ones."""
     seen = set(known)

@@ -87,6 +87,16 @@ def stream(task, count=60, seed=0):
     return X, y, rng.choice([0.0, 0.4, 1.0, 3.0], size=count)
 
 
+def rows_for(options, X):
+    """As wide as the model: to a hashed one an array has all of its columns."""
+    return np.pad(X, ((0, 0), (0, 2 ** options["hash_bits"] - WIDTH))) if options.get("hash_bits") else X
+
+
+def numbered(X):
+    """Events whose features are called by the numbers of the columns."""
+    return [{j: value for j, value in enumerate(row) if value} for row in X.tolist()]
+
+
 def as_dict(row):
     return {NAMES[j]: float(value) for j, value in enumerate(row) if value != 0}
 

@@ -20,6 +20,7 @@ from cases import (
     new,
     one,
     part,
+    rows_for,
     state,
     stream,
     tensors,
@@ -99,17 +100,20 @@ def test_numbers_of_any_kind(value):
 @every_learner
 def test_a_weight_of_zero_changes_nothing(task, options):
     X, y, _ = stream(task)
+    rows, nothing = rows_for(options, X), np.zeros(len(X))
+    arrays = new(task, options)
+    arrays.learn(rows, y)
+    before = state(arrays)
+    arrays.learn(rows, y, nothing)
+    arrays.learn(csr(rows), y, nothing)
+    assert state(arrays) == before
     for fresh in (True, False):
         learner = new(task, options)
         if not fresh:
-            learner.learn(X, y)
             learner.learn_many(as_dicts(X), y)
         before = state(learner)
-        if not fresh:
-            learner.learn(X, y, np.zeros(len(X)))
-            learner.learn(csr(X), y, np.zeros(len(X)))
         learner.learn_one({"alpha": 1.0, "new": 3.0, "color": "red"}, one(y, 0), weight=0.0)
-        learner.learn_many(as_dicts(X), y, np.zeros(len(X)))
+        learner.learn_many(as_dicts(X), y, nothing)
         learner.learn_many([{"newer": 1.0}], part(y, slice(1)), [0.0])
         assert state(learner) == before
 
@@ -311,15 +315,15 @@ def test_columns_of_arrays_are_called_by_their_numbers():
         arrays.learn(X[i : i + 1], y[i : i + 1])
         events.learn_one({j: v for j, v in enumerate(X[i].tolist()) if v}, y[i])
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
-    # Predicting does not fix the width: wider rows are still welcome, and named features beside them.
-    wider = np.hstack([X, X])
+    # Rows of another width are refused, and so are rows without names once there are features with names.
     for learner in (arrays, events):
-        learner.learn(wider[40:50], y[40:50])
-        assert learner.n_features == 14
-        learner.learn_one({"named": 1.0, 13: 2.0}, 1.0)
-        assert learner.feature_names == [*range(14), "named"]
-        with pytest.raises(ValueError, match="with names"):
-            learner.learn(np.hstack([wider, X])[50:], y[50:])
+        for rows in (np.hstack([X, X]), X[:, :3]):
+            with pytest.raises(ValueError, match="features, the model has 7"):
+                learner.learn(rows, y)
+        learner.learn_one({"named": 1.0, 6: 2.0}, 1.0)
+        assert learner.feature_names == [*range(7), "named"]
+        with pytest.raises(ValueError, match="X has 7 features, the model has 8"):
+            learner.learn(X, y)
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
 
 
@@ -329,7 +333,9 @@ def test_names_for_some_columns():
     learner = hinge.Learner("regression")
     learner.learn(X, y)
     learner.name_columns(["a", "b"])
-    before = learner.weights
+    before, whole = learner.weights, state(learner)
+    learner.score_one({"a": 1.0, 6: 1.0})
+    assert state(learner) == whole
     learner.learn_one({"new": 1.0}, 5.0)
     assert learner.feature_names == ["a", "b", 2, 3, 4, 5, 6, "new"]
     np.testing.assert_array_equal(learner.weights[:7], before)
