@@ -14,6 +14,7 @@ test: $(VENV)/installed lint types
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 
 types: $(VENV)/installed
 	$(BIN)/mypy

@@ -50,8 +50,20 @@ class Statistics:
 
 
 class Reference:
-    def __init__(self, task, *, step="pa1", C=1.0, margin=1.0, epsilon=0.1, radius=1.0, max_radius=None,
-                 fit_intercept=False, w1=None, average=False):
+    def __init__(
+        self,
+        task,
+        *,
+        step="pa1",
+        C=1.0,
+        margin=1.0,
+        epsilon=0.1,
+        radius=1.0,
+        max_radius=None,
+        fit_intercept=False,
+        w1=None,
+        average=False,
+    ):
         if task not in ("classification", "regression", "uniclass"):
             raise ValueError(f"unknown task {task!r}")
         if step == "perceptron" and task != "classification":
@@ -62,14 +74,17 @@ class Reference:
         self.fit_intercept, self.average = fit_intercept, average
         self.fixed_radius = radius
         self.max_radius = max_radius if task == "uniclass" else None
-        self.eps = {"classification": -margin, "regression": epsilon,
-                    "uniclass": radius if max_radius is None else max_radius}[task]
+        self.eps = {
+            "classification": -margin,
+            "regression": epsilon,
+            "uniclass": radius if max_radius is None else max_radius,
+        }[task]
         if w1 is None:
             w1 = "first" if task == "uniclass" else "zero"
         self.w1 = w1
         self.state = None  # w and, if there is one, the extra coordinate; known with the first instance
         self.statistics = Statistics()
-        self.copies = []   # w_1 .. w_T, the vectors that predicted (S15)
+        self.copies = []  # w_1 .. w_T, the vectors that predicted (S15)
 
     # --- the extra coordinate ---
 

@@ -17,12 +17,16 @@ from hinge import parameters
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-MODULES = sorted(m.name for m in pkgutil.walk_packages(hinge.__path__, "hinge.") if not m.name.endswith("_core"))
+MODULES = sorted(
+    m.name for m in pkgutil.walk_packages(hinge.__path__, "hinge.") if not m.name.endswith("_core")
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages(page: Path) -> None:
-    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL * 0)
+    result = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL * 0
+    )
     assert result.failed == 0
     assert result.attempted == page.read_text().count("\n>>> ")
 
@@ -47,7 +51,11 @@ def test_links_lead_somewhere() -> None:
 def test_the_readme_shows_what_the_demo_says(tmp_path: Path) -> None:
     """Line by line, but for the times."""
     ran = subprocess.run(
-        [sys.executable, "-m", "hinge", "demo", "--no-plot"], capture_output=True, text=True, cwd=tmp_path, check=True
+        [sys.executable, "-m", "hinge", "demo", "--no-plot"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
     )
     excerpt = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert excerpt is not None

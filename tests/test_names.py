@@ -32,7 +32,9 @@ def test_arrays_are_refused_where_events_gave_the_names(model: Any, tmp_path: Pa
             predict(np.ones((1, 3)))
         frame = pd.DataFrame({"a": [1.0], "c": [-1.0], "b": [0.0]})
         score = predict(frame)[0]
-        assert score == (each.predict_one if isinstance(each, PAClassifier) else each.score_one)({"c": -1.0, "a": 1.0})
+        assert score == (each.predict_one if isinstance(each, PAClassifier) else each.score_one)(
+            {"c": -1.0, "a": 1.0}
+        )
 
 
 def test_hashed_names_need_no_order() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hinge import PAClassifier, PAOneClass, PARegressor
@@ -25,7 +23,9 @@ ESTIMATORS = [
     PAOneClass(step="pa", radius=5.0, w1="zero", average=True),
 ]
 
-ONLINE = "an online learner: a weight scales C and a repeated row is seen again, so neither stands for the other"
+ONLINE = (
+    "an online learner: a weight scales C and a repeated row is seen again, so neither stands for the other"
+)
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:

@@ -24,12 +24,20 @@ LINEAR = [
 BALLS = [
     ("uniclass", step, options)
     for step in ("pa", "pa1", "pa2")
-    for options in ({"radius": 0.9}, {"radius": 0.9, "w1": "zero"}, {"radius": 0.0}, {"max_radius": 2.5},
-                    {"max_radius": 2.5, "w1": "zero"}, {"max_radius": 2.5, "w1": "array"})
+    for options in (
+        {"radius": 0.9},
+        {"radius": 0.9, "w1": "zero"},
+        {"radius": 0.0},
+        {"max_radius": 2.5},
+        {"max_radius": 2.5, "w1": "zero"},
+        {"max_radius": 2.5, "w1": "array"},
+    )
 ]
-STARTED = [("classification", "pa1", {"fit_intercept": True, "w1": "array"}),
-           ("regression", "pa2", {"fit_intercept": False, "w1": "array"}),
-           ("uniclass", "pa1", {"radius": 0.9, "w1": "array"})]
+STARTED = [
+    ("classification", "pa1", {"fit_intercept": True, "w1": "array"}),
+    ("regression", "pa2", {"fit_intercept": False, "w1": "array"}),
+    ("uniclass", "pa1", {"radius": 0.9, "w1": "array"}),
+]
 CASES = [
     pytest.param(*case, id=" ".join([*case[:2], *(f"{name}={value}" for name, value in case[2].items())]))
     for case in LINEAR + BALLS + STARTED
@@ -129,8 +137,13 @@ def test_equal_after_a_batch_in_a_given_order(task, step, options, container):
 @pytest.mark.parametrize("container", ["dense", "csr"])
 @pytest.mark.parametrize(
     ("task", "options"),
-    [("classification", {}), ("regression", {}), ("uniclass", {"radius": 1.0}), ("uniclass", {"radius": 0.1}),
-     ("uniclass", {"max_radius": 3.0})],
+    [
+        ("classification", {}),
+        ("regression", {}),
+        ("uniclass", {"radius": 1.0}),
+        ("uniclass", {"radius": 0.1}),
+        ("uniclass", {"max_radius": 3.0}),
+    ],
 )
 def test_the_average_of_a_long_stream(task, options, container):
     """The centre forgets where it was, fast if the radius is small; its average must not."""

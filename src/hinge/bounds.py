@@ -70,11 +70,11 @@ class Comparator:
 
     task: str
     rounds: int
-    insensitivity: float        # eps: minus the margin, the epsilon, the radius or the largest radius
-    distance2: float            # |u - w_1|^2, with the intercept or the radius's coordinate
-    from_zero: bool             # whether w_1 = 0
-    loss: float                 # the sum of l*_t
-    squared_loss: float         # the sum of l*_t^2
+    insensitivity: float  # eps: minus the margin, the epsilon, the radius or the largest radius
+    distance2: float  # |u - w_1|^2, with the intercept or the radius's coordinate
+    from_zero: bool  # whether w_1 = 0
+    loss: float  # the sum of l*_t
+    squared_loss: float  # the sum of l*_t^2
     largest_discrepancy: float  # eps*: the insensitivity with which u would have suffered nothing
     largest_q: float
     smallest_q: float
@@ -120,8 +120,10 @@ def comparator(
     if not hasattr(X, "toarray"):
         X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != len(u):
-        raise ValueError(f"X has the shape {X.shape}; it must have two axes, and one column for each of the "
-                         f"{len(u)} weights of u")
+        raise ValueError(
+            f"X has the shape {X.shape}; it must have two axes, and one column for each of the "
+            f"{len(u)} weights of u"
+        )
     if task == "uniclass" and intercept is not None:
         raise ValueError("a ball has no intercept")
 
@@ -209,11 +211,11 @@ def _distances(X: Any, u: Vector) -> Vector:
 class Guarantee:
     """One theorem on one stream: what was suffered, and what is guaranteed."""
 
-    theorem: str       # "J06 Theorem 4"
-    quantity: str      # what is bounded: "mistakes", "squared loss", ...
+    theorem: str  # "J06 Theorem 4"
+    quantity: str  # what is bounded: "mistakes", "squared loss", ...
     suffered: float
     guaranteed: float  # infinity if the theorem does not apply
-    reason: str = ""   # why it does not apply
+    reason: str = ""  # why it does not apply
 
     @property
     def applicable(self) -> bool:
@@ -229,8 +231,10 @@ class Guarantee:
         if not self.applicable:
             return f"{self.theorem} guarantees nothing about the {self.quantity} here: {self.reason}."
         kept = "" if self.holds else ", which is violated"
-        return (f"{self.theorem} guarantees {self.quantity} of at most {self.guaranteed:.6g}{kept}; "
-                f"suffered: {self.suffered:.6g}.")
+        return (
+            f"{self.theorem} guarantees {self.quantity} of at most {self.guaranteed:.6g}{kept}; "
+            f"suffered: {self.suffered:.6g}."
+        )
 
 
 @dataclass(frozen=True)
@@ -270,8 +274,9 @@ class _Entry:
 _THEOREMS: list[_Entry] = []
 
 
-def _theorem(name: str, quantity: str, *, steps: tuple[str, ...], tasks: tuple[str, ...] = TASKS
-             ) -> Callable[[_Theorem], _Theorem]:
+def _theorem(
+    name: str, quantity: str, *, steps: tuple[str, ...], tasks: tuple[str, ...] = TASKS
+) -> Callable[[_Theorem], _Theorem]:
     """Enters a theorem into the table, for those steps and tasks."""
 
     def enter(claim: _Theorem) -> _Theorem:
@@ -302,8 +307,10 @@ def guarantees(
     if not C > 0:
         raise ValueError(f"C is {C}; it must be above 0")
     if statistics.rounds != comparator.rounds:
-        raise ValueError(f"the learner saw {statistics.rounds} rounds and u {comparator.rounds}; "
-                         "they must have seen the same stream")
+        raise ValueError(
+            f"the learner saw {statistics.rounds} rounds and u {comparator.rounds}; "
+            "they must have seen the same stream"
+        )
     run = _Run(step, C, statistics, comparator, moved)
     steps = {step, "pa"} if math.inf == C and step != "perceptron" else {step}  # PA-I(inf) = PA-II(inf) = PA
     found = []

@@ -137,7 +137,9 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
                 self._learner = learner
             return self
         if classes is not None and not np.array_equal(np.sort(self.classes_), np.unique(np.asarray(classes))):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}")
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
         self._learn_more(learner, X, y, sample_weight)
         return self
 
@@ -162,7 +164,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
-                "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result as class_weight."
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result."
             )
         known = np.unique(np.asarray(classes)) if self.classes is None else np.asarray(self.classes)
         if len(known) > 2:
@@ -178,7 +180,9 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         if isinstance(class_weight, Mapping):
             unknown = set(class_weight) - set(classes.tolist())
             if unknown:
-                raise ValueError(f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes")
+                raise ValueError(
+                    f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes"
+                )
         known = [plain(label) for label in classes.tolist()]
         return self._new_learner(classes=known, class_weight=class_weight, **self._start_names())
 

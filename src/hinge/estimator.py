@@ -127,7 +127,12 @@ class StreamEstimator(BaseEstimator):
         rows = None if reset or "feature_names_in_" in self.__dict__ else plain_rows(X)
         if rows is None:
             X = validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
             )
             rows = rows_of(X)
         expected = self.__dict__.get("n_features_in_")
@@ -146,7 +151,9 @@ class StreamEstimator(BaseEstimator):
             return {}
         names = self.__dict__.get("feature_names_in_")
         if names is None:
-            raise ValueError("w1 as a dict of names needs features with names: give a DataFrame, or w1 as a vector")
+            raise ValueError(
+                "w1 as a dict of names needs features with names: give a DataFrame, or w1 as a vector"
+            )
         unknown = [name for name in self.w1 if name not in set(names.tolist())]
         if unknown:
             raise ValueError(f"w1 names {unknown[0]!r}, which is not a column of X")
@@ -163,8 +170,9 @@ class StreamEstimator(BaseEstimator):
         """Passes over the rows until they improve nothing, or the batch conversion."""
         self._name_features(learner)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows),
-                                                 dtype=np.float64)
+            sample_weight = _check_sample_weight(
+                sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows), dtype=np.float64
+            )
         report = None
         if self.tolerance is not None:
             report = self._convert_batch(learner, rows, y, sample_weight)
@@ -187,7 +195,9 @@ class StreamEstimator(BaseEstimator):
             mean = (after.loss - before.loss) / max(1, rounds)
             if self.verbose:
                 mistakes = after.mistakes - before.mistakes
-                print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes, {updates} updates", flush=True)
+                print(
+                    f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes, {updates} updates", flush=True
+                )
             if updates == 0:
                 return number
             if self.tol is not None:
@@ -203,12 +213,16 @@ class StreamEstimator(BaseEstimator):
             )
         return int(self.max_iter)
 
-    def _convert_batch(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> BatchReport:
+    def _convert_batch(
+        self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None
+    ) -> BatchReport:
         """N03 section 4: cycle, present an example only while its squared loss exceeds the tolerance."""
         presented, passes, last, moved = 0, 0, 1, True
         while last and moved and learner.statistics.updates < self.max_updates:
             before = learner.statistics.updates
-            last = learner._learn_rows(rows, y, sample_weight, None, self.tolerance, self.max_updates - before)
+            last = learner._learn_rows(
+                rows, y, sample_weight, None, self.tolerance, self.max_updates - before
+            )
             moved = learner.statistics.updates > before  # an all-zero row keeps its loss whatever one does
             presented += last
             passes += 1
@@ -283,7 +297,9 @@ class StreamEstimator(BaseEstimator):
             "learner": learner,
             "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
             "attributes": {
-                name: model_file.encode_value(self.__dict__[name]) for name in self._kept if name in self.__dict__
+                name: model_file.encode_value(self.__dict__[name])
+                for name in self._kept
+                if name in self.__dict__
             },
             "batch_report": None if report is None else vars(report),
         }
@@ -309,4 +325,3 @@ class _Sized:
     def __init__(self, rows: Rows) -> None:
         self.shape = (rows.count, rows.width)
         self.dtype = np.dtype(np.float64)
-

@@ -91,7 +91,9 @@ class Learner:
         self._class_weight = dict(class_weight) if class_weight else None
         self._engine = self._new_engine()
         self._named = False  # whether every column is known to have a name
-        self._lock = threading.RLock()  # held while labels or names may change; the core has a lock of its own
+        self._lock = (
+            threading.RLock()
+        )  # held while labels or names may change; the core has a lock of its own
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
 
     def _new_engine(self) -> Engine:

@@ -82,7 +82,9 @@ class PARegressor(RegressorMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
         with self._all_or_nothing():
             rows = self._rows(X, reset=True)
-            self._fit_learner(self._new_learner(**self._start_names()), rows, _numbers(self, y), sample_weight)
+            self._fit_learner(
+                self._new_learner(**self._start_names()), rows, _numbers(self, y), sample_weight
+            )
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

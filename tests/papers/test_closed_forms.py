@@ -1,8 +1,8 @@
 """Each closed form against a generic solver of its own problem (S2, S6, S7), written down literally.
 
-    PA     min 1/2|v-w|^2                s.t. v in K
-    PA-I   min 1/2|v-w|^2 + C xi         s.t. v in K enlarged by xi, xi >= 0
-    PA-II  min 1/2|v-w|^2 + C xi^2       s.t. v in K enlarged by xi
+PA     min 1/2|v-w|^2                s.t. v in K
+PA-I   min 1/2|v-w|^2 + C xi         s.t. v in K enlarged by xi, xi >= 0
+PA-II  min 1/2|v-w|^2 + C xi^2       s.t. v in K enlarged by xi
 """
 
 from __future__ import annotations
@@ -87,8 +87,14 @@ def example(task, rng, n):
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize(
     ("task", "fit_intercept"),
-    [("classification", False), ("classification", True), ("regression", False), ("regression", True),
-     ("uniclass", False), ("learned radius", False)],
+    [
+        ("classification", False),
+        ("classification", True),
+        ("regression", False),
+        ("regression", True),
+        ("uniclass", False),
+        ("learned radius", False),
+    ],
 )
 def test_the_step_solves_its_problem(kind, task, step, fit_intercept):
     name = "uniclass" if task == "learned radius" else task
@@ -99,8 +105,16 @@ def test_the_step_solves_its_problem(kind, task, step, fit_intercept):
         n = int(rng.integers(1, 4))
         C = float(rng.choice([0.1, 0.5, 2.0]))
         weight = float(rng.choice([0.5, 1.0, 3.0]))
-        learner = make(kind, name, step=step, C=C, fit_intercept=fit_intercept, max_radius=max_radius,
-                       w1=rng.normal(size=n), **OPTIONS)
+        learner = make(
+            kind,
+            name,
+            step=step,
+            C=C,
+            fit_intercept=fit_intercept,
+            max_radius=max_radius,
+            w1=rng.normal(size=n),
+            **OPTIONS,
+        )
         for _ in range(rng.integers(1, 4)):  # to some state
             learner.learn(*example(task, rng, n))
         w = coordinates(learner, max_radius)
@@ -129,8 +143,10 @@ def test_the_step_solves_its_problem(kind, task, step, fit_intercept):
 def test_an_infinite_C_is_pa(kind, task):
     rng = np.random.default_rng(3)
     stream = [example(task, rng, 3) for _ in range(20)]
-    learners = [make(kind, task, step=step, C=C, **OPTIONS)
-                for step, C in [("pa", 0.01), ("pa1", np.inf), ("pa2", np.inf)]]
+    learners = [
+        make(kind, task, step=step, C=C, **OPTIONS)
+        for step, C in [("pa", 0.01), ("pa1", np.inf), ("pa2", np.inf)]
+    ]
     for x, y in stream:
         for learner in learners:
             learner.learn(x, y)

@@ -218,20 +218,26 @@ def values(step, C=1.0, X=X2, y=Y2, u=U2, **options):
 
 
 def test_the_right_hand_sides():
-    assert values("pa1", 0.1) == pytest.approx({
-        ("J06 Lemma 1", "progress"): 0.25 + 2 * 0.1 * 1.5,
-        ("J06 Theorem 4", "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
-    })
+    assert values("pa1", 0.1) == pytest.approx(
+        {
+            ("J06 Lemma 1", "progress"): 0.25 + 2 * 0.1 * 1.5,
+            ("J06 Theorem 4", "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
+        }
+    )
     assert values("pa1", 0.01)["J06 Theorem 4", "mistakes"] == pytest.approx(100 * (0.25 + 2 * 0.01 * 1.5))
-    assert values("pa2", 0.1) == pytest.approx({
-        (T5, "squared loss"): (25 + 5) * (0.25 + 0.2 * 2.25),
-        (T5, "mistakes"): (25 + 5) * (0.25 + 0.2 * 2.25),
-    })
-    assert values("perceptron") == pytest.approx({
-        ("J06 Lemma 1", "progress"): 0.25 + 2 * 1.5,
-        ("perceptron, loss", "mistakes"): 1.5 + 6.25 / 2 + math.sqrt(6.25 * 1.5 + 6.25**2 / 4),
-        ("perceptron, squared loss", "mistakes"): (5 * 0.5 + 1.5) ** 2,
-    })
+    assert values("pa2", 0.1) == pytest.approx(
+        {
+            (T5, "squared loss"): (25 + 5) * (0.25 + 0.2 * 2.25),
+            (T5, "mistakes"): (25 + 5) * (0.25 + 0.2 * 2.25),
+        }
+    )
+    assert values("perceptron") == pytest.approx(
+        {
+            ("J06 Lemma 1", "progress"): 0.25 + 2 * 1.5,
+            ("perceptron, loss", "mistakes"): 1.5 + 6.25 / 2 + math.sqrt(6.25 * 1.5 + 6.25**2 / 4),
+            ("perceptron, squared loss", "mistakes"): (5 * 0.5 + 1.5) ** 2,
+        }
+    )
     assert values("pa") == pytest.approx({(ANY_NORM, "squared loss"): 25 * (0.5 + 2 * 1.5) ** 2})
 
 
@@ -244,14 +250,16 @@ def test_the_right_hand_sides_of_a_separable_stream():
     }
     loose = {(ANY_NORM, "squared loss"): 25 * (0.5 + 2 * 0.5) ** 2}
     assert values("pa", y=y) == pytest.approx(loose | separable)
-    assert values("pa", y=y, u=3 * U2) == pytest.approx({
-        ("J06 Lemma 1", "progress"): 2.25,
-        ("J06 Theorem 2", "squared loss"): 25 * 2.25,
-        ("J06 Theorem 2", "mistakes"): 25 * 2.25,
-        ("N03 Theorem 1", "squared loss and loss"): 25 * 2.25,
-        (ANY_NORM, "squared loss"): 25 * 2.25,
-        **separable,
-    })
+    assert values("pa", y=y, u=3 * U2) == pytest.approx(
+        {
+            ("J06 Lemma 1", "progress"): 2.25,
+            ("J06 Theorem 2", "squared loss"): 25 * 2.25,
+            ("J06 Theorem 2", "mistakes"): 25 * 2.25,
+            ("N03 Theorem 1", "squared loss and loss"): 25 * 2.25,
+            (ANY_NORM, "squared loss"): 25 * 2.25,
+            **separable,
+        }
+    )
     assert values("perceptron", y=y)["perceptron, separable", "updates"] == pytest.approx(25 * 0.25 / 0.25)
     unit = values("pa", X=X2 / [[5.0], [1.0]])
     assert unit["J06 Theorem 3", "squared loss"] == pytest.approx((0.5 + 2 * math.hypot(0.7, 1.5)) ** 2)
@@ -351,8 +359,12 @@ def one_example(task, tau):
 @pytest.mark.parametrize("task", ALL)
 def test_one_example_reaches_the_bounds(kind, task):
     q = 1.0 if task == "uniclass" else 16.0
-    names = [("J06 Lemma 1", "progress"), ("J06 Theorem 2", "squared loss"), (ANY_NORM, "squared loss"),
-             ("N03 Theorem 1", "squared loss and loss")]
+    names = [
+        ("J06 Lemma 1", "progress"),
+        ("J06 Theorem 2", "squared loss"),
+        (ANY_NORM, "squared loss"),
+        ("N03 Theorem 1", "squared loss and loss"),
+    ]
     if task == "classification":
         names += [("J06 Theorem 2", "mistakes"), ("N03 Theorem 1 (separable)", "squared loss")]
     if task == "uniclass":
@@ -376,12 +388,25 @@ def test_one_example_reaches_the_bounds_of_the_learned_radius(kind, step):
     C = 0.5
     tau = {"pa": 2.0, "pa1": 0.5, "pa2": 1.0}[step]
     centre, height = 4 * tau / 5, 3 * (1 - tau / 5)
-    stream = Stream("uniclass", np.array([[4.0]]), None, np.array([centre]),
-                    {"max_radius": 3.0, "w1": "zero"}, ball=math.sqrt(9 - height**2))
+    stream = Stream(
+        "uniclass",
+        np.array([[4.0]]),
+        None,
+        np.array([centre]),
+        {"max_radius": 3.0, "w1": "zero"},
+        ball=math.sqrt(9 - height**2),
+    )
     stream.u = stream.u + (1e-13 if step == "pa" else 0.0)  # without loss, also after rounding
-    names = {"pa": [("J06 Lemma 1", "progress"), ("J06 Theorem 2", "squared loss"),
-                    ("J06 Theorem 3", "squared loss"), ("N03 Theorem 1", "squared loss and loss")],
-             "pa1": [("J06 Lemma 1", "progress")], "pa2": [(T5, "squared loss")]}[step]
+    names = {
+        "pa": [
+            ("J06 Lemma 1", "progress"),
+            ("J06 Theorem 2", "squared loss"),
+            ("J06 Theorem 3", "squared loss"),
+            ("N03 Theorem 1", "squared loss and loss"),
+        ],
+        "pa1": [("J06 Lemma 1", "progress")],
+        "pa2": [(T5, "squared loss")],
+    }[step]
     reached(kind, stream, step, names, C)
 
 
@@ -459,8 +484,15 @@ def test_half_a_circle_reaches_N03_lemma_2(kind):
 def converted(kind, stream, tolerance, max_updates=100_000):
     """The learner after PA cycled through the set until all squared losses were within the tolerance."""
     if kind == "reference":
-        learner, finished = batch_conversion(stream.X, stream.y, tolerance, max_updates, stream.task,
-                                             fit_intercept=stream.intercept is not None, **stream.options)
+        learner, finished = batch_conversion(
+            stream.X,
+            stream.y,
+            tolerance,
+            max_updates,
+            stream.task,
+            fit_intercept=stream.intercept is not None,
+            **stream.options,
+        )
         assert finished
         return learner
     learner = stream.learner(kind, "pa")
@@ -471,9 +503,18 @@ def converted(kind, stream, tolerance, max_updates=100_000):
 
 def all_rows(stream):
     """The comparator on the whole set: also the first row of uniclass, which is its start."""
-    return comparator(stream.task, stream.X, stream.y, stream.u, intercept=stream.intercept,
-                      **{**stream.options, "w1": stream.start()[: len(stream.u)],
-                         **({} if stream.ball is None else {"radius": stream.ball})})
+    return comparator(
+        stream.task,
+        stream.X,
+        stream.y,
+        stream.u,
+        intercept=stream.intercept,
+        **{
+            **stream.options,
+            "w1": stream.start()[: len(stream.u)],
+            **({} if stream.ball is None else {"radius": stream.ball}),
+        },
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -47,8 +47,11 @@ def options(
 def demo(
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help=f"Where to draw the error curves: .png, .svg or .pdf. "
-                                          f"[default: {DEFAULT_PLOT}]", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help=f"Where to draw the error curves: .png, .svg or .pdf. [default: {DEFAULT_PLOT}]",
+            show_default=False,
+        ),
     ] = None,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw nothing.")] = False,
     seed: Annotated[

@@ -1,0 +1,151 @@
+"""Corners that a review found, each once wrong: frames after events, refused fits, far centres, interrupts."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from hinge import Learner, PAClassifier, PAOneClass, PARegressor
+
+
+def test_a_start_by_name_follows_the_columns_of_a_frame() -> None:
+    frame = pd.DataFrame({"b": [1.0, 0.0], "a": [0.0, 1.0]})
+    for model in (
+        PARegressor(w1={"a": 1.0, "b": 5.0}, fit_intercept=False).partial_fit(frame, [5.0, 1.0]),
+        PARegressor(w1={"a": 1.0, "b": 5.0}, fit_intercept=False).fit(frame, [5.0, 1.0]),
+    ):
+        assert model.stats_.loss == 0
+        assert model.named_weights() == {"a": 1.0, "b": 5.0}
+    with pytest.raises(ValueError, match="needs features with names"):
+        PARegressor(w1={"a": 1.0}).fit(frame.to_numpy(), [5.0, 1.0])
+    with pytest.raises(ValueError, match="'z', which is not a column"):
+        PARegressor(w1={"z": 1.0}).fit(frame, [5.0, 1.0])
+
+
+def test_a_frame_brings_new_columns_after_events() -> None:
+    model = PARegressor(step="pa", epsilon=0.0).learn_one({"a": 1.0}, 0.0)
+    model.partial_fit(pd.DataFrame({"a": [0.0], "z": [1.0]}), [5.0])
+    assert model.predict_one({"z": 1.0}) == pytest.approx(5.0)
+
+
+def test_columns_never_seen_are_distance_to_a_ball() -> None:
+    model = PAOneClass(radius=1.0).learn_one({"a": 1.0})
+    frame = pd.DataFrame({"a": [1.0], "z": [100.0]})
+    assert model.decision_function(frame)[0] == pytest.approx(-99.0)
+    assert model.score_one({"a": 1.0, "z": 100.0}) == pytest.approx(-99.0)
+
+
+def test_a_refused_fit_leaves_no_trace() -> None:
+    model = PAClassifier()
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.array([[np.nan]]), [0], classes=[0, 1])
+    model.learn_one({"a": 1.0}, "spam").learn_one({"a": -1.0}, "ham")
+    assert model.classes_.tolist() == ["ham", "spam"]
+    fitted = PARegressor(random_state=0).fit(np.ones((2, 3)), [1.0, 1.0])
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.fit(np.full((2, 5), np.nan), [1.0, 1.0])
+    assert fitted.n_features_in_ == 3
+    assert fitted.predict(np.ones((1, 3))).shape == (1,)
+
+
+def test_classes_may_be_named_again_in_their_own_order() -> None:
+    X, y = np.array([[1.0], [-1.0]]), ["spam", "ham"]
+    model = PAClassifier(classes=["spam", "ham"]).partial_fit(X, y, classes=["spam", "ham"])
+    model.partial_fit(X, y, classes=["spam", "ham"])
+    assert model.classes_.tolist() == ["spam", "ham"]
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        model.partial_fit(X, y, classes=["spam", "eggs"])
+
+
+def test_an_averaged_radius_is_never_rounded_below_zero() -> None:
+    model = PAOneClass(max_radius=0.1, average=True)
+    for _ in range(4):
+        model.learn_one({"a": 3.0})
+    assert model.radius_ == 0.0
+    assert model.predict_one({"a": 3.0}) == 1
+
+
+@pytest.mark.parametrize(("large", "small"), [(1e9, 1.0), (1e6, 0.01)])
+def test_a_distance_where_one_feature_dwarfs_the_others(large: float, small: float) -> None:
+    others = {f"x{i}": small for i in range(100)}
+    learner = Learner("uniclass", radius=0.0)
+    learner.learn_one({"a": large, **others})
+    assert -learner.score_one({"a": large}) == pytest.approx(10 * small, rel=1e-9)
+    assert learner.score_one({"a": large, **others}) == 0
+
+
+def test_a_state_that_lies_about_its_reach_loses_nothing() -> None:
+    learner = Learner("regression", fit_intercept=False)
+    learner.learn(np.eye(3), np.ones(3))
+    (state, _), kept = learner._engine.state(), learner.weights
+    state["reals"][5] = 0.0
+    learner._engine.restore(state["v"], state["u"], state["reals"], state["counts"])
+    with pytest.raises(ValueError, match="NaN"):
+        learner.learn(np.array([[1.0, 1.0, 1.0], [np.nan, 0.0, 0.0]]), np.ones(2))
+    np.testing.assert_array_equal(learner.weights, kept)
+
+
+def test_float32_weights_may_be_large() -> None:
+    learner = Learner("regression", step="pa", epsilon=0.0, fit_intercept=False, dtype="float32")
+    learner.learn(np.array([[1e-20]]), np.array([1.0]))
+    np.testing.assert_allclose(learner.weights, [1e20], rtol=1e-6)
+
+
+def test_an_explanation_with_numbers_for_names() -> None:
+    learner = Learner("uniclass", w1="zero", radius=0.0, step="pa")
+    learner.learn_one({10: 1.0, 20: 2.0})
+    parts = learner.explain_one({0: 1.0, 10: 3.0})
+    distance = learner.radius - learner.score_one({0: 1.0, 10: 3.0})
+    assert sum(part.contribution for part in parts) == pytest.approx(distance**2)
+
+
+def test_rows_out_of_order_cost_what_they_hold() -> None:
+    """A small batch on a wide model is taken back from what it overwrote, not from a copy of the model."""
+    width = 2**22
+    learner = Learner("regression", fit_intercept=False)
+    learner.learn(sp.csr_array(([1.0], [5], [0, 1]), shape=(1, width)), np.ones(1))
+    X = sp.csr_array((2, width))
+    X.data, X.indices, X.indptr = (
+        np.array([1.0, 2.0, 1.0, np.nan]),
+        np.array([9, 5, 7, 3]),
+        np.array([0, 2, 4]),
+    )
+    before = learner.weights
+    with pytest.raises(ValueError, match="row 1, column 3: the value is NaN"):
+        learner.learn(X, np.ones(2))
+    np.testing.assert_array_equal(learner.weights, before)
+
+    X.data = np.ones(4)
+    started = time.perf_counter()
+    for _ in range(200):
+        learner.learn(X, np.ones(2))
+    assert time.perf_counter() - started < 200 * 2e-3  # a copy of the weights alone takes longer
+
+
+def test_an_interrupted_batch_is_taken_back_and_forgets_its_labels() -> None:
+    """Ctrl-C while a batch of new labels runs: nothing is learned, and no label is known."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60_000, 200))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    learner = Learner("classification")
+    threading.Timer(0.002, lambda: signal.raise_signal(signal.SIGINT)).start()
+    interrupted = False
+    started = time.perf_counter()
+    try:
+        while time.perf_counter() - started < 5:
+            before = learner.to_bytes()
+            learner.learn(X, y)
+            learner = Learner("classification")
+    except KeyboardInterrupt:
+        interrupted = True
+    assert interrupted
+    learned = learner.statistics.rounds
+    assert learned in (0, 60_000)  # all or none
+    assert learner.labels.known == (["a", "b"] if learned else [])
+    assert learned or learner.to_bytes() == before
