@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -74,15 +74,13 @@ struct Sums {
 // are columns of the matrix, if columns[0] is not negative.)
 template <class Index>
 inline bool eight_in_order(const Index* columns, std::size_t limit) {
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(__SSE2__)
   if constexpr (sizeof(Index) == 4) {
-    using Four = std::int32_t __attribute__((vector_size(16)));
-    using Two = std::int64_t __attribute__((vector_size(16)));
-    Four a, b, c, d;
-    std::memcpy(&a, columns, 16), std::memcpy(&b, columns + 1, 16);
-    std::memcpy(&c, columns + 4, 16), std::memcpy(&d, columns + 5, 16);
-    const Two rising = (Two)((b > a) & (d > c));
-    return (rising[0] & rising[1]) == -1 && static_cast<std::uint64_t>(columns[7]) < limit;
+    const auto four = [columns](std::size_t k) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns + k));
+    };
+    const __m128i both = _mm_and_si128(_mm_cmpgt_epi32(four(1), four(0)), _mm_cmpgt_epi32(four(5), four(4)));
+    return _mm_movemask_epi8(both) == 0xFFFF && static_cast<std::uint64_t>(columns[7]) < limit;
   }
 #endif
   bool rising = true;

@@ -124,7 +124,7 @@ class StreamEstimator(BaseEstimator):
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the core reads it. Plain float arrays and CSR matrices skip scikit-learn's validation: the
         core checks them itself, row by row."""
-        rows = None if reset or "feature_names_in_" in self.__dict__ else plain_rows(X)
+        rows = plain_rows(X) if reset or "feature_names_in_" not in self.__dict__ else None
         if rows is None:
             X = validate_data(
                 self,
@@ -135,6 +135,9 @@ class StreamEstimator(BaseEstimator):
                 ensure_all_finite=False,
             )
             rows = rows_of(X)
+        elif reset:
+            self.n_features_in_ = rows.width
+            self.__dict__.pop("feature_names_in_", None)
         expected = self.__dict__.get("n_features_in_")
         if expected is None:
             self._fitted().check_arrays_fit()
