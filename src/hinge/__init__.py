@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .classifier import PAClassifier as PAClassifier
     from .files import load as load
     from .learner import Learner as Learner
-    from .learner import Statistics as Statistics
     from .model_file import ModelFileError as ModelFileError
     from .oneclass import PAOneClass as PAOneClass
     from .regressor import PARegressor as PARegressor
+    from .statistics import Statistics as Statistics
 
 __version__ = "0.1.0"
 
@@ -28,10 +28,10 @@ _WHERE = {
     "PAClassifier": "classifier",
     "PAOneClass": "oneclass",
     "PARegressor": "regressor",
-    "Statistics": "learner",
+    "Statistics": "statistics",
     "load": "files",
 }
-_MODULES = ("bounds", "compat", "river")
+_MODULES = ("bounds", "compat", "plots", "river", "streams")
 
 __all__ = ["__version__", *_WHERE, "bounds"]
 

@@ -6,7 +6,6 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,28 +21,7 @@ from .rows import is_csr as is_csr
 from .rows import is_frame as is_frame
 from .rows import is_sparse as is_sparse
 from .rows import rows_of as rows_of
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What a learner has been through. Losses are those suffered before each update."""
-
-    rounds: int
-    mistakes: int  # margin <= 0; outside of the tube; outside of the ball
-    updates: int
-    loss: float
-    squared_loss: float
-    largest_q: float  # the largest squared norm of an instance: R^2 of the bounds
-    progress: float  # sum of tau (2 l - tau q), the left side of J06's Lemma 1
-
-    @property
-    def error(self) -> float:
-        """Mistakes a round: the progressive error."""
-        return self.mistakes / self.rounds if self.rounds else 0.0
-
-    @property
-    def mean_loss(self) -> float:
-        return self.loss / self.rounds if self.rounds else 0.0
+from .statistics import Statistics as Statistics
 
 
 class Learner:
