@@ -69,9 +69,7 @@ class Learner:
         self._class_weight = dict(class_weight) if class_weight else None
         self._engine = self._new_engine()
         self._named = False  # whether every column is known to have a name
-        self._lock = (
-            threading.RLock()
-        )  # held while labels or names may change; the core has a lock of its own
+        self._lock = threading.RLock()  # held while labels or names may change; the core has its own
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
 
     def _new_engine(self) -> Engine:
@@ -141,7 +139,10 @@ class Learner:
         if self.task == "classification":
             if not self._named:
                 self._events()
-            return self.labels.of(self._engine.score_one(x, self.averaged))
+            score, known = self._engine.score_one(x, self.averaged), self.labels.known
+            if len(known) == 2:  # as labels.of, without the call
+                return known[1] if score > 0 else known[0]
+            return self.labels.of(score)
         score = self.score_one(x)
         if self.task == "uniclass":
             return 1 if score >= 0 else -1
