@@ -43,6 +43,7 @@ void shuffle_like_scikit_learn(nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_cont
 NB_MODULE(_core, m) {
   using namespace hinge;
   m.doc() = "The native core of hinge: numbers only. Use hinge.Learner.";
+  nb::set_leak_warnings(false);  // a model that lives until the interpreter ends is not a leak
   nb::register_exception_translator(raise_refused);
 
   nb::class_<Engine>(m, "Engine")
