@@ -76,8 +76,10 @@ struct SparseFeatures {
 
 #if defined(__GNUC__)
 #define HINGE_INLINE __attribute__((always_inline)) inline
+#define HINGE_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #define HINGE_INLINE inline
+#define HINGE_INLINE_LAMBDA
 #endif
 
 template <class Value, class Function>

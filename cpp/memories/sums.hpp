@@ -120,7 +120,7 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
   std::size_t j = 0;
   if constexpr (sparse)
     if (x.size > 0 && x.columns[0] < 0) return Sums::out_of_order();
-  const auto take_eight = [&]() {
+  const auto take_eight = [&]() HINGE_INLINE_LAMBDA {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2), x2 = two_values(x, j + 4),
                x3 = two_values(x, j + 6);
     p0 = p0 + two_weights(weight, x, j) * x0;
