@@ -119,7 +119,6 @@ class Rows {
   // The same row with its columns in order, as a copy in `scratch`.
   Instance in_order(const Instance& x, std::size_t row, Scratch& scratch) const {
     scratch.clear();
-    refuse_bad_values(x, row);  // their sums could hide them, and NaN has no place in an order
     visit(x, [&](auto features) {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
@@ -127,6 +126,8 @@ class Rows {
           throw Refused("column index " + std::to_string(column) + " is outside of the " +
                             std::to_string(width_) + " columns",
                         row);
+        // Sums of repeated columns could hide it, and NaN has no place in an order.
+        refuse_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
         scratch.add(static_cast<std::size_t>(column), features.value(j));
       }
     });

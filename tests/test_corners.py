@@ -133,15 +133,15 @@ def test_an_interrupted_batch_is_taken_back_and_forgets_its_labels() -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(60_000, 200))
     y = np.where(X[:, 0] > 0, "b", "a")
+    before = Learner("classification").to_bytes()  # and everything that it needs is imported
+    interrupted, started = False, time.perf_counter()
+    timer = threading.Timer(0.02, lambda: signal.raise_signal(signal.SIGINT))
     learner = Learner("classification")
-    threading.Timer(0.002, lambda: signal.raise_signal(signal.SIGINT)).start()
-    interrupted = False
-    started = time.perf_counter()
     try:
+        timer.start()
         while time.perf_counter() - started < 5:
-            before = learner.to_bytes()
-            learner.learn(X, y)
             learner = Learner("classification")
+            learner.learn(X, y)
     except KeyboardInterrupt:
         interrupted = True
     assert interrupted
@@ -149,3 +149,27 @@ def test_an_interrupted_batch_is_taken_back_and_forgets_its_labels() -> None:
     assert learned in (0, 60_000)  # all or none
     assert learner.labels.known == (["a", "b"] if learned else [])
     assert learned or learner.to_bytes() == before
+
+
+def test_a_centre_back_at_zero_keeps_its_average() -> None:
+    """w is 0 again, its average is not: a refused batch must put both back."""
+    learner = Learner("uniclass", w1="zero", radius=0.0, step="pa", average=True)
+    learner.learn(np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]]))
+    assert not learner.last_weights.any()
+    assert learner.weights.any()
+    before = learner.to_bytes()
+    for bad in (np.array([[1.0, 1.0], [np.nan, 0.0]]), sp.csr_array([[1.0, 0.0], [np.inf, 0.0]])):
+        with pytest.raises(ValueError, match="row 1, column 0"):
+            learner.learn(bad)
+        assert learner.to_bytes() == before
+
+
+def test_order_of_storage_does_not_decide_what_is_refused() -> None:
+    """1e200 has no finite square, but a finite score: stored in order or not."""
+    learner = Learner("regression", fit_intercept=False, w1=[1.0, 2.0])
+    for columns in ([0, 1], [1, 0]):
+        X = sp.csr_array((1, 2))
+        X.data, X.indices, X.indptr = np.array([1e200, 1e200]), np.array(columns), np.array([0, 2])
+        assert learner.scores(X)[0] == pytest.approx(3e200)
+        with pytest.raises(ValueError, match="square overflows"):
+            learner.learn(X, np.ones(1))

@@ -24,9 +24,7 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages(page: Path) -> None:
-    result = doctest.testfile(
-        str(page), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL * 0
-    )
+    result = doctest.testfile(str(page), module_relative=False)
     assert result.failed == 0
     assert result.attempted == page.read_text().count("\n>>> ")
 

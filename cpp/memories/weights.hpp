@@ -114,9 +114,10 @@ class Weights final : public Memory {
   void begin(std::size_t stored) override {
     before_ = now;
     reach_before_ = reach_;
-    journaling_ = stored < v.size() && reach_ > 0;
+    all_zero_ = reach_ == 0 && now.tallied == 0;  // a centre may come back to 0 and leave an average
+    journaling_ = stored < v.size() && !all_zero_;
     if (journaling_) std::swap(journal_, spare_);
-    if (!journaling_ && reach_ > 0) copy_all();
+    if (!journaling_ && !all_zero_) copy_all();
   }
   void commit() override {
     journaling_ = copied_ = false;
@@ -130,7 +131,7 @@ class Weights final : public Memory {
     if (copied_) {
       v = std::move(copied_v_);
       u = std::move(copied_u_);
-    } else if (reach_before_ == 0) {
+    } else if (all_zero_) {
       v.clear();
       u.clear();
     } else {
@@ -349,6 +350,7 @@ class Weights final : public Memory {
 
   bool journaling_ = false;
   bool copied_ = false;
+  bool all_zero_ = false;  // when the batch began
   WeightScalars before_;
   double reach_before_ = 0;
   Journal journal_;

@@ -17,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ._core import Engine, shuffle_like_scikit_learn
-from .learner import rows_of
+from .rows import rows_of
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
