@@ -4,18 +4,26 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "learner.hpp"
+#include "memories/lanes.hpp"
 #include "memories/weights.hpp"
 #include "rules/binary.hpp"
+#include "rules/cost.hpp"
+#include "rules/mira.hpp"
+#include "rules/ordinal.hpp"
+#include "rules/ranking.hpp"
 #include "rules/regression.hpp"
+#include "rules/simultaneous.hpp"
+#include "rules/threshold.hpp"
 #include "rules/uniclass.hpp"
 
 namespace hinge {
 
 // Checked in Python already (parameters.py): here they are only translated.
 struct Settings {
-  std::string task = "classification";
+  std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype
   std::string step = "pa1";
   double C = 1;
   double margin = 1;
@@ -28,6 +36,14 @@ struct Settings {
   std::int64_t average_from = 0;  // 0: no average; else the round from which on vectors are counted
   bool scikit_learn = false;    // hinge.compat: scikit-learn's intercept, weights and average
   double intercept_rate = 1;
+  // Many labels.
+  std::size_t labels = 2;          // how many, or how many ranks
+  std::string selection = "max";
+  double beta = 0.01;              // mira
+  std::vector<double> cost;        // labels x labels, or none
+  std::vector<double> nu;          // labels x labels, or one a threshold (ordinal), or none
+  bool learned_threshold = false;  // multilabel
+  bool sort_thresholds = false;    // ordinal
 };
 
 inline Step::Kind step_named(const std::string& name) {
@@ -38,25 +54,81 @@ inline Step::Kind step_named(const std::string& name) {
   throw std::invalid_argument("unknown step " + name);
 }
 
+inline Scheme scheme_named(const std::string& selection) {
+  if (selection == "simperc" || selection == "uniform") return Scheme::simperc;
+  if (selection == "conproj") return Scheme::conproj;
+  if (selection == "simproj" || selection == "max") return Scheme::simproj;
+  throw std::invalid_argument("unknown selection " + selection);
+}
+
+// Two classes have one w and a sign, unless something is asked that needs the scores of both.
+inline bool is_binary(const Settings& s) {
+  return s.task == "classification" && s.labels <= 2 && s.selection == "max" && s.cost.empty();
+}
+
+inline std::unique_ptr<Rule> build_label_rule(const Settings& s, Step step) {
+  if (!s.cost.empty()) {
+    if (s.cost.size() != s.labels * s.labels) throw std::invalid_argument("cost must be labels x labels");
+    const auto selection = s.selection == "prediction" ? CostSensitive::prediction_ : CostSensitive::max_;
+    return std::make_unique<CostSensitive>(step, s.margin, selection, s.cost);
+  }
+  if (s.selection == "mira") return std::make_unique<Mira>(step, s.beta);
+  if (s.selection == "max") return std::make_unique<Ranking>(step, s.margin, Ranking::max_);
+  if (s.selection == "prediction") return std::make_unique<Ranking>(step, s.margin, Ranking::prediction_);
+  if (!s.nu.empty() && s.nu.size() != s.labels * s.labels) throw std::invalid_argument("nu must be labels x labels");
+  return std::make_unique<Simultaneous>(Projection(step, s.margin, scheme_named(s.selection)), s.nu);
+}
+
 inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   const Step step{step_named(s.step), s.C, s.scikit_learn};
-  if (s.task == "classification") return std::make_unique<Binary>(step, s.margin);
+  if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
   if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
+  if (s.task == "ordinal") {
+    if (!s.nu.empty() && s.nu.size() + 1 != s.labels) throw std::invalid_argument("nu must have one entry a threshold");
+    return std::make_unique<Ordinal>(Projection(step, s.margin, scheme_named(s.selection)), s.selection == "max", s.nu);
+  }
+  if (s.task == "classification" || s.task == "multilabel" || s.task == "prototype") {
+    auto rule = build_label_rule(s, step);
+    if (!s.learned_threshold) return rule;
+    const Step beside{step.kind == Step::perceptron_ ? Step::pa1_ : step.kind, s.C};
+    return std::make_unique<WithThreshold>(std::move(rule), beside, s.margin);
+  }
   throw std::invalid_argument("unknown task " + s.task);
 }
 
-inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+template <class Real>
+std::unique_ptr<Memory> build_memory_of(const Settings& s) {
+  const bool averaging = s.average_from > 0;
+  using Kind = typename Lanes<Real>::Kind;
+  if (s.task == "ordinal")
+    return std::make_unique<Lanes<Real>>(s.labels - 1, Kind{-1, true, s.sort_thresholds}, averaging);
+  if (s.task == "multilabel" || (s.task == "classification" && !is_binary(s)))
+    return std::make_unique<Lanes<Real>>(s.labels + s.learned_threshold, Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
   const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
-  const double extra_start = s.learned_radius ? s.radius : 0;
-  const bool averaging = s.average_from > 0, distances = s.task == "uniclass";
-  if (s.single) return std::make_unique<Weights<float>>(extra, extra_start, averaging, distances);
-  return std::make_unique<Weights<double>>(extra, extra_start, averaging, distances);
+  return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
+}
+
+inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+  return s.single ? build_memory_of<float>(s) : build_memory_of<double>(s);
 }
 
 inline Learner build(const Settings& s) {
   return Learner(build_rule(s), build_memory(s),
                  Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first);
+}
+
+// More labels than before. Two classes with one w become two lanes of half of it each.
+template <class Real>
+void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (is_binary(before) && !is_binary(after)) {
+    auto lanes = build_memory_of<Real>(after);
+    static_cast<Lanes<Real>&>(*lanes).start_from(static_cast<Weights<Real>&>(learner.memory()));
+    learner.change_memory(std::move(lanes));
+  } else if (!is_binary(after)) {
+    static_cast<Lanes<Real>&>(learner.memory()).widen(after.labels + after.learned_threshold);
+    learner.count_lanes();
+  }
 }
 
 }  // namespace hinge

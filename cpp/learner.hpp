@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "instance.hpp"
 #include "memories/memory.hpp"
@@ -31,6 +32,7 @@ struct Statistics {
   double squared_loss = 0;  // the sum of l_t^2
   double largest_q = 0;     // R^2 of the bounds
   double progress = 0;      // the sum of tau (2 l - tau q): the master inequality's left side (J06 Lemma 1)
+  double cost = 0;          // of the predictions: the mistakes, if no costs are given
 };
 
 // Which vectors the average counts: from which round on, before or after the round's update.
@@ -42,7 +44,9 @@ struct Averaging {
 
 struct Batch {
   const Rows* rows = nullptr;
-  const double* targets = nullptr;      // none: 0 (uniclass)
+  const double* targets = nullptr;      // none: 0 (uniclass), or labels
+  const std::int64_t* labels = nullptr;  // the relevant labels of row i: from label_starts[i] to [i + 1]
+  const std::int64_t* label_starts = nullptr;
   const double* weights = nullptr;      // none: 1
   const std::int64_t* order = nullptr;  // none: as they lie
   std::size_t count = 0;                // how many, of the rows or of `order`
@@ -59,7 +63,9 @@ class Learner {
         reads_(rule_->reads()),
         memory_(std::move(memory)),
         averaging_(averaging),
-        awaits_first(start_at_first) {}
+        awaits_first(start_at_first) {
+    count_lanes();
+  }
 
   // The rounds of a batch, one after the other, all or none. Returns how many were presented.
   // `poll` is called now and then and may throw to interrupt.
@@ -79,17 +85,17 @@ class Learner {
       for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
         row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
         const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
-        const double target = batch.targets == nullptr ? 0 : batch.targets[row];
+        const Truth truth = truth_of(batch, row);
         batch.rows->take(row, x);
         read_since_poll += x.size + 1;
         if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
         if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
-        Reading reading = memory_->read(x, reads_);
+        const Reading reading = memory_->read(x, reads_, scores_.data());
         if (reading.in_order) {
-          presented += round(x, reading, target, weight, batch.tolerance);
+          presented += round(x, reading, truth, weight, batch.tolerance);
         } else {
           const Instance ordered = batch.rows->in_order(x, row, scratch_);
-          presented += round(ordered, memory_->read(ordered, reads_), target, weight, batch.tolerance);
+          presented += round(ordered, memory_->read(ordered, reads_, scores_.data()), truth, weight, batch.tolerance);
         }
       }
       if (several) poll();  // who asked to stop while it ran gets back what was before
@@ -108,36 +114,96 @@ class Learner {
     return presented;
   }
 
-  void learn_one(const Instance& x, double target, double weight) {
-    round(x, memory_->read(x, reads_), target, weight, -1);
+  void learn_one(const Instance& x, const Truth& truth, double weight) {
+    round(x, memory_->read(x, reads_, scores_.data()), truth, weight, -1);
   }
 
-  // The score of each row: w.x, or |x - w|.
+  // The scores of each row, lane by lane: w.x, or |x - w|.
   void score(const Rows& rows, bool averaged, double* scores) const {
     if (rows.width() > memory_->dimension())
       throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     Scratch scratch;
     Instance x = rows.blank();
-    for (std::size_t i = 0; i < rows.count(); ++i) {
+    for (std::size_t i = 0; i < rows.count(); ++i, scores += lanes_) {
       rows.take(i, x);
-      Reading reading = read(x, averaged);
-      if (!reading.in_order) reading = read(rows.in_order(x, i, scratch), averaged);
-      scores[i] = score_of(reading, x, i);
+      Reading reading = read(x, averaged, scores);
+      if (!reading.in_order) reading = read(rows.in_order(x, i, scratch), averaged, scores);
+      const double score = score_of(reading, x, i);
+      if (lanes_ == 1) scores[0] = score;
     }
   }
 
-  double score_one(const Instance& x, bool averaged) const { return score_of(read(x, averaged), x, none); }
+  void score_one(const Instance& x, bool averaged, double* scores) const {
+    const double score = score_of(read(x, averaged, scores), x, none);
+    if (lanes_ == 1) scores[0] = score;
+  }
+
+  // Single-prototype ranking: a round with a feature vector for each label, all with the same w.
+  void learn_block(const Block& block, const Truth& truth, double weight) {
+    scores_.resize(std::max(scores_.size(), block.labels));
+    amounts_.resize(scores_.size());
+    const double square = score_block(block, false, scores_.data());
+    if (!(weight > 0)) return void(skip(block.vector(0), Reading{0, 0, 0, square}, truth, weight));
+    const Scores scores{scores_.data(), block.labels, square, &block};
+    const Move move = rule_->decide(scores, truth, weight, amounts_.data());
+    direction_.resize(block.size);
+    double along = 0;
+    for (std::size_t j = 0; j < block.size; ++j) {
+      direction_[j] = block.direction(amounts_.data(), j);
+      along += direction_[j] * direction_[j];
+    }
+    const double progress = statistics.progress + move.progress;
+    if (!std::isfinite(along + progress + (move.loss * move.loss + statistics.squared_loss) + truth.value + weight))
+      look_at_each(block.instance(direction_.data()), Reading{0, 0, 0, along}, truth, weight, move, progress);
+    if (move.length > 0) memory_->admit(1, 1, along);
+    const double one = 1;
+    count(move, progress);
+    const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
+    if (tallies) memory_->tally();
+    if (move.length > 0) memory_->move(&one, 1, block.instance(direction_.data()));
+  }
+
+  // The scores of all labels. Returns the largest |phi|^2.
+  double score_block(const Block& block, bool averaged, double* scores) const {
+    double largest = 0;
+    for (std::size_t r = 0; r < block.labels; ++r) {
+      const Instance x = block.vector(r);
+      const Reading reading = averaged ? memory_->read_average(x, reads_, nullptr) : memory_->read(x, reads_, nullptr);
+      scores[r] = score_of(reading, x, r);
+      if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64", r);
+      largest = std::max(largest, reading.square);
+    }
+    return largest;
+  }
 
   // Goes on under another rule (another C, another step).
   void change_rule(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
+  // Goes on with another memory, which holds the same predictor (more lanes).
+  void change_memory(std::unique_ptr<Memory> memory) {
+    memory_ = std::move(memory);
+    count_lanes();
+  }
+  void count_lanes() {
+    lanes_ = memory_->lanes();
+    scores_.resize(lanes_);
+    amounts_.resize(lanes_);
+  }
+  std::size_t lanes() const { return lanes_; }
 
   Memory& memory() { return *memory_; }
   const Memory& memory() const { return *memory_; }
 
  private:
-  Reading read(const Instance& x, bool averaged) const {
-    return averaged ? memory_->read_average(x, reads_) : memory_->read(x, reads_);
+  static Truth truth_of(const Batch& batch, std::size_t row) {
+    if (batch.targets != nullptr) return {batch.targets[row]};
+    if (batch.labels == nullptr) return {};
+    const std::int64_t from = batch.label_starts[row];
+    return {0, batch.labels + from, static_cast<std::size_t>(batch.label_starts[row + 1] - from)};
+  }
+
+  Reading read(const Instance& x, bool averaged, double* scores) const {
+    return averaged ? memory_->read_average(x, reads_, scores) : memory_->read(x, reads_, scores);
   }
 
   double score_of(const Reading& reading, const Instance& x, std::size_t row) const {
@@ -152,57 +218,71 @@ class Learner {
 
   // One round. Until `admit` has returned nothing is changed; after it nothing throws (but for memory
   // exhausted while a batch is journaled, which is rolled back).
-  bool round(const Instance& x, const Reading& reading, double target, double weight, double tolerance) {
-    if (!(weight > 0)) return skip(x, reading, target, weight);
-    double amount = 0;
-    const Move move = rule_->decide(&reading.score, target, reading.q, weight, &amount);
+  bool round(const Instance& x, const Reading& reading, const Truth& truth, double weight, double tolerance) {
+    if (!(weight > 0)) return skip(x, reading, truth, weight);
+    if (lanes_ > 1 && !std::isfinite(reading.score)) look_at_each(x, reading, truth, weight, Move(), 0);
+    const Scores scores{lanes_ == 1 ? &reading.score : scores_.data(), lanes_, reading.q};
+    double* amounts = amounts_.data();
+    const Move move = rule_->decide(scores, truth, weight, amounts);
     const double squared_loss = move.loss * move.loss;
-    const double progress = statistics.progress + move.length * (2 * move.loss - move.length * reading.q);
+    const double progress = statistics.progress + move.progress;
     // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)
-    const double all = reading.score + reading.square + target + weight + move.length +
+    const double all = reading.score + reading.square + truth.value + weight + move.length +
                        (squared_loss + statistics.squared_loss) + progress;
-    if (!std::isfinite(all)) look_at_each(x, reading, target, weight, move, progress);
+    if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, progress);
     if (awaits_first) return start_at(x, reading.square);
     if (squared_loss <= tolerance) return false;
 
-    if (move.length > 0) memory_->admit(&amount, move.decay, reading.square);
+    const bool moves = move.length > 0 || move.beside;
+    if (moves) memory_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), move.decay, reading.square);
+    count(move, progress);
+    const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
+    if (tallies && !averaging_.after) memory_->tally();
+    if (moves) memory_->move(amounts, move.decay, x);
+    if (tallies && averaging_.after) memory_->tally();
+    return true;
+  }
+
+  void count(const Move& move, double progress) {
     statistics.rounds += 1;
     statistics.mistakes += move.mistake;
     statistics.updates += move.length > 0;
     statistics.loss += move.loss;
-    statistics.squared_loss += squared_loss;
-    statistics.largest_q = std::max(statistics.largest_q, reading.q);
+    statistics.squared_loss += move.loss * move.loss;
+    statistics.largest_q = std::max(statistics.largest_q, move.q);
     statistics.progress = progress;
-    const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
-    if (tallies && !averaging_.after) memory_->tally();
-    if (move.length > 0) memory_->move(&amount, move.decay, x);
-    if (tallies && averaging_.after) memory_->tally();
-    return true;
+    statistics.cost += move.cost;
+  }
+
+  double sum_of_amounts() const {
+    double sum = 0;
+    for (std::size_t r = 0; r < lanes_; ++r) sum += std::abs(amounts_[r]);
+    return sum;
   }
 
   // Uniclass may start at the first instance: it becomes the centre, and is not a round (N03).
   bool start_at(const Instance& x, double square) {
     const double all = 1;
-    memory_->admit(&all, 1, square);
+    memory_->admit(all, 1, square);
     memory_->move(&all, 1, x);
     awaits_first = false;
     return false;
   }
 
   // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
-  bool skip(const Instance& x, const Reading& reading, double target, double weight) const {
+  bool skip(const Instance& x, const Reading& reading, const Truth& truth, double weight) const {
     if (weight != 0)
       throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
-    look_at_each(x, reading, target, weight, Move(), 0);
+    look_at_each(x, reading, truth, weight, Move(), 0);
     return false;
   }
 
-  void look_at_each(const Instance& x, const Reading& reading, double target, double weight,
+  void look_at_each(const Instance& x, const Reading& reading, const Truth& truth, double weight,
                     const Move& move, double progress) const {
     refuse_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
-    if (std::isnan(target)) throw Refused("the target is NaN");
-    if (std::isinf(target)) throw Refused("the target is infinity (inf)");
+    if (std::isnan(truth.value)) throw Refused("the target is NaN");
+    if (std::isinf(truth.value)) throw Refused("the target is infinity (inf)");
     if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
     if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
     if (!std::isfinite(move.length) || !std::isfinite(progress) ||
@@ -220,6 +300,9 @@ class Learner {
   Reads reads_;
   std::unique_ptr<Memory> memory_;
   Averaging averaging_;
+  std::size_t lanes_ = 1;
+  std::vector<double> scores_, amounts_;  // one a lane
+  std::vector<double> direction_;         // of a block
   Scratch scratch_;
 
  public:

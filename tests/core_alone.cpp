@@ -24,7 +24,7 @@ int main() {
   // After the first step w = (0.2, 0, 0.4); after the second w_1 = -2; the third adds (2.4 / 3) to each.
   const double expected[] = {1.0, -1.2, 1.2};
   for (std::size_t i = 0; i < 3; ++i)
-    if (std::abs(learner.memory().weight(i, false) - expected[i]) > 1e-12) return 2;
+    if (std::abs(learner.memory().weight(i, 0, false) - expected[i]) > 1e-12) return 2;
 
   const double bad[] = {1, 2, 0.5, 1, NAN, 1};
   const Rows bad_rows = Rows::sparse(bad, Precision::double_, columns, false, starts, false, 3, 3, 6);
@@ -36,7 +36,7 @@ int main() {
     if (refused.row != 2 || refused.column != 1) return 4;
   }
   for (std::size_t i = 0; i < 3; ++i)
-    if (std::abs(learner.memory().weight(i, false) - expected[i]) > 1e-12) return 5;
+    if (std::abs(learner.memory().weight(i, 0, false) - expected[i]) > 1e-12) return 5;
   std::puts("the core stands alone");
   return 0;
 }

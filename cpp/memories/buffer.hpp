@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace hinge {
 
@@ -45,6 +50,20 @@ class Buffer {
     size_ = size;
   }
 
+  // Most of it is about to be written: large pages cost fewer faults. (Else every entry that is written would
+  // take a large page, and a hashed model the memory of all of its columns.)
+  void expect_use() {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr std::uintptr_t page = 4096;
+    constexpr std::size_t worth_it = std::size_t{8} << 20;
+    if (size_ * sizeof(Real) < worth_it || expected_ == data()) return;
+    expected_ = data();
+    const auto start = (reinterpret_cast<std::uintptr_t>(data()) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(data() + size_) / page * page;
+    madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);  // advice: it may be refused
+#endif
+  }
+
   void clear() {
     if (size_ > 0) std::memset(data(), 0, size_ * sizeof(Real));
   }
@@ -57,11 +76,13 @@ class Buffer {
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(expected_, other.expected_);
   }
 
   std::unique_ptr<Real, Free> memory_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  const Real* expected_ = nullptr;
 };
 
 }  // namespace hinge

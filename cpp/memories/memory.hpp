@@ -12,7 +12,8 @@ namespace hinge {
 
 // What a memory says of an instance.
 struct Reading {
-  double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the extra coordinate
+  double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the extra coordinate. Many
+                      // lanes: the sum of their scores, which is not finite if one is not
   double plain = 0;   // the same; a distance without the extra coordinate
   double q = 0;       // the squared size of the direction in which the rule may move
   double square = 0;  // |x|^2, without the extra coordinate
@@ -24,22 +25,24 @@ class Memory {
   virtual ~Memory() = default;
 
   virtual std::size_t dimension() const = 0;
+  virtual std::size_t lanes() const { return 1; }
   // New columns start at 0; columns that are given up must never have moved.
   virtual void resize(std::size_t dimension) = 0;
 
-  virtual Reading read(const Instance& x, Reads reads) const = 0;
+  // One lane has its score in the reading. Many lanes write theirs to `scores`.
+  virtual Reading read(const Instance& x, Reads reads, double* scores) const = 0;
   // The same, of the average of the tallied vectors.
-  virtual Reading read_average(const Instance& x, Reads reads) const = 0;
+  virtual Reading read_average(const Instance& x, Reads reads, double* scores) const = 0;
 
-  // Throws if the move that is to come could make a weight overflow.
-  void admit(const double* amounts, double decay, double square) {
-    const double step = std::abs(amounts[0]) * std::sqrt(square + constant2_);
+  // Throws if the move that is to come could make a weight overflow. `amount`: at least what any weight gets.
+  void admit(double amount, double decay, double square) {
+    const double step = amount * std::sqrt(square + constant2_);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
     if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
     reach_ = bound;
   }
-  // w <- decay * w + amount * x.
+  // w <- decay * w + amount * x, in each lane.
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
   // Counts the present w into the average.
   virtual void tally() = 0;
@@ -49,13 +52,12 @@ class Memory {
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
-  // One weight; the extra coordinate (intercept, or c of a learned radius).
-  virtual double weight(std::size_t column, bool averaged) const = 0;
-  virtual double extra(bool averaged) const = 0;
+  // One weight of a lane; its extra coordinate (intercept, threshold, or c of a learned radius).
+  virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
+  virtual double extra(std::size_t lane, bool averaged) const = 0;
 
-  virtual void start_at(const double* w, std::size_t size, double extra) = 0;
-  // w <- -w: the two classes change places.
-  virtual void negate() = 0;
+  // w has `size` entries a lane, lane after lane; `extras` one.
+  virtual void start_at(const double* w, std::size_t size, const double* extras) = 0;
 
  protected:
   Memory(double limit, double constant2, bool reads_distances)

@@ -60,7 +60,7 @@ class Weights final : public Memory {
     v.resize(dimension);
   }
 
-  Reading read(const Instance& x, Reads reads) const override {
+  Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
     const InArray<Real> weight{v.data()};
     if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.filled, now.extra);
     return visit(x, [&](auto features) {
@@ -73,8 +73,8 @@ class Weights final : public Memory {
     });
   }
 
-  Reading read_average(const Instance& x, Reads reads) const override {
-    if (now.tallied == 0) return read(x, reads);
+  Reading read_average(const Instance& x, Reads reads, double* scores) const override {
+    if (now.tallied == 0) return read(x, reads, scores);
     const double share = 1.0 / static_cast<double>(now.tallied);
     const auto weight = [this](std::size_t i) { return averaged_sum(i); };
     if (reads == Reads::distance) {  // the norm of the average is not kept: O(dimension)
@@ -143,25 +143,26 @@ class Weights final : public Memory {
   }
 
   // w_i, or that of the average; and the same of the extra coordinate.
-  double weight(std::size_t i, bool averaged) const override {
+  double weight(std::size_t i, std::size_t /*lane*/, bool averaged) const override {
     if (!averaged || now.tallied == 0) return now.scale * static_cast<double>(v[i]);
     return averaged_sum(i) / static_cast<double>(now.tallied);
   }
-  double extra(bool averaged) const override {
+  double extra(std::size_t /*lane*/, bool averaged) const override {
     if (!averaged || now.tallied == 0) return now.extra;
     return now.extra_sum / static_cast<double>(now.tallied);
   }
 
-  void start_at(const double* w, std::size_t size, double extra) override {
+  void start_at(const double* w, std::size_t size, const double* extras) override {
     resize(size);
-    now.extra = extra;
+    now.extra = extras[0];
     for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
     reach_ = look_for_reach();
     if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
     sum_up_norm();
   }
 
-  void negate() override {
+  // w <- -w: the two classes change places.
+  void negate() {
     // 0 - v, not -v, so that 0 stays 0 and two changes of place leave no trace.
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0 - v[i];
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
@@ -263,7 +264,7 @@ class Weights final : public Memory {
 
   double look_for_reach() const override {
     double reach = std::abs(now.extra);
-    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(weight(i, false)));
+    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(weight(i, 0, false)));
     return reach;
   }
 

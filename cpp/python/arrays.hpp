@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../learner.hpp"
 #include "../rows.hpp"
 
 namespace hinge {
@@ -21,6 +22,7 @@ namespace nb = nanobind;
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<1>, nb::c_contig>;
+using Matrix = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<2>, nb::c_contig>;
 using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
@@ -30,6 +32,13 @@ nb::object numpy_array(std::vector<Real> values) {
   auto* owned = new std::vector<Real>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+template <class Real>
+nb::object numpy_matrix(std::vector<Real> values, std::size_t rows, std::size_t columns) {
+  auto* owned = new std::vector<Real>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<2>>(owned->data(), {rows, columns}, owner));
 }
 
 inline Precision precision_of(const Array& values) {
@@ -60,12 +69,25 @@ inline Rows sparse_rows(const Array& data, const Array& indices, const Array& in
                       indptr.size() - 1, width, std::min(data.size(), indices.size()));
 }
 
-// Targets as float64, read in place if they are; with two class labels: -1 and +1.
+// The indices of relevant labels must ascend. (That they exist is checked where they are used.)
+inline void check_ascending(const std::int64_t* labels, std::size_t count, std::size_t row) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (labels[i] < 0 || (i > 0 && labels[i] <= labels[i - 1]))
+      throw Refused("the indices of the labels must ascend", row);
+}
+
+// Targets as float64, read in place if they are; with two class labels: -1 and +1. With `starts` they are sets of
+// labels: those of row i stand in y from starts[i] to starts[i + 1].
 class Targets {
  public:
-  Targets(const std::optional<Array>& y, const std::optional<Doubles>& classes, std::size_t rows) {
+  Targets(const std::optional<Array>& y, const std::optional<Doubles>& classes, const std::optional<Order>& starts,
+          std::size_t rows) {
     if (!y) return;
     if (y->ndim() != 1) throw nb::type_error("y must be one-dimensional");
+    if (starts) {
+      read_labels(*y, *starts, rows);
+      return;
+    }
     if (classes && classes->size() != 2) throw nb::type_error("there must be two classes");
     if (y->size() != rows)
       throw Refused("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
@@ -81,7 +103,11 @@ class Targets {
     if (classes) encode(classes->data()[0], classes->data()[1]);
     data_ = values_.data();
   }
-  const double* data() const { return data_; }
+  void put(Batch& batch) const {
+    batch.targets = data_;
+    batch.labels = labels_;
+    batch.label_starts = starts_;
+  }
 
  private:
   template <class Value>
@@ -104,8 +130,23 @@ class Targets {
       values_[i] = label == positive ? 1 : -1;
     }
   }
+  void read_labels(const Array& y, const Order& starts, std::size_t rows) {
+    if (y.dtype() != nb::dtype<std::int64_t>() || (y.size() > 1 && y.stride(0) != 1))
+      throw nb::type_error("labels must be a contiguous array of int64");
+    if (starts.size() != rows + 1) throw Refused("there must be one set of labels for each row");
+    labels_ = static_cast<const std::int64_t*>(y.data());
+    starts_ = starts.data();
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (starts_[i] < 0 || starts_[i + 1] < starts_[i] || static_cast<std::size_t>(starts_[i + 1]) > y.size())
+        throw Refused("the sets of labels are broken", i);
+      check_ascending(labels_ + starts_[i], static_cast<std::size_t>(starts_[i + 1] - starts_[i]), i);
+    }
+  }
+
   std::vector<double> values_;
   const double* data_ = nullptr;
+  const std::int64_t* labels_ = nullptr;
+  const std::int64_t* starts_ = nullptr;
 };
 
 }  // namespace hinge

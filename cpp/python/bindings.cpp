@@ -51,38 +51,54 @@ NB_MODULE(_core, m) {
           "__init__",
           [](Engine* self, const std::string& task, const std::string& step, double C, double margin,
              double epsilon, double radius, bool learned_radius, bool fit_intercept, bool start_at_first,
-             bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate,
+             bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
+             const std::string& selection, double beta, const std::optional<Doubles>& cost,
+             const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
              std::size_t hash_bits, std::size_t max_features) {
+            const auto vector = [](const std::optional<Doubles>& from) {
+              return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
+            };
             new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, fit_intercept,
-                                       start_at_first, single, average_from, scikit_learn, intercept_rate},
+                                       start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
+                                       selection, beta, vector(cost), vector(nu), learned_threshold,
+                                       sort_thresholds},
                               hash_bits, max_features);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
           "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a, "scikit_learn"_a = false,
-          "intercept_rate"_a = 1.0, "hash_bits"_a, "max_features"_a)
+          "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
+          "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
+          "sort_thresholds"_a = false, "hash_bits"_a, "max_features"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Doubles>& classes,
-             const std::optional<Doubles>& weights, const std::optional<Order>& order, double tolerance,
-             std::int64_t max_updates) {
-            return self.learn(dense_rows(X), y, classes, weights, order, tolerance, max_updates);
+             const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
+             const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
+            return self.learn(dense_rows(X), y, classes, label_starts, weights, order, tolerance, max_updates);
           },
-          "X"_a, "y"_a.none(), "classes"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
-          "order"_a.none() = nb::none(), "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX)
+          "X"_a, "y"_a.none(), "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
+          "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
+          "max_updates"_a = INT64_MAX)
       .def(
           "learn_sparse",
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
              const std::optional<Array>& y, const std::optional<Doubles>& classes,
-             const std::optional<Doubles>& weights, const std::optional<Order>& order, double tolerance,
-             std::int64_t max_updates) {
-            return self.learn(sparse_rows(data, indices, indptr, width), y, classes, weights, order, tolerance,
-                              max_updates);
+             const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
+             const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
+            return self.learn(sparse_rows(data, indices, indptr, width), y, classes, label_starts, weights, order,
+                              tolerance, max_updates);
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
-          "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
-          "max_updates"_a = INT64_MAX)
-      .def("learn_dicts", &Engine::learn_dicts, "events"_a, "targets"_a, "weights"_a.none() = nb::none())
+          "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(),
+          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX)
+      .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
+           "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
+           "weights"_a.none() = nb::none())
       .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0)
+      .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0)
+      .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
+           "labels"_a.none() = nb::none(), "weight"_a = 1.0)
+      .def("score_block", &Engine::score_block, "names"_a, "values"_a, "averaged"_a)
       .def("score_dense", [](Engine& self, const Array& X, bool averaged) { return self.scores(dense_rows(X), averaged); },
            "X"_a, "averaged"_a, nb::sig("def score_dense(self, X: object, averaged: bool) -> object"))
       .def(
@@ -91,18 +107,24 @@ NB_MODULE(_core, m) {
              bool averaged) { return self.scores(sparse_rows(data, indices, indptr, width), averaged); },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a)
       .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
-      .def("look_up", &Engine::look_up, "x"_a.none(), "averaged"_a)
+      .def("scores_one", &Engine::scores_one, "x"_a.none(), "averaged"_a)
+      .def("top_one", &Engine::top_one, "x"_a.none(), "averaged"_a)
+      .def("look_up", &Engine::look_up, "x"_a.none(), "lane"_a, "averaged"_a)
       .def("forget", &Engine::forget, "columns"_a)
       .def("name_columns", &Engine::name_columns, "names"_a)
       .def("number_columns", &Engine::number_columns)
       .def("weights", &Engine::weights, "averaged"_a)
-      .def("extra", &Engine::extra, "averaged"_a)
-      .def("start_at", &Engine::start_at, "w"_a, "extra"_a)
+      .def("extra", &Engine::extra, "lane"_a, "averaged"_a)
+      .def("extras", &Engine::extras, "averaged"_a)
+      .def("start_at", &Engine::start_at, "w"_a, "extras"_a)
       .def("negate", &Engine::negate)
-      .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a)
+      .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a,
+           "beta"_a = 0.01)
+      .def("set_labels", &Engine::set_labels, "labels"_a, "nu"_a.none() = nb::none())
       .def("statistics", &Engine::statistics)
       .def("state", &Engine::state)
-      .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert())
+      .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
+           "extras"_a.none() = nb::none())
       .def("names", &Engine::names)
       .def("name_of", &Engine::name_of, "column"_a)
       .def_prop_ro("n_names", &Engine::n_names)

@@ -26,15 +26,15 @@ class Engine {
   }
 
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
-                    const std::optional<Doubles>& weights, const std::optional<Order>& order,
-                    double tolerance, std::int64_t max_updates) {
-    const Targets targets(y, classes, rows.count());
+                    const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
+                    const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
+    const Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
       throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
                     std::to_string(rows.count()) + " rows");
     Batch batch;
     batch.rows = &rows;
-    batch.targets = targets.data();
+    targets.put(batch);
     batch.weights = weights ? weights->data() : nullptr;
     batch.order = order ? order->data() : nullptr;
     batch.count = order ? order->size() : rows.count();
@@ -53,12 +53,13 @@ class Engine {
   }
 
   // A list of dicts as one batch: all or none.
-  std::size_t learn_dicts(const nb::list& events, const Doubles& targets,
+  std::size_t learn_dicts(const nb::list& events, const std::optional<Array>& y,
+                          const std::optional<Doubles>& classes, const std::optional<Order>& label_starts,
                           const std::optional<Doubles>& weights) {
     const Writing writing(*this);
     const std::size_t count = events.size();
-    if (targets.size() != count || (weights && weights->size() != count))
-      throw Refused("there must be one target (and weight) for each event");
+    const Targets targets(y, classes, label_starts, count);
+    if (weights && weights->size() != count) throw Refused("there must be one weight for each event");
     const Size known = size();
     try {
       number_the_rest();
@@ -85,7 +86,7 @@ class Engine {
                                      true, count, width, values.size());
       Batch batch;
       batch.rows = &rows;
-      batch.targets = targets.data();
+      targets.put(batch);
       batch.weights = weights ? weights->data() : nullptr;
       batch.count = count;
       batch.dimensions = dimensions.data();
@@ -101,14 +102,45 @@ class Engine {
     }
   }
 
-  void learn_one(nb::handle x, double target, double weight) {
+  void learn_one(nb::handle x, double target, double weight) { learn_event(x, Truth{target}, weight); }
+  void learn_one_labels(nb::handle x, const Order& labels, double weight) {
+    check_ascending(labels.data(), labels.size(), none);
+    learn_event(x, Truth{0, labels.data(), labels.size()}, weight);
+  }
+
+  // Single-prototype ranking: names of features, and for each label the values of its own vector in them.
+  void learn_block(const nb::list& names, const Matrix& values, double target, const std::optional<Order>& labels,
+                   double weight) {
     const Writing writing(*this);
     const Size known = size();
+    if (labels) check_ascending(labels->data(), labels->size(), none);
+    try {
+      const Columns columns(*this, names, values, weight != 0);
+      if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
+      learner_.learn_block(columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+  }
+  nb::object score_block(const nb::list& names, const Matrix& values, bool averaged) {
+    const Reading_ reading(*this);
+    const Columns columns(*this, names, values, false);
+    std::vector<double> scores(values.shape(0));
+    learner_.score_block(columns.block, averaged, scores.data());
+    return numpy_array(std::move(scores));
+  }
+
+  void learn_event(nb::handle x, Truth truth, double weight) {
+    const Writing writing(*this);
+    const Size known = size();
+    // The sign of the first of two classes, from a moment before there were more.
+    if (truth.value == -1 && settings_.task == "classification" && many_lanes()) truth.value = 0;
     try {
       number_the_rest();
       read(x, weight, scratch_);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
-      learner_.learn_one(scratch_.ordered(), target, weight);
+      learner_.learn_one(scratch_.ordered(), truth, weight);
     } catch (Refused& refused) {
       name_the_feature(refused);
       forget_after(known);
@@ -119,42 +151,68 @@ class Engine {
     }
   }
 
+  // One score a row, or one a lane in each row.
   nb::object scores(const Rows& rows, bool averaged) {
-    std::vector<double> scores(rows.count());
+    std::vector<double> scores;
+    std::size_t lanes = 1;
     {
       const Reading_ reading(*this);
+      lanes = learner_.lanes();
+      scores.resize(rows.count() * lanes);
       const nb::gil_scoped_release released;
       learner_.score(rows, averaged, scores.data());
     }
-    return numpy_array(std::move(scores));
+    return lanes == 1 ? numpy_array(std::move(scores)) : numpy_matrix(std::move(scores), rows.count(), lanes);
   }
 
   double score_one(nb::handle x, bool averaged) {
     const Reading_ reading(*this);
+    if (learner_.lanes() != 1) throw Refused("there are several scores: use scores_one");
+    double score = 0;
+    score_event(x, averaged, &score);
+    return score;
+  }
+  nb::object scores_one(nb::handle x, bool averaged) {
+    const Reading_ reading(*this);
+    std::vector<double> scores(learner_.lanes());
+    score_event(x, averaged, scores.data());
+    return numpy_array(std::move(scores));
+  }
+  // The lane with the highest score, the first of them.
+  std::size_t top_one(nb::handle x, bool averaged) {
+    const Reading_ reading(*this);
+    std::vector<double> scores(learner_.lanes());
+    score_event(x, averaged, scores.data());
+    return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  }
+
+ private:
+  void score_event(nb::handle x, bool averaged, double* scores) {
     Scratch scratch = std::move(scratch_);  // a value may run Python, and so another thread that reads
     const double unseen = names_.read(x, false, scratch);
     Instance instance = scratch.ordered();
     instance.unseen = unseen;
     try {
-      const double score = learner_.score_one(instance, averaged);
+      learner_.score_one(instance, averaged, scores);
       scratch_ = std::move(scratch);
-      return score;
     } catch (Refused& refused) {
       name_the_feature(refused);
       throw;
     }
   }
 
+ public:
   // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
-  nb::list look_up(nb::handle x, bool averaged) {
+  nb::list look_up(nb::handle x, std::size_t lane, bool averaged) {
     const Reading_ reading(*this);
+    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
     nb::list found;
     Names::for_each(x, [&](nb::handle name, double value) {
       const Hashed h = names_.place(name);
       if (h.column == none)
         found.append(nb::make_tuple(name, value, nb::none(), 0.0));
       else
-        found.append(nb::make_tuple(name, h.sign * value, h.column, learner_.memory().weight(h.column, averaged)));
+        found.append(nb::make_tuple(name, h.sign * value, h.column, learner_.memory().weight(h.column, lane, averaged)));
     });
     return found;
   }
@@ -163,7 +221,8 @@ class Engine {
   void forget(std::size_t columns) {
     const Writing writing(*this);
     for (std::size_t i = columns; i < learner_.memory().dimension(); ++i)  // another thread may have used them
-      if (learner_.memory().weight(i, false) != 0 || learner_.memory().weight(i, true) != 0) return;
+      for (std::size_t r = 0; r < learner_.lanes(); ++r)
+        if (learner_.memory().weight(i, r, false) != 0 || learner_.memory().weight(i, r, true) != 0) return;
     forget_after({columns, columns});
   }
 
@@ -186,19 +245,33 @@ class Engine {
     number_the_rest();
   }
 
+  // w, or for many lanes a matrix of lanes x columns. (Ordinal: all lanes have the same w.)
   nb::object weights(bool averaged) {
     const Reading_ reading(*this);
-    std::vector<double> values(learner_.memory().dimension());
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = learner_.memory().weight(i, averaged);
+    const std::size_t columns = learner_.memory().dimension(), lanes = one_w() ? 1 : learner_.lanes();
+    std::vector<double> values(columns * lanes);
+    for (std::size_t i = 0; i < columns; ++i)
+      for (std::size_t r = 0; r < lanes; ++r) values[r * columns + i] = learner_.memory().weight(i, r, averaged);
+    return one_w() ? numpy_array(std::move(values)) : numpy_matrix(std::move(values), lanes, columns);
+  }
+  double extra(std::size_t lane, bool averaged) {
+    const Reading_ reading(*this);
+    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
+    return learner_.memory().extra(lane, averaged);
+  }
+  nb::object extras(bool averaged) {
+    const Reading_ reading(*this);
+    std::vector<double> values(learner_.lanes());
+    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().extra(r, averaged);
     return numpy_array(std::move(values));
   }
-  double extra(bool averaged) {
-    const Reading_ reading(*this);
-    return learner_.memory().extra(averaged);
-  }
 
-  void start_at(const Doubles& w, double extra) {
+  // w has as many entries for each lane (in turn) as there are columns, `extras` one a lane.
+  void start_at(const Doubles& w, const Doubles& extras) {
     const Writing writing(*this);
+    const std::size_t lanes = one_w() ? 1 : learner_.lanes();
+    if (w.size() % lanes != 0 || extras.size() != learner_.lanes())
+      throw Refused("w1 does not have the same number of weights for each label");
     const double limit = settings_.single ? std::numeric_limits<float>::max() / 8 : HUGE_VAL;
     double square = 0;
     for (std::size_t i = 0; i < w.size(); ++i) {
@@ -206,37 +279,61 @@ class Engine {
       if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
         throw Refused("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
     }
-    make_room(w.size());
-    learner_.memory().start_at(w.data(), w.size(), extra);
+    make_room(w.size() / lanes);
+    learner_.memory().start_at(w.data(), w.size() / lanes, extras.data());
     learner_.awaits_first = false;
   }
   void negate() {
     const Writing writing(*this);
-    learner_.memory().negate();
+    if (!one_w() || settings_.task == "ordinal") throw Refused("there are not two classes");
+    settings_.single ? held<float>().negate() : held<double>().negate();
   }
-  void change_rule(const std::string& step, double C, double margin, double epsilon) {
+  void change_rule(const std::string& step, double C, double margin, double epsilon, double beta) {
     const Writing writing(*this);
     settings_.step = step;
     settings_.C = C;
     settings_.margin = margin;
     settings_.epsilon = epsilon;
+    settings_.beta = beta;
     learner_.change_rule(build_rule(settings_));
+  }
+  // As many labels as there are now, with the weights of their constraints.
+  void set_labels(std::size_t labels, const std::optional<Doubles>& nu) {
+    const Writing writing(*this);
+    if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
+    for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
+      for (std::size_t i = 0; i <= learner_.memory().dimension(); ++i)
+        if (i == learner_.memory().dimension() ? learner_.memory().extra(r, false) != 0
+                                               : learner_.memory().weight(i, r, false) != 0)
+          throw Refused("a label that has learned cannot be given up");
+    Settings changed = settings_;
+    changed.labels = labels;
+    changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
+    auto rule = build_rule(changed);
+    if (settings_.task != "prototype")
+      settings_.single ? add_labels<float>(learner_, settings_, changed)
+                       : add_labels<double>(learner_, settings_, changed);
+    learner_.change_rule(std::move(rule));
+    settings_ = std::move(changed);
   }
 
   nb::tuple statistics() {
     const Reading_ reading(*this);
     const Statistics& s = learner_.statistics;
-    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress);
+    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
   }
 
-  // Everything that learning has changed: {"v", "u", "reals", "counts"}, and the names, of one moment.
+  // Everything that learning has changed: {"v", "u", "reals", "counts"} and for many lanes "extras", and the
+  // names, of one moment.
   nb::tuple state() {
     const Reading_ reading(*this);
     return nb::make_tuple(settings_.single ? state_of<float>() : state_of<double>(), names_.all());
   }
-  void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts) {
+  void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
+               const std::optional<Doubles>& extras) {
     const Writing writing(*this);
-    settings_.single ? restore_to<float>(v, u, reals, counts) : restore_to<double>(v, u, reals, counts);
+    settings_.single ? restore_to<float>(v, u, reals, counts, extras)
+                     : restore_to<double>(v, u, reals, counts, extras);
   }
 
   nb::list names() { return names_.all(); }
@@ -253,7 +350,8 @@ class Engine {
   std::size_t bytes() {
     const Reading_ reading(*this);
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
-    return sizeof(*this) + each * learner_.memory().dimension() + names_.bytes();
+    const std::size_t lanes = one_w() ? 1 : padded(learner_.lanes());
+    return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes();
   }
 
  private:
@@ -324,7 +422,6 @@ class Engine {
     refused = Refused("feature " + quoted(names_.name(refused.column)) + ": " + refused.what(), refused.row);
   }
 
-  // 0 is 0, whichever class came first.
   static void answer_signals() {
     const nb::gil_scoped_acquire acquired;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -343,52 +440,124 @@ class Engine {
     learner_.memory().resize(width);
   }
 
+  bool many_lanes() const {
+    return settings_.task == "ordinal" || settings_.task == "multilabel" ||
+           (settings_.task == "classification" && !is_binary(settings_));
+  }
+  // One vector of weights, be it for one lane or for all.
+  bool one_w() const { return settings_.task == "ordinal" || !many_lanes(); }
+
   template <class Real>
   Weights<Real>& held() {
     return static_cast<Weights<Real>&>(learner_.memory());
   }
+  template <class Real>
+  Lanes<Real>& lanes() {
+    return static_cast<Lanes<Real>&>(learner_.memory());
+  }
 
   template <class Real>
   nb::dict state_of() {
-    const Weights<Real>& w = held<Real>();
     const Statistics& s = learner_.statistics;
     nb::dict state;
-    state["v"] = numpy_array(std::vector<Real>(w.v.data(), w.v.data() + w.v.size()));
-    state["u"] = numpy_array(std::vector<double>(w.u.data(), w.u.data() + w.u.size()));
-    state["reals"] = numpy_array(std::vector<double>{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum,
-                                                     w.now.norm2, w.reach(), s.loss, s.squared_loss,
-                                                     s.largest_q, s.progress});
-    state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, w.now.work, s.rounds, s.mistakes,
-                                                            s.updates, learner_.awaits_first ? 1 : 0});
+    std::vector<double> reals;
+    std::vector<std::int64_t> counts;
+    if (many_lanes()) {
+      const Lanes<Real>& w = lanes<Real>();
+      const std::size_t size = w.dimension() * w.held();
+      std::vector<Real> v(size);
+      std::vector<double> u(settings_.average_from > 0 ? size : 0), extras(w.extras);
+      w.save(v.data(), u.data());
+      extras.insert(extras.end(), w.extra_sums.begin(), w.extra_sums.end());
+      state["v"] = numpy_array(std::move(v));
+      state["u"] = numpy_array(std::move(u));
+      state["extras"] = numpy_array(std::move(extras));
+      reals = {1, 0, 0, 0, 0, w.reach()};
+      counts = {w.tallied, 0};
+    } else {
+      const Weights<Real>& w = held<Real>();
+      state["v"] = numpy_array(std::vector<Real>(w.v.data(), w.v.data() + w.v.size()));
+      state["u"] = numpy_array(std::vector<double>(w.u.data(), w.u.data() + w.u.size()));
+      reals = {w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum, w.now.norm2, w.reach()};
+      counts = {w.now.tallied, w.now.work};
+    }
+    reals.insert(reals.end(), {s.loss, s.squared_loss, s.largest_q, s.progress, s.cost});
+    counts.insert(counts.end(), {s.rounds, s.mistakes, s.updates, learner_.awaits_first ? 1 : 0});
+    state["reals"] = numpy_array(std::move(reals));
+    state["counts"] = numpy_array(std::move(counts));
     return state;
   }
 
   template <class Real>
-  void restore_to(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts) {
-    Weights<Real>& w = held<Real>();
-    const bool averaging = settings_.average_from > 0;
+  void restore_to(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
+                  const std::optional<Doubles>& extras) {
+    const bool many = many_lanes(), averaging = settings_.average_from > 0;
+    const std::size_t each = many ? lanes<Real>().held() : 1, size = v.size() / each;
     if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (v.size() > 1 && v.stride(0) != 1) ||
-        v.size() > names_.limit() || u.size() != (averaging ? v.size() : 0) || reals.size() != 10 ||
-        counts.size() != 6 || v.size() < names_.columns() || (names_.hashing() && v.size() > names_.columns()))
+        size * each != v.size() || size > names_.limit() || u.size() != (averaging ? v.size() : 0) ||
+        reals.size() != 11 || counts.size() != 6 || size < names_.columns() ||
+        (names_.hashing() && size > names_.columns()) || many != extras.has_value() ||
+        (many && extras->size() != 2 * learner_.lanes()))
       throw Refused("the state does not fit the settings of the learner");
     const auto finite = [](const auto* values, std::size_t count) {
       return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
     };
     const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
-    if (!finite(static_cast<const Real*>(v.data()), v.size()) || !finite(u.data(), u.size()) ||
-        !finite(reals.data(), reals.size()) || !(reals.data()[0] > 0) ||
+    const auto* weights = static_cast<const Real*>(v.data());
+    if (!finite(weights, v.size()) || !finite(u.data(), u.size()) || !finite(reals.data(), reals.size()) ||
+        !(reals.data()[0] > 0) || (many && !finite(extras->data(), extras->size())) ||
         !std::all_of(counts.data(), counts.data() + counts.size(), countable))
       throw Refused("the state is not one that a learner can be in");
-    w.resize(v.size());
-    std::copy_n(static_cast<const Real*>(v.data()), v.size(), w.v.data());
-    std::copy_n(u.data(), u.size(), w.u.data());
     const double* r = reals.data();
     const std::int64_t* c = counts.data();
-    w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1], 0};
-    w.check_restored(r[5]);
-    learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9]};
+    if (many) {
+      Lanes<Real>& w = lanes<Real>();
+      std::copy_n(extras->data(), w.lanes(), w.extras.begin());
+      std::copy_n(extras->data() + w.lanes(), w.lanes(), w.extra_sums.begin());
+      w.tallied = c[0];
+      w.restore(weights, u.data(), size, r[5]);
+    } else {
+      Weights<Real>& w = held<Real>();
+      w.resize(v.size());
+      std::copy_n(weights, v.size(), w.v.data());
+      std::copy_n(u.data(), u.size(), w.u.data());
+      w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1], 0};
+      w.check_restored(r[5]);
+    }
+    learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9], r[10]};
     learner_.awaits_first = c[5] != 0;
   }
+
+  // The features of a block by their names, in the order of the columns. Unknown names are left out.
+  struct Columns {
+    Columns(Engine& engine, const nb::list& names, const Matrix& from, bool grow) {
+      if (engine.settings_.task != "prototype") throw Refused("the learner has one feature vector an instance");
+      const std::size_t labels = from.shape(0), size = from.shape(1);
+      if (names.size() != size) throw Refused("there must be a column of values for each feature");
+      if ((!engine.settings_.cost.empty() || !engine.settings_.nu.empty()) && labels != engine.settings_.labels)
+        throw Refused("there must be a row of values for each label");
+      std::vector<std::pair<std::size_t, std::size_t>> places;
+      for (std::size_t j = 0; j < size; ++j) {
+        const std::size_t column = engine.names_.column_of(names[j], grow);
+        if (column != none) places.emplace_back(column, j);
+      }
+      std::sort(places.begin(), places.end());
+      for (std::size_t j = 0; j < places.size(); ++j) {
+        if (j > 0 && places[j].first == places[j - 1].first)
+          throw Refused("the feature " + quoted(names[places[j].second]) + " occurs twice");
+        columns.push_back(static_cast<std::int64_t>(places[j].first));
+      }
+      values.reserve(labels * places.size());
+      for (std::size_t r = 0; r < labels; ++r)
+        for (const auto& place : places) values.push_back(from.data()[r * size + place.second]);
+      block = {columns.data(), values.data(), columns.size(), labels};
+    }
+    Columns(const Columns&) = delete;
+    Columns& operator=(const Columns&) = delete;
+    std::vector<std::int64_t> columns;
+    std::vector<double> values;
+    Block block{};
+  };
 
   Settings settings_;
   Learner learner_;

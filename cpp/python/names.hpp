@@ -79,6 +79,13 @@ class Names {
     return {find(name, previous, false), 1.0};
   }
 
+  // The column of a name, new if need be and wanted.
+  std::size_t column_of(nb::handle name, bool grow) {
+    if (bits_ > 0) return hash(name).column;
+    std::size_t previous = none;
+    return find(name, previous, grow);
+  }
+
   std::size_t columns() const { return bits_ > 0 ? std::size_t{1} << bits_ : names_.size(); }
   std::size_t limit() const { return limit_; }
   nb::handle name(std::size_t column) const { return names_[column]; }

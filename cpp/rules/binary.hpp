@@ -13,15 +13,14 @@ class Binary final : public Rule {
  public:
   Binary(Step step, double margin) : step_(step), margin_(margin) {}
 
-  Move decide(const double* scores, double target, double q, double weight,
-              double* amounts) const override {
-    const double agreement = target * scores[0];
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const double agreement = truth.value * scores.of[0];
     Move move;
     move.loss = std::max(0.0, margin_ - agreement);
-    move.mistake = agreement <= 0;
-    if (step_.kind != Step::perceptron_ || move.mistake)
-      move.length = step_.length(move.loss, q, weight);
-    amounts[0] = move.length * target;
+    move.mistaken(agreement <= 0);
+    const bool moves = step_.kind != Step::perceptron_ || move.mistake;
+    move.along(moves ? step_.length(move.loss, scores.q, weight) : 0, scores.q);
+    amounts[0] = move.length * truth.value;
     return move;
   }
 

@@ -14,13 +14,12 @@ class Regression final : public Rule {
  public:
   Regression(Step step, double epsilon) : step_(step), epsilon_(epsilon) {}
 
-  Move decide(const double* scores, double target, double q, double weight,
-              double* amounts) const override {
-    const double residual = target - scores[0];
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const double residual = truth.value - scores.of[0];
     Move move;
     move.loss = std::max(0.0, std::abs(residual) - epsilon_);
-    move.mistake = move.loss > 0;
-    move.length = step_.length(move.loss, q, weight);
+    move.mistaken(move.loss > 0);
+    move.along(step_.length(move.loss, scores.q, weight), scores.q);
     amounts[0] = std::copysign(move.length, residual);
     return move;
   }

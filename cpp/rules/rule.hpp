@@ -1,9 +1,11 @@
-// A rule knows what an example asks of the scores. It never sees features: only the scores, the
-// truth, and q, the squared size of the instance in the memory's geometry. Pure arithmetic.
+// A rule knows what an example asks of the scores. It never sees features: only the scores, the truth, and the
+// squared size of the instance in the memory's geometry. Pure arithmetic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "../block.hpp"
 #include "../step.hpp"
 
 namespace hinge {
@@ -11,21 +13,61 @@ namespace hinge {
 // What a rule wants to read from the memory: the inner product w.x, or the squared distance |x - w|^2.
 enum class Reads : std::uint8_t { product, distance };
 
+// What the memory said: one score a lane, and the size of the instance.
+struct Scores {
+  const double* of;
+  std::size_t count;
+  double q;                      // |x|^2, with the constant feature of an intercept
+  const Block* block = nullptr;  // single-prototype ranking: a feature vector for each label
+
+  // |a|^2 of the constraint score_r - score_s >= b: 2|x|^2 if each label has its weights (multi-prototype),
+  // |phi_r - phi_s|^2 if all share one w.
+  double between(std::size_t r, std::size_t s) const { return block == nullptr ? 2 * q : block->between(r, s); }
+  // |d|^2 of the move that gives each label its amount.
+  double moved(const double* amounts) const {
+    if (block != nullptr) return block->moved(amounts);
+    double squares = 0;
+    for (std::size_t r = 0; r < count; ++r) squares += amounts[r] * amounts[r];
+    return q * squares;
+  }
+};
+
+// The truth: a number (a sign, a value, the index of a label, a rank), or the indices of labels, ascending.
+struct Truth {
+  double value = 0;
+  const std::int64_t* labels = nullptr;
+  std::size_t count = 0;
+};
+
 // What is to happen: w <- decay * w + amount * x (the amounts, one a lane, are written beside it).
 struct Move {
-  double loss = 0;     // suffered before the move
-  double length = 0;   // tau; 0 means that nothing moves
-  double decay = 1;    // 1 but for uniclass
+  double loss = 0;      // suffered before the move
+  double length = 0;    // tau, or the sum of them; 0 means that nothing moves
+  double q = 0;         // the (largest) squared size of the constraint's vector: R^2 of the bounds
+  double progress = 0;  // 2 sum tau_j l_j - |d|^2, d the move: the left side of the master inequality (J06 Lemma 1)
+  double decay = 1;     // 1 but for uniclass
+  double cost = 0;      // of the prediction: 1 for a mistake, if no costs are given
   bool mistake = false;
+  bool beside = false;  // something moves that is no part of the loss: a learned threshold
+
+  // A step of length tau along one constraint with squared size q.
+  void along(double tau, double size) {
+    length = tau;
+    q = size;
+    progress = tau * (2 * loss - tau * size);
+  }
+  void mistaken(bool yes) {
+    mistake = yes;
+    cost = yes ? 1 : 0;
+  }
 };
 
 class Rule {
  public:
   virtual ~Rule() = default;
   virtual Reads reads() const { return Reads::product; }
-  // `scores` and `amounts` have one entry a lane.
-  virtual Move decide(const double* scores, double target, double q, double weight,
-                      double* amounts) const = 0;
+  // Writes the amount of every lane.
+  virtual Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const = 0;
 };
 
 }  // namespace hinge

@@ -19,13 +19,12 @@ class Uniclass final : public Rule {
 
   Reads reads() const override { return Reads::distance; }
 
-  Move decide(const double* scores, double /*target*/, double q, double weight,
-              double* amounts) const override {
-    const double distance = std::sqrt(scores[0]);
+  Move decide(const Scores& scores, const Truth& /*truth*/, double weight, double* amounts) const override {
+    const double distance = std::sqrt(scores.of[0]);
     Move move;
     move.loss = std::max(0.0, distance - radius_);
-    move.mistake = move.loss > 0;
-    move.length = step_.length(move.loss, q, weight);
+    move.mistaken(move.loss > 0);
+    move.along(step_.length(move.loss, scores.q, weight), scores.q);
     amounts[0] = move.length > 0 ? std::min(1.0, move.length / distance) : 0;
     move.decay = 1 - amounts[0];
     return move;

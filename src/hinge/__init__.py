@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .files import load as load
     from .learner import Learner as Learner
     from .model_file import ModelFileError as ModelFileError
+    from .multilabel import PAMultilabel as PAMultilabel
     from .oneclass import PAOneClass as PAOneClass
+    from .ordinal import PAOrdinal as PAOrdinal
     from .regressor import PARegressor as PARegressor
     from .statistics import Statistics as Statistics
 
@@ -26,7 +28,9 @@ _WHERE = {
     "Learner": "learner",
     "ModelFileError": "model_file",
     "PAClassifier": "classifier",
+    "PAMultilabel": "multilabel",
     "PAOneClass": "oneclass",
+    "PAOrdinal": "ordinal",
     "PARegressor": "regressor",
     "Statistics": "statistics",
     "load": "files",

@@ -64,9 +64,9 @@ class Statistics(Protocol):
     def progress(self) -> float: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparator:
-    """What a fixed predictor u suffered on a stream."""
+    """What a fixed predictor u suffered on a stream. For many labels and for ranks: see `bounds_labels`."""
 
     task: str
     rounds: int
@@ -78,6 +78,8 @@ class Comparator:
     largest_discrepancy: float  # eps*: the insensitivity with which u would have suffered nothing
     largest_q: float
     smallest_q: float
+    selection: str = "only"  # which of a round's constraints the learner uses: the only one
+    obstacle: str = ""  # why no theorem applies to this u, if so
 
     @property
     def margin(self) -> float:
@@ -246,6 +248,7 @@ class _Run:
     suffered: Statistics
     u: Comparator
     moved: float | None  # |w_(T+1) - w_1|
+    total: float | None = None  # the sum of all step lengths
 
     def needs_no_loss(self) -> str:
         loss = self.u.loss
@@ -268,6 +271,7 @@ class _Entry:
     quantity: str
     steps: tuple[str, ...]
     tasks: tuple[str, ...]
+    selections: tuple[str, ...]
     claim: _Theorem
 
 
@@ -275,12 +279,17 @@ _THEOREMS: list[_Entry] = []
 
 
 def _theorem(
-    name: str, quantity: str, *, steps: tuple[str, ...], tasks: tuple[str, ...] = TASKS
+    name: str,
+    quantity: str,
+    *,
+    steps: tuple[str, ...],
+    tasks: tuple[str, ...] = TASKS,
+    selections: tuple[str, ...] = ("only",),
 ) -> Callable[[_Theorem], _Theorem]:
-    """Enters a theorem into the table, for those steps and tasks."""
+    """Enters a theorem into the table, for those steps, tasks and selections."""
 
     def enter(claim: _Theorem) -> _Theorem:
-        _THEOREMS.append(_Entry(name, quantity, steps, tasks, claim))
+        _THEOREMS.append(_Entry(name, quantity, steps, tasks, selections, claim))
         return claim
 
     return enter
@@ -293,16 +302,18 @@ def guarantees(
     *,
     C: float = 1.0,
     moved: float | None = None,
+    total: float | None = None,
 ) -> list[Guarantee]:
     """Every theorem for a learner of that step and C, which suffered `statistics` on the comparator's stream.
 
     A theorem whose precondition fails is in the list too, as not applicable and with the reason. Give
     `moved`, the distance |w - w_1| of the learner from its start, to have that bounded as well (for a
-    learned radius, with its coordinate: see algorithm S7).
+    learned radius, with its coordinate: see algorithm S7). Likewise `total`, the sum of all step lengths,
+    for MIRA with beta = 0.
     """
     if step not in STEPS:
         raise ValueError(f"step is {step!r}; it can be {', '.join(STEPS)}")
-    if step == "perceptron" and comparator.task != "classification":
+    if step == "perceptron" and comparator.task in ("regression", "uniclass"):
         raise ValueError("the perceptron is for classification")
     if not C > 0:
         raise ValueError(f"C is {C}; it must be above 0")
@@ -311,14 +322,15 @@ def guarantees(
             f"the learner saw {statistics.rounds} rounds and u {comparator.rounds}; "
             "they must have seen the same stream"
         )
-    run = _Run(step, C, statistics, comparator, moved)
+    run = _Run(step, C, statistics, comparator, moved, total)
+    given = {"distance moved": moved, "total step": total}
     steps = {step, "pa"} if math.inf == C and step != "perceptron" else {step}  # PA-I(inf) = PA-II(inf) = PA
     found = []
     for entry in _THEOREMS:
-        if comparator.task in entry.tasks and steps.intersection(entry.steps):
-            if entry.quantity == "distance moved" and moved is None:
-                continue
+        concerned = comparator.task in entry.tasks and comparator.selection in entry.selections
+        if concerned and steps.intersection(entry.steps) and given.get(entry.quantity, 0.0) is not None:
             suffered, guaranteed, reason = entry.claim(run)
+            reason = comparator.obstacle or reason
             guaranteed = math.inf if reason else guaranteed
             found.append(Guarantee(entry.name, entry.quantity, suffered, guaranteed, reason))
     return found

@@ -1,4 +1,4 @@
-"""PAClassifier: Passive-Aggressive classification with two classes."""
+"""PAClassifier: Passive-Aggressive classification with two or more classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import parameters
@@ -21,9 +21,11 @@ from .learner import Learner
 
 @parameters.documented("classification", parameters.PARAMETERS)
 class PAClassifier(ClassifierMixin, StreamEstimator):
-    """Passive-Aggressive classification with two classes (J06 sections 3 and 4, N03).
+    """Passive-Aggressive classification (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
-    Predicts the sign of w.x; on a loss [margin - y w.x]_+ it moves w just far enough (see `step`).
+    Two classes: predicts the sign of w.x; on a loss [margin - y w.x]_+ it moves w just far enough (see `step`).
+    More classes: each has its weights, the highest score wins, and the true class must lead by the margin; `selection`
+    says which of the classes that come too close count. Costs of confusions go into `cost`.
     Use it for streams, for sparse text, for data that does not fit into memory, and for a model an event;
     on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
 
@@ -49,9 +51,17 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     ...     model = model.learn_one(x, y)
     >>> model.predict_one({"money": 2})
     'spam'
+
+    More classes, and all violated constraints at once:
+
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = PAClassifier(C=0.01, selection="simproj", random_state=0).fit(X / 16, y)
+    >>> model.score(X / 16, y) > 0.97
+    True
     """
 
-    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
     _task: ClassVar[str] = "classification"
 
     def __init__(
@@ -60,10 +70,15 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         *,
         step: str = parameters.default("step"),
         margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        beta: float = parameters.default("beta"),
+        cost: Any = parameters.default("cost"),
+        nu: Any = parameters.default("nu"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         w1: npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
+        max_labels: int = parameters.default("max_labels"),
         class_weight: Mapping[Any, float] | str | None = parameters.default("class_weight"),
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
@@ -80,10 +95,15 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         self.C = C
         self.step = step
         self.margin = margin
+        self.selection = selection
+        self.beta = beta
+        self.cost = cost
+        self.nu = nu
         self.fit_intercept = fit_intercept
         self.w1 = w1
         self.average = average
         self.classes = classes
+        self.max_labels = max_labels
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -111,21 +131,20 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         return self
 
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        found = np.unique(y)
-        if len(found) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}. {len(found)} classes were found: {found[:5].tolist()}"
-            )
-        classes = found if self.classes is None else np.asarray(self.classes)
+        classes = np.unique(y) if self.classes is None else np.asarray(self.classes)
+        if self.classes is None and isinstance(
+            self.cost, Mapping
+        ):  # it may name classes that are not in the data
+            named = [*self.cost, *(label for row in self.cost.values() for label in row)]
+            classes = np.unique(np.asarray([*classes.tolist(), *named]))
         if len(classes) < 2:
-            raise ValueError(f"two classes are needed, the data has only 1 class: {found.tolist()}")
+            raise ValueError(f"two classes are needed, the data has only 1 class: {classes.tolist()}")
         return classes
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
-        """One pass over the rows, in their order. `classes`: both labels, needed in the first call."""
+        """One pass over the rows, in their order. `classes`: all labels, needed in the first call."""
         learner = self.__dict__.get("_learner")
         if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
             y = _labels(self, y)
@@ -133,10 +152,12 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             with self._all_or_nothing():
                 rows = self._rows(X, reset=True)
                 learner = self._first(classes)
-                learner._learn_rows(rows, y, sample_weight)
+                learner._learn_rows(rows, y, sample_weight, grow=False)
                 self._learner = learner
             return self
-        if classes is not None and not np.array_equal(np.sort(self.classes_), np.unique(np.asarray(classes))):
+        if classes is not None and not np.array_equal(
+            np.unique(self.classes_), np.unique(np.asarray(classes))
+        ):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
@@ -167,10 +188,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
                 "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result."
             )
         known = np.unique(np.asarray(classes)) if self.classes is None else np.asarray(self.classes)
-        if len(known) > 2:
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is multiclass: {known[:5].tolist()}"
-            )
+        if len(known) < 2:
+            raise ValueError(f"two classes are needed, not {known.tolist()}")
         learner = self._begin(known, self.class_weight)
         self._name_features(learner)
         self._classes = known
@@ -184,7 +203,9 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
                     f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes"
                 )
         known = [plain(label) for label in classes.tolist()]
-        return self._new_learner(classes=known, class_weight=class_weight, **self._start_names())
+        learner = self._new_learner(classes=known, class_weight=class_weight, **self._start_names())
+        learner.closed = self.classes is not None or self.cost is not None
+        return learner
 
     def _class_weights(self, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
         if not isinstance(self.class_weight, str):
@@ -195,40 +216,48 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     # ---- predict ------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """w.x (with the intercept) of each row; positive for `classes_[1]`."""
-        return self._scores(X)
+        """The score of each class, (n, n_classes). Two classes: one score, positive for `classes_[1]`."""
+        scores = self._scores(X)
+        if scores.ndim == 2 and scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row; a score of exactly 0 gives `classes_[0]`."""
-        scores = self.decision_function(X)
+        """The label of each row: of the highest score, the first of them; two classes: of a score above 0 the
+        second."""
+        scores = self._scores(X)
         classes = self.classes_
         if len(classes) == 1:
             return np.full(len(scores), classes[0])
-        labels: npt.NDArray[Any] = classes[(scores > 0).astype(np.intp)]
+        places = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        labels: npt.NDArray[Any] = classes[places]
         return labels
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
+        """The labels in order. After `fit` they are sorted; those that a stream brings later follow as they came."""
         learner = self._fitted()
-        if "_classes" in self.__dict__:
-            known: npt.NDArray[Any] = self._classes
+        known: npt.NDArray[Any] | None = self.__dict__.get("_classes")
+        if known is not None and len(known) == len(learner.labels.known):
             return known
         return np.asarray(learner.labels.known)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
-        """w, of shape (1, n_features); the average if `average`."""
-        return self._fitted().weights[np.newaxis]
+        """The weights, of shape (n_classes, n_features), or (1, n_features) for two classes; the average if
+        `average`."""
+        weights = self._fitted().weights
+        if weights.ndim == 2 and len(weights) == 2:
+            weights = weights[1] - weights[0]
+        return np.atleast_2d(weights)
 
     @property
     def intercept_(self) -> npt.NDArray[Any]:
         learner = self._fitted()
-        return np.asarray([learner.intercept], dtype=learner.parameters["dtype"])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        intercepts = np.atleast_1d(learner.intercept)
+        if len(intercepts) == 2:
+            intercepts = intercepts[1:] - intercepts[:1]
+        return np.asarray(intercepts, dtype=learner.parameters["dtype"])
 
 
 def _labels(estimator: PAClassifier, y: Any) -> npt.NDArray[Any]:

@@ -98,7 +98,9 @@ class Passes:
         first = max(1, self.average - t + 1) if self.average else 0  # the first round that is counted
         engine = self._learn(examples, lane, order, first)
         rounds, loss = engine.statistics()[0], engine.statistics()[3] if loss is None else loss
-        lane = replace(lane, coef=_weights_of(engine, examples, lane, False), intercept=engine.extra(False))
+        lane = replace(
+            lane, coef=_weights_of(engine, examples, lane, False), intercept=engine.extra(0, False)
+        )
         fresh = max(0, rounds - first + 1) if self.average else 0
         if not fresh:
             return lane, loss, rounds
@@ -109,7 +111,8 @@ class Passes:
         averaged = replace(
             lane,
             average_coef=(total / (known + fresh)).astype(lane.coef.dtype, copy=False),
-            average_intercept=(known * lane.average_intercept + fresh * engine.extra(True)) / (known + fresh),
+            average_intercept=(known * lane.average_intercept + fresh * engine.extra(0, True))
+            / (known + fresh),
         )
         return averaged, loss, rounds
 
@@ -132,7 +135,9 @@ class Passes:
             hash_bits=0,
             max_features=2**40,
         )
-        engine.start_at(np.ascontiguousarray(lane.coef, dtype=np.float64), lane.intercept)
+        engine.start_at(
+            np.ascontiguousarray(lane.coef, dtype=np.float64), np.asarray([lane.intercept], dtype=np.float64)
+        )
         rows = rows_of(examples.X)
         learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
         learn(*rows.arrays, examples.y, weights=examples.weights, order=order)

@@ -36,7 +36,7 @@ class BatchReport:
 
 
 class StreamEstimator(BaseEstimator):
-    """The base of PAClassifier, PARegressor and PAOneClass."""
+    """The base of the estimators."""
 
     _task: ClassVar[str]
 
@@ -107,7 +107,7 @@ class StreamEstimator(BaseEstimator):
         if self._takes_names(X):
             learner.learn_many(X, y, sample_weight)
         else:
-            learner._learn_rows(self._rows(X, reset=False), y, sample_weight)
+            learner._learn_rows(self._rows(X, reset=False), y, sample_weight, grow=False)
 
     @contextlib.contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -249,8 +249,8 @@ class StreamEstimator(BaseEstimator):
             self._learner = learner = self._new_learner()
         return learner
 
-    def score_one(self, x: dict[Any, Any]) -> float:
-        """The score of the features `x`: the decision function of one event."""
+    def score_one(self, x: dict[Any, Any]) -> Any:
+        """The score of the features `x`: the decision function of one event. Many labels: a dict of scores."""
         try:
             learner = self._learner
         except AttributeError:
@@ -265,16 +265,16 @@ class StreamEstimator(BaseEstimator):
             learner = self._stream()
         return learner.predict_one(x)
 
-    def explain_one(self, x: dict[Any, Any]) -> list[Contribution]:
-        """What each feature of `x` contributed to its score, the largest first."""
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
+        """What each feature of `x` contributed to its score (of many labels to that of `label`), largest first."""
         try:
             learner = self._learner
         except AttributeError:
             learner = self._stream()
-        return learner.explain_one(x)
+        return learner.explain_one(x, label)
 
-    def named_weights(self) -> dict[Any, float]:
-        """The weights by the names of their features."""
+    def named_weights(self) -> dict[Any, Any]:
+        """The weights by the names of their features; many labels: for each label."""
         return self._fitted().named_weights()
 
     @property

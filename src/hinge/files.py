@@ -15,6 +15,8 @@ _KINDS = {
     "PAClassifier": ("hinge.classifier", "PAClassifier"),
     "PARegressor": ("hinge.regressor", "PARegressor"),
     "PAOneClass": ("hinge.oneclass", "PAOneClass"),
+    "PAMultilabel": ("hinge.multilabel", "PAMultilabel"),
+    "PAOrdinal": ("hinge.ordinal", "PAOrdinal"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
 }

@@ -1,14 +1,16 @@
-"""Class labels of any kind, and the signs -1 and +1 that stand for them."""
+"""Labels of any kind, and the numbers that stand for them in the core: signs for two classes, else indices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 # The types of labels that the core reads as they are: numbers that fit into a float64, but for the halves.
 _READ_IN_PLACE = "?bBhHiIlLqQfd"
@@ -26,107 +28,130 @@ def plain(label: Any) -> Any:
 
 
 class Labels:
-    """At most two labels. The first one is the negative class; one label alone counts as negative."""
+    """The labels of a learner, in order. Two classes have one w (unless `lanes`): the first one is negative.
 
-    def __init__(self, labels: Iterable[Any] = ()) -> None:
+    One label alone counts as negative; the second one may sort before it. Later ones follow as they come.
+    """
+
+    def __init__(self, labels: Iterable[Any] = (), lanes: bool = False) -> None:
         known = [plain(label) for label in labels]
-        if len(known) > 2 or len(set(known)) < len(known):
-            raise ValueError(f"there must be two different classes, not {len(known)}: {known[:10]!r}")
+        if len(set(known)) < len(known):
+            raise ValueError(f"the labels must be different, not {known[:10]!r}")
         self.known: list[Any] = known
-        self.signs: dict[Any, float] = dict(zip(known, (-1.0, 1.0), strict=False))
+        self.lanes = lanes or len(known) > 2
+        # What stands for each label in the core.
+        self.codes: dict[Any, float] = {
+            label: float(i if self.lanes else 2 * i - 1) for i, label in enumerate(known)
+        }
         # The core compares numbers itself; float64 keeps whole numbers apart below 2^53 only.
-        self._as_numbers: Doubles | None = None
-        if len(known) == 2 and all(not isinstance(label, str) and abs(label) < 2**53 for label in known):
-            self._as_numbers = np.asarray(known, dtype=np.float64)
+        small = all(not isinstance(label, str) and abs(label) < 2**53 for label in known)
+        self._as_numbers = (
+            np.asarray(known, dtype=np.float64) if small and len(known) == 2 and not self.lanes else None
+        )
+        self._sorted: tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None = None
+        if known and (small or all(isinstance(label, str) for label in known)):
+            array = np.asarray(known, dtype=np.float64 if small else np.str_)
+            order = np.argsort(array, kind="stable")
+            self._sorted = array[order], order
 
     def of(self, score: float) -> Any:
-        """The label that a score stands for; a score of 0 is the first class."""
+        """Two classes: the label that a score stands for; a score of 0 is the first class."""
         if len(self.known) == 2:
             return self.known[1] if score > 0 else self.known[0]
         return self.known[0] if self.known else None
 
-    def sign(self, label: Any) -> float | None:
+    def code(self, label: Any) -> float | None:
         try:
-            return self.signs.get(label)
+            return self.codes.get(label)
         except TypeError:
             raise ValueError(f"a label must be a string, a boolean or a number, not {label!r}") from None
 
+    def listed(self, most: int = 10) -> str:
+        shown = [repr(label) for label in self.known[:most]]
+        if len(self.known) > most:
+            return f"{', '.join(shown)}, ... ({len(self.known)} in all)"
+        return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
     # ---- new ones -----------------------------------------------------------------------------------------
 
-    def with_new(self, fresh: list[Any]) -> Labels:
-        """These and new ones, in order: sorted where they can be, as they came where not."""
-        if len(self.known) == 2:
-            first, second = self.known
-            raise ValueError(f"the label {fresh[0]!r} is not one of the two classes {first!r} and {second!r}")
-        labels = [*self.known, *fresh]
-        if len(labels) == 1 and isinstance(labels[0], bool):
-            labels = [False, True]  # of a boolean the other one is known
-        try:
-            return Labels(sorted(labels))
-        except TypeError:  # strings among numbers
-            return Labels(labels)
+    def with_new(self, fresh: Sequence[Any]) -> Labels:
+        """These and new ones. The first two in order, sorted where they can be (booleans know both)."""
+        if self.lanes or len(self.known) >= 2:
+            return Labels([*self.known, *fresh], self.lanes)
+        first, rest = fresh[: 2 - len(self.known)], fresh[2 - len(self.known) :]
+        known = [*self.known, *first]
+        if len(known) == 1 and isinstance(known[0], bool):
+            known = [False, True]
+        with contextlib.suppress(TypeError):  # strings among numbers: as they came
+            known.sort()
+        return Labels([*known, *(label for label in rest if label not in known)])
 
     def flips(self, labels: Labels) -> bool:
         """Whether a label that is alone here, and so the negative class, is the positive one there."""
-        return len(self.known) == 1 and labels.known.index(self.known[0]) == 1
+        return not self.lanes and len(self.known) == 1 and labels.known.index(self.known[0]) == 1
+
+    def fresh(self, y: npt.NDArray[Any], weights: Doubles | None) -> dict[Any, int]:
+        """The labels that are new, each with the row where it comes first. Rows without weight teach none."""
+        if self._sorted is not None and _comparable(y, self._sorted[0]):
+            rows = np.flatnonzero(self._places(y) < 0)
+        else:
+            rows = np.arange(len(y))
+        if y.dtype.kind != "O" and len(rows) > 0:  # only the first of each, and the first with weight
+            weighs = np.ones(len(rows), dtype=bool) if weights is None else weights[rows] != 0
+            firsts = [np.unique(y[part], return_index=True)[1] for part in (rows, rows[weighs])]
+            rows = np.unique(np.concatenate([rows[firsts[0]], rows[weighs][firsts[1]]]))
+        met: dict[Any, int] = {}
+        for row in rows.tolist():
+            try:
+                label = plain(y[row])
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from None
+            if label not in self.codes and label not in met and (weights is None or weights[row] != 0):
+                met[label] = row
+        return met
 
     # ---- many ---------------------------------------------------------------------------------------------
 
-    def targets(
-        self, y: npt.NDArray[Any], weights: Doubles | None
-    ) -> tuple[npt.NDArray[Any], Doubles | None, Labels | None]:
-        """What the core takes, numbers with the two labels, or signs; and the labels to come, if any are new.
+    def encode(self, y: npt.NDArray[Any], weights: Doubles | None) -> tuple[npt.NDArray[Any], Doubles | None]:
+        """Numbers with the two labels, which the core compares, or the codes. Unknown labels are refused; with
+        `weights`, in rows without weight, they count as any."""
+        if self._as_numbers is not None and y.dtype.char in _READ_IN_PLACE:
+            if not (y.dtype.isnative and y.flags.aligned):
+                y = y.astype(y.dtype.newbyteorder("="))
+            if weights is None or not self.fresh(y, None):
+                return y, self._as_numbers
+        return self.codes_of(y, weights), None
 
-        The signs are those of the labels as they are now. Labels of rows without weight are not learned.
-        """
-        if len(self.known) == 2:
-            return *self.encode(y), None
-        fresh = _met(y) - set(self.known)
+    def codes_of(self, y: npt.NDArray[Any], weights: Doubles | None) -> Doubles:
+        places = self._places(y)
+        unknown = places < 0
         if weights is not None:
-            fresh &= _met(y[weights != 0])
-        labels = self.with_new(sorted(fresh, key=repr)) if fresh else None
-        signs = (labels or self).signs_of(y, weights)
-        return (-signs if labels is not None and self.flips(labels) else signs), None, labels
-
-    def encode(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Doubles | None]:
-        """Numbers with the two labels, which the core compares, or signs."""
-        if self._as_numbers is None or y.dtype.char not in _READ_IN_PLACE:
-            return self.signs_of(y), None
-        if not (y.dtype.isnative and y.flags.aligned):
-            y = y.astype(y.dtype.newbyteorder("="))
-        return y, self._as_numbers
-
-    def signs_of(self, y: npt.NDArray[Any], weights: Doubles | None = None) -> Doubles:
-        """-1 or +1 for each label; 0 for one that is not known yet, in a row without weight."""
-        if y.dtype.kind == "O":
-            signs = np.asarray([self._sign_or_0(label) for label in y.tolist()], dtype=np.float64)
-        else:
-            signs = np.zeros(y.shape, dtype=np.float64)
-            for label, sign in self.signs.items():
-                signs[y == label] = sign
-        unknown = signs == 0
-        if weights is not None and len(self.known) < 2:
             unknown &= weights != 0
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
-            known = " and ".join(repr(label) for label in self.known)
-            raise ValueError(f"row {row}: the label {y.tolist()[row]!r} is not one of the classes {known}")
-        return signs
+            raise ValueError(
+                f"row {row}: the label {y.tolist()[row]!r} is not one of the classes {self.listed()}"
+            )
+        codes = np.maximum(places, 0).astype(np.float64)
+        return codes if self.lanes else 2 * codes - 1
 
-    def _sign_or_0(self, label: Any) -> float:
+    def _places(self, y: npt.NDArray[Any]) -> Indices:
+        """The index of each label; -1 for one that is not known."""
+        if self._sorted is None or not _comparable(y, self._sorted[0]):
+            return np.asarray([self._place(label) for label in y.tolist()], dtype=np.int64)
+        known, order = self._sorted
+        at = np.minimum(np.searchsorted(known, y), len(known) - 1)
+        return np.where(known[at] == y, order[at], -1).astype(np.int64)
+
+    def _place(self, label: Any) -> int:
         try:
-            return self.signs.get(label, 0.0)
+            code = self.codes.get(label)
         except TypeError:  # not even hashable
-            return 0.0
+            return -1
+        return -1 if code is None else int(code if self.lanes else (code + 1) / 2)
 
 
-def _met(y: npt.NDArray[Any]) -> set[Any]:
-    try:
-        return {plain(label) for label in (y.tolist() if y.dtype.kind == "O" else np.unique(y).tolist())}
-    except ValueError:
-        for row, label in enumerate(y.tolist()):  # which row was it?
-            try:
-                plain(label)
-            except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
-        raise
+def _comparable(y: npt.NDArray[Any], known: npt.NDArray[Any]) -> bool:
+    if known.dtype.kind == "U":
+        return y.dtype.kind == "U"
+    return y.dtype.kind in "biu" or (y.dtype.kind == "f" and y.dtype.itemsize <= 8)

@@ -5,35 +5,38 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, model_file, parameters
+from . import explain, growth, model_file, parameters, targets
 from ._core import Engine
 from .explain import Contribution as Contribution
 from .labels import Labels, plain
-from .rows import Doubles, as_labels, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
+from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
 from .rows import Rows as Rows
 from .rows import is_csr as is_csr
 from .rows import is_frame as is_frame
 from .rows import is_sparse as is_sparse
 from .rows import rows_of as rows_of
 from .statistics import Statistics as Statistics
+from .targets import Encoded
 
 
 class Learner:
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
-    `task` is 'classification' (two classes), 'regression' or 'uniclass' (one-class learning).
+    `task` is 'classification' (two or more classes), 'multilabel' (sets of labels), 'ordinal' (ranks),
+    'regression' or 'uniclass' (one-class learning).
 
     >>> from hinge import Learner
     >>> learner = Learner("classification", C=0.5)
     >>> learner.learn_one({"free": 1.0, "money": 2.0}, "spam")
     >>> learner.learn_one({"meeting": 1.0, "monday": True}, "ham")
-    >>> learner.predict_one({"money": 1.0})
+    >>> learner.learn_one({"invoice": 1.0, "money": 1.0}, "bills")
+    >>> learner.predict_one({"free": 1.0})
     'spam'
     """
 
@@ -44,6 +47,12 @@ class Learner:
         step: str = parameters.default("step"),
         C: float = parameters.default("C"),
         margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        beta: float = parameters.default("beta"),
+        cost: Any = parameters.default("cost"),
+        nu: Any = parameters.default("nu"),
+        threshold: float | str = parameters.default("threshold"),
+        sort_thresholds: bool | None = parameters.default("sort_thresholds"),
         epsilon: float = parameters.default("epsilon"),
         radius: float = parameters.default("radius"),
         max_radius: float | None = parameters.default("max_radius"),
@@ -51,6 +60,7 @@ class Learner:
         w1: str | npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
+        max_labels: int = parameters.default("max_labels"),
         class_weight: Mapping[Any, float] | None = parameters.default("class_weight"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -64,43 +74,67 @@ class Learner:
         parameters.check(task, self.parameters)
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
-        self.labels = Labels(classes if classes is not None else ())
+        self.labels = growth.first_labels(task, self.parameters)
+        # Whether labels are known ahead, and others refused.
+        self.closed = classes is not None or cost is not None or task == "ordinal"
         self.averaged = bool(average)
         self._class_weight = dict(class_weight) if class_weight else None
-        self._engine = self._new_engine()
-        self._named = False  # whether every column is known to have a name
         self._lock = threading.RLock()  # held while labels or names may change; the core has its own
+        self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
+        self._engine = self._new_engine(self.labels)
+        self._start()
 
-    def _new_engine(self) -> Engine:
-        p = self.parameters
-        uniclass = self.task == "uniclass"
+    def _new_engine(self, labels: Labels) -> Engine:
+        p, task = self.parameters, self.task
+        uniclass = task == "uniclass"
         learned = uniclass and p["max_radius"] is not None
-        w1 = p["w1"]
-        engine = Engine(
-            self.task,
+        return Engine(
+            task,
             step=p["step"],
             C=float(p["C"]),
             margin=float(p["margin"]),
             epsilon=float(p["epsilon"]),
             radius=float(p["max_radius"] if learned else p["radius"]),
             learned_radius=learned,
-            fit_intercept=bool(p["fit_intercept"]) and not uniclass,
-            start_at_first=uniclass and (w1 is None or (isinstance(w1, str) and w1 == "first")),
+            fit_intercept=bool(p["fit_intercept"]) and task in parameters.PARAMETERS["fit_intercept"].tasks,
+            start_at_first=uniclass
+            and (p["w1"] is None or (isinstance(p["w1"], str) and p["w1"] == "first")),
             single=np.dtype(p["dtype"]) == np.float32,
             average_from=int(p["average"]),
             hash_bits=p["hash_bits"] or 0,
             max_features=int(p["max_features"]),
+            **growth.engine_options(task, p, labels),
         )
+
+    def _start(self) -> None:
+        """At w1, if it is given."""
+        p, w1, engine = self.parameters, self.parameters["w1"], self._engine
         if isinstance(w1, Mapping):
             engine.name_columns(list(w1))
             w1 = list(w1.values())
-        if w1 is not None and not isinstance(w1, str):
-            start = np.ascontiguousarray(w1, dtype=np.float64)
-            if p["hash_bits"] and start.shape != (engine.n_columns,):
-                raise ValueError(f"w1 has {len(start)} weights for {engine.n_columns} hashed columns")
-            engine.start_at(start, float(p["max_radius"]) if learned else 0.0)
-        return engine
+        if w1 is None or isinstance(w1, str):
+            return
+        start = np.ascontiguousarray(w1, dtype=np.float64)
+        rows = (
+            len(self.labels.known)
+            if self.task in ("classification", "multilabel") and self.labels.lanes
+            else None
+        )
+        if rows is not None and start.shape[:-1] != (rows,):
+            raise ValueError(
+                f"w1 must have a row of weights for each of the {rows} labels (give classes=[...])"
+            )
+        if rows is None and start.ndim != 1:
+            raise ValueError("w1 must be a vector: there is one w")
+        if p["hash_bits"] and start.shape[-1] != engine.n_columns:
+            raise ValueError(f"w1 has {start.shape[-1]} weights for {engine.n_columns} hashed columns")
+        extras: Any = engine.extras(
+            False
+        )  # where the intercepts, the thresholds or c of a learned radius begin
+        if rows is not None and len(extras) > rows:  # the threshold, which has weights of its own
+            start = np.vstack([np.zeros_like(start[:1]), start])
+        engine.start_at(start.ravel(), extras)
 
     # ---- one event ------------------------------------------------------------------------------------
 
@@ -113,53 +147,99 @@ class Learner:
         if not self._named:
             self._events()
         if self.task == "classification":
-            signs = self.labels.signs
+            codes = self.labels.codes
             try:
-                target = signs.get(y)
+                target = codes.get(y)
             except TypeError:
-                target = self.labels.sign(y)  # raises: not a label
-            if target is None or len(signs) < 2:
-                self._learn_with_labels(x, y, weight)
+                target = self.labels.code(y)  # raises: not a label
+            if target is None or len(codes) < 2:
+                growth.learn_one(self, x, y, weight)
                 return
             if self._class_weight is not None:
                 weight *= self._class_weight.get(plain(y), 1.0)
+        elif self.task == "multilabel":
+            growth.learn_set(self, x, y, weight)
+            return
+        elif self.task == "ordinal":
+            target = growth.rank(self.labels, y)
         else:
-            target = 0.0 if self.task == "uniclass" else self._number(y)
+            target = 0.0 if self.task == "uniclass" else targets.number(y)
         self._engine.learn_one(x, target, weight)
 
-    def score_one(self, x: dict[Any, Any]) -> float:
-        """w.x (with the intercept), or for uniclass radius - |x - w|. Features never seen count nothing."""
+    def score_one(self, x: dict[Any, Any]) -> Any:
+        """w.x (with the intercept), for uniclass radius - |x - w|, for many labels a dict of scores.
+
+        Features never seen count nothing.
+        """
         if not self._named:
             self._events()
+        if self.task == "ordinal":
+            return float(self._lanes_one(x)[0] + self._engine.extra(0, self.averaged))
+        if self.many_scores:
+            scores = self._lanes_one(x)[self._beside :].tolist()
+            return dict(zip(self.labels.known, scores, strict=False))
         score = self._engine.score_one(x, self.averaged)
         return self.radius - score if self.task == "uniclass" else score
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
-        """The label (None before the first one), the number, or for uniclass 1 (inside) or -1 (outside)."""
+        """The label (None before the first one), the set of labels, the rank, the number, or for uniclass 1
+        (inside) or -1 (outside)."""
         if self.task == "classification":
             if not self._named:
                 self._events()
-            score, known = self._engine.score_one(x, self.averaged), self.labels.known
+            labels = self.labels
+            known = labels.known
+            if labels.lanes:
+                return known[self._engine.top_one(x, self.averaged)] if known else None
+            score = self._engine.score_one(x, self.averaged)
             if len(known) == 2:  # as labels.of, without the call
                 return known[1] if score > 0 else known[0]
-            return self.labels.of(score)
+            return labels.of(score)
+        if self.task in ("multilabel", "ordinal"):
+            self._events()
+            return growth.predicted(self, self._lanes_one(x))
         score = self.score_one(x)
         if self.task == "uniclass":
             return 1 if score >= 0 else -1
         return score
 
-    def explain_one(self, x: dict[Any, Any]) -> list[Contribution]:
+    def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
+        lanes: Any = self._engine.scores_one(x, self.averaged)
+        return np.asarray(lanes)
+
+    @property
+    def many_scores(self) -> bool:
+        """Whether each label has a score (two classes have one for both, unless `selection` or `cost` asks)."""
+        return self.task == "multilabel" or (self.task == "classification" and self.labels.lanes)
+
+    @property
+    def _beside(self) -> int:
+        """How many lanes come before those of the labels: 1 for a learned threshold."""
+        return int(self.task == "multilabel" and self.parameters["threshold"] == "learned")
+
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
         """What each feature contributed to the score, the largest first.
 
-        The contributions add up to the score. For uniclass they add up to the squared distance from the
-        centre; what the centre has in features that x has not stands under '(other features)'.
+        The contributions add up to the score; of many labels to that of `label` (of the one with the highest
+        score). For uniclass they add up to the squared distance from the centre; what the centre has in features
+        that x has not stands under '(other features)'.
         """
         self._events()
-        found = self._engine.look_up(x, self.averaged)
+        lane = 0
+        if self.many_scores and self.labels.known:
+            if label is None:
+                lane = self._beside + int(np.argmax(self._lanes_one(x)[self._beside :]))
+            elif self.labels.code(plain(label)) is None:
+                raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
+            else:
+                lane = self._beside + int(self.labels.codes[plain(label)])
+        found = self._engine.look_up(x, lane, self.averaged)
         if self.task == "uniclass":
             parts = explain.of_distance(found, self.weights)
         else:
-            parts = explain.of_product(found, self.intercept if self.parameters["fit_intercept"] else None)
+            has_intercept = self.parameters["fit_intercept"] and self.task != "ordinal"
+            intercept = self._engine.extra(lane, self.averaged) if has_intercept else None
+            parts = explain.of_product(found, intercept)
         return sorted(parts, key=lambda part: -abs(part.contribution))
 
     # ---- many -----------------------------------------------------------------------------------------
@@ -181,12 +261,15 @@ class Learner:
             weights = self._weights(y, len(events), sample_weight)
             with self._lock:
                 self._events()
-                targets, classes, labels = self._targets(y, len(events), weights)
-                if targets is None:
-                    targets = np.zeros(len(events))
-                elif classes is not None:
-                    targets = self.labels.signs_of(targets, weights)
-                self._learn_then_adopt(lambda: self._engine.learn_dicts(events, targets, weights), labels)
+
+                def learn(rows: slice, encoded: Encoded) -> int:
+                    y, _, starts = encoded.part(rows)
+                    part = None if weights is None else weights[rows]
+                    return self._engine.learn_dicts(
+                        events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
+                    )
+
+                growth.learn_batch(self, y, len(events), weights, learn)
 
     def learn(
         self,
@@ -229,6 +312,7 @@ class Learner:
         order: npt.ArrayLike | None = None,
         tolerance: float | None = None,
         max_updates: int | None = None,
+        grow: bool = True,
     ) -> int:
         options: dict[str, Any] = {}
         if order is not None:
@@ -240,17 +324,24 @@ class Learner:
         if max_updates is not None:
             options["max_updates"] = int(max_updates)
         weights = self._weights(y, rows.count, sample_weight)
-        learn: Any = self._engine.learn_dense if rows.indptr is None else self._engine.learn_sparse
         with self._lock:
-            targets, classes, labels = self._targets(y, rows.count, weights)
             self._named = False
-            presented: int = self._learn_then_adopt(
-                lambda: learn(*rows.arrays, targets, classes=classes, weights=weights, **options), labels
-            )
-        return presented
+
+            def learn(part: slice, encoded: Encoded) -> int:
+                engine = self._engine
+                learn_rows: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
+                if part.stop - part.start < rows.count:  # never with an order of its own
+                    options["order"] = np.arange(part.start, part.stop)
+                presented: int = learn_rows(
+                    *rows.arrays, encoded.y, classes=encoded.classes, label_starts=encoded.starts, weights=weights,
+                    **options,
+                )  # fmt: skip
+                return presented
+
+            return growth.learn_batch(self, y, rows.count, weights, learn, grow)
 
     def scores(self, X: Any) -> Doubles:
-        """The score of each row: w.x, or for uniclass radius - |x - w|."""
+        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label."""
         if not is_frame(X):
             return self.scores_of(self._unnamed_rows(X))
         scores = self.scores_of(self._named_rows(X, learning=False))
@@ -260,16 +351,30 @@ class Learner:
         return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self.feature_names))
 
     def scores_of(self, rows: Rows) -> Doubles:
+        scores = self.lanes_of(rows)
+        if self.task == "uniclass":
+            return self.radius - scores
+        if self.task == "ordinal":
+            return scores.reshape(len(scores), -1)[:, 0] + self._engine.extra(0, self.averaged)
+        if self.many_scores:
+            return scores.reshape(len(scores), -1)[:, self._beside : self._beside + len(self.labels.known)]
+        return scores
+
+    def lanes_of(self, rows: Rows) -> Doubles:
+        """What the core says of each row: a score a lane (ordinal: w.x less each threshold)."""
         engine = self._engine
         score: Any = engine.score_dense if rows.indptr is None else engine.score_sparse
         scores: Doubles = score(*rows.arrays, averaged=self.averaged)
-        return self.radius - scores if self.task == "uniclass" else scores
+        return scores
+
+    def lanes(self, X: Any) -> Doubles:
+        return self.lanes_of(self._named_rows(X, learning=False) if is_frame(X) else self._unnamed_rows(X))
 
     # ---- what has been learned ------------------------------------------------------------------------
 
     @property
     def weights(self) -> npt.NDArray[Any]:
-        """w (the average, if `average`), one number a column; for uniclass the centre."""
+        """w (the average, if `average`), one number a column; many labels: a row each; for uniclass the centre."""
         return self._weights_of(self.averaged)
 
     @property
@@ -279,15 +384,34 @@ class Learner:
 
     def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
         weights: Any = self._engine.weights(averaged)
+        if self.many_scores:
+            weights = weights[self._beside : self._beside + len(self.labels.known)]
         return np.asarray(weights, dtype=self.parameters["dtype"])
 
     @property
-    def intercept(self) -> float:
-        return 0.0 if self.task == "uniclass" else self._engine.extra(self.averaged)
+    def intercept(self) -> Any:
+        """A number; many labels: one each."""
+        return self._intercept_of(self.averaged)
 
     @property
-    def last_intercept(self) -> float:
-        return 0.0 if self.task == "uniclass" else self._engine.extra(False)
+    def last_intercept(self) -> Any:
+        return self._intercept_of(False)
+
+    def _intercept_of(self, averaged: bool) -> Any:
+        if self.task in ("uniclass", "ordinal"):
+            return 0.0
+        if self.many_scores:
+            return self._extras(averaged)[self._beside : self._beside + len(self.labels.known)]
+        return self._engine.extra(0, averaged)
+
+    def _extras(self, averaged: bool) -> Doubles:
+        extras: Any = self._engine.extras(averaged)
+        return np.asarray(extras)
+
+    @property
+    def thresholds(self) -> Doubles:
+        """Ordinal: the thresholds b between the ranks."""
+        return self._extras(self.averaged)
 
     @property
     def radius(self) -> float:
@@ -295,7 +419,7 @@ class Learner:
         bound = self.parameters["max_radius"]
         if bound is None:
             return float(self.parameters["radius"])
-        c = self._engine.extra(self.averaged)
+        c = self._engine.extra(0, self.averaged)
         return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
 
     @property
@@ -311,9 +435,15 @@ class Learner:
         """The names of the columns, in their order (none if hashed, or learned from arrays)."""
         return self._engine.names()
 
-    def named_weights(self) -> dict[Any, float]:
-        names = self.feature_names
-        return dict(zip(names, self.weights[: len(names)].tolist(), strict=True))
+    def named_weights(self) -> dict[Any, Any]:
+        """The weights by the names of their features; many labels: for each label."""
+        names, weights = self.feature_names, self.weights
+        if not self.many_scores:
+            return dict(zip(names, weights[: len(names)].tolist(), strict=True))
+        return {
+            label: dict(zip(names, its[: len(names)].tolist(), strict=True))
+            for label, its in zip(self.labels.known, weights, strict=True)
+        }
 
     def name_columns(self, names: Iterable[str]) -> None:
         """Names the columns of arrays that are to come, so that dicts can be learned too."""
@@ -321,88 +451,27 @@ class Learner:
         self._arrays_fit = True
 
     def change(self, **changes: Any) -> None:
-        """Goes on with another `step`, `C`, `margin` or `epsilon`; what was learned stays."""
-        fixed = [n for n in changes if n not in ("step", "C", "margin", "epsilon")]
+        """Goes on with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
+        fixed = [n for n in changes if n not in ("step", "C", "margin", "beta", "epsilon")]
         if fixed:
             names = ", ".join(fixed)
             raise ValueError(f"{names} cannot change once learning has begun; start anew with `fit`")
         changed = {**self.parameters, **changes}
         parameters.check(self.task, changed)
         self._engine.change_rule(
-            changed["step"], float(changed["C"]), float(changed["margin"]), float(changed["epsilon"])
-        )
+            changed["step"], float(changed["C"]), float(changed["margin"]), float(changed["epsilon"]),
+            float(changed["beta"]),
+        )  # fmt: skip
         self.parameters = changed
 
     # ---- labels, targets, rows --------------------------------------------------------------------------
-
-    def _learn_with_labels(self, x: dict[Any, Any], y: Any, weight: float) -> None:
-        """Until two labels are known. If the second one's place is before the first one's, w changes sign."""
-        label = plain(y)
-        if self._class_weight is not None:
-            weight *= self._class_weight.get(label, 1.0)
-        with self._lock:
-            sign, labels = self.labels.sign(label), None
-            if sign is None:
-                labels = self.labels.with_new([label])
-                self._check_labels(labels)
-                sign = 1.0 if self.labels.known else labels.signs[label]
-            self._learn_then_adopt(lambda: self._engine.learn_one(x, sign, weight), labels)
-
-    def _learn_then_adopt(self, learn: Callable[[], Any], labels: Labels | None) -> Any:
-        """New labels are known once something was learned from them, be it that Ctrl-C came right after."""
-        if labels is None:
-            return learn()
-        rounds = self._engine.statistics()[0]
-        try:
-            return learn()
-        finally:
-            if self._engine.statistics()[0] != rounds:
-                self._adopt(labels)
-
-    def _check_labels(self, labels: Labels | None) -> None:
-        if labels is not None and self.parameters["w1"] is not None:
-            raise ValueError("with a start vector w1 the two labels must be known ahead: give classes=[...]")
-
-    def _adopt(self, labels: Labels) -> None:
-        """What was learned from new labels is learned: they are known now, and w is that of their order."""
-        flips = self.labels.flips(labels)
-        self.labels = labels
-        if flips:
-            self._engine.negate()
-
-    def _number(self, y: Any) -> float:
-        try:
-            if not isinstance(y, (str, bytes)):
-                return float(y)
-        except (TypeError, ValueError, OverflowError):
-            pass
-        raise ValueError(f"the target must be a number, not {y!r}")
-
-    def _targets(
-        self, y: Any, count: int, weights: Doubles | None
-    ) -> tuple[npt.NDArray[Any] | None, Doubles | None, Labels | None]:
-        """What the core takes as targets, with the two classes if they are labels; and the labels if new."""
-        if self.task == "uniclass":
-            return None, None, None
-        if y is None:
-            raise ValueError(f"{self.task} needs a target: y is None")
-        y = as_numbers(y, "y") if self.task == "regression" else as_labels(y)
-        if len(y) != count:
-            raise ValueError(f"y has {len(y)} entries for {count} rows")
-        if self.task == "regression":
-            return y, None, None
-        targets, classes, labels = self.labels.targets(y, weights)
-        self._check_labels(labels)
-        return targets, classes, labels
 
     def _weights(self, y: Any, count: int, sample_weight: npt.ArrayLike | None) -> Doubles | None:
         weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
         if weights is not None and len(weights) != count:
             raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
         if self._class_weight is not None and y is not None:
-            labels = as_labels(y)
-            if len(labels) != count:
-                raise ValueError(f"y has {len(labels)} entries for {count} rows")
+            labels = targets.labels_of(y, count)
             factors = np.ones(count)
             for label, factor in self._class_weight.items():
                 factors[labels == label] = factor
@@ -451,7 +520,7 @@ class Learner:
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         with self._lock:
-            (state, names), labels = self._engine.state(), self.labels.known
+            (state, names), labels = self._engine.state(), self.labels
         tensors: model_file.Tensors = dict(state)
         while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
             names.pop()
@@ -463,7 +532,9 @@ class Learner:
             "kind": "Learner",
             "task": self.task,
             "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
-            "labels": labels,
+            "labels": labels.known,
+            "lanes": labels.lanes,
+            "closed": self.closed,
             "arrays_fit": self._arrays_fit,
         }
         return header, tensors
@@ -472,12 +543,18 @@ class Learner:
     def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Learner:
         values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
         start = tensors.get("w1", values.get("w1"))
-        learner = cls(header["task"], **{**values, "w1": None})
+        learner = cls(
+            header["task"], **{**values, "w1": None, "beta": values.get("beta") or parameters.default("beta")}
+        )
         learner.parameters["w1"] = start
-        learner.labels = Labels(header["labels"])
+        if "beta" in values:
+            learner.parameters["beta"] = values["beta"]
+        learner.labels = Labels(header["labels"], header.get("lanes", False))
+        learner.closed = header.get("closed", False)
         learner._arrays_fit = header["arrays_fit"]
+        learner._engine = learner._new_engine(learner.labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        learner._engine.restore(tensors["v"], tensors["u"], tensors["reals"], tensors["counts"])
+        learner._engine.restore(*growth.restored(tensors, lacks_cost="lanes" not in header))
         return learner
 
     @classmethod
@@ -498,6 +575,6 @@ class Learner:
         shown = [
             f"{name}={value!r}"
             for name, value in self.parameters.items()
-            if not isinstance(value, np.ndarray) and value != parameters.default(name)
+            if isinstance(value, (str, bool, int, float)) and value != parameters.default(name)
         ]
         return f"Learner({', '.join([repr(self.task), *shown])})"

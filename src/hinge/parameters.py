@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-TASKS = ("classification", "regression", "uniclass")
+TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype")
+SELECTIONS = ("max", "prediction", "simperc", "simproj", "conproj", "mira", "uniform")
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,50 @@ def _is_start(value: Any) -> bool:
         weights = np.asarray(list(value.values()) if isinstance(value, Mapping) else value, dtype=np.float64)
     except (TypeError, ValueError):
         return False
-    return weights.ndim == 1 and bool(np.isfinite(weights).all())
+    return weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1 and len(value) == 2
+def _is_classes(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1 and len(value) >= 2
+
+
+def _is_nonnegative(value: Any) -> bool:
+    try:
+        numbers_ = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.isfinite(numbers_).all() and (numbers_ >= 0).all())
+
+
+def _is_matrix(value: Any) -> bool:
+    """A square matrix of numbers of 0 or more, or a dict of dicts of them."""
+    if isinstance(value, Mapping):
+        rows = list(value.values())
+        return bool(rows) and all(
+            isinstance(row, Mapping) and _is_nonnegative(list(row.values())) for row in rows
+        )
+    return _is_nonnegative(value) and np.ndim(value) == 2 and np.shape(value)[0] == np.shape(value)[1]
+
+
+def _is_cost(value: Any) -> bool:
+    if not _is_matrix(value):
+        return False
+    if isinstance(value, Mapping):
+        return all(row.get(label, 0) == 0 for label, row in value.items())
+    return not np.diagonal(np.asarray(value, dtype=np.float64)).any()
+
+
+def _is_nu(value: Any) -> bool:
+    """One set of weights, or a list of several (matrices, or dicts of dicts; ordinal: vectors)."""
+    if isinstance(value, Mapping):
+        return _is_matrix(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
+        return all(_is_matrix(one) for one in value)
+    return _is_nonnegative(value) and np.ndim(value) in (1, 2, 3)
+
+
+def _is_threshold(value: Any) -> bool:
+    return (isinstance(value, str) and value == "learned") or (_is_real(value) and math.isfinite(value))
 
 
 def _is_dtype(value: Any) -> bool:
@@ -94,7 +134,8 @@ def _is_seed(value: Any) -> bool:
 
 
 _CLASSIFICATION = ("classification",)
-_LINEAR = ("classification", "regression")
+_LABELS = ("classification", "multilabel", "ordinal", "prototype")
+_LINEAR = ("classification", "regression", "multilabel")
 
 PARAMETERS: dict[str, Parameter] = {
     p.name: p
@@ -102,7 +143,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "step",
             "pa1",
-            "'pa', 'pa1', 'pa2' or (classification) 'perceptron'",
+            "'pa', 'pa1', 'pa2' or (labels) 'perceptron'",
             _one_of("pa", "pa1", "pa2", "perceptron"),
             "How far to move on a loss. 'pa': until there is no loss. 'pa1': the same, but never farther than "
             "C. 'pa2': a part of it, less for small C. 'perceptron': by x, on mistakes only.",
@@ -120,8 +161,65 @@ PARAMETERS: dict[str, Parameter] = {
             1.0,
             "a finite number greater than 0",
             _real(0),
-            "The margin to keep: the loss is [margin - y w.x]_+.",
-            _CLASSIFICATION,
+            "The margin to keep: the loss is [margin - y w.x]_+, or for many labels the margin less the lead of "
+            "the relevant label over the irrelevant one.",
+            _LABELS,
+        ),
+        Parameter(
+            "selection",
+            "max",
+            "'max', 'prediction', 'simperc', 'simproj', 'conproj', 'mira' or (perceptron) 'uniform'",
+            _one_of(*SELECTIONS),
+            "Which violated constraints count. 'max': the worst. 'prediction': that of the predicted label, if it is "
+            "wrong. 'simproj', 'conproj', 'simperc': all that are violated (or wrong), each on its own, averaged. "
+            "'mira': all of them, exactly. 'uniform': the perceptron with all wrong labels. With two classes all but "
+            "'max' give each class its own weights.",
+            _LABELS,
+        ),
+        Parameter(
+            "beta",
+            0.01,
+            "a finite number, 0 or more (0 needs w1)",
+            _real(0, inclusive=True),
+            "The margin of selection='mira'. From w = 0 a beta of 0 never moves.",
+            ("classification", "multilabel"),
+        ),
+        Parameter(
+            "cost",
+            None,
+            "None, a square matrix or a dict of dicts, of numbers of 0 or more with 0 on the diagonal",
+            _or_none(_is_cost),
+            "cost[y][r]: what it costs to predict r when y is true (in a matrix: in the order of the classes). The "
+            "margin against r is margin * sqrt(cost); selection is 'max' or 'prediction'. "
+            "`hinge.tree_cost` makes one from a hierarchy.",
+            ("classification", "prototype"),
+        ),
+        Parameter(
+            "nu",
+            None,
+            "None, or numbers of 0 or more: a matrix or dict of dicts for pairs of labels (ordinal: a vector), or "
+            "a list of several",
+            _or_none(_is_nu),
+            "Weights of the constraints for 'simproj' and 'conproj': the cap of the constraint that label r beats s is "
+            "C / nu[r][s] (ordinal: C / nu[j] for threshold j). Of several the largest counts.",
+            _LABELS,
+        ),
+        Parameter(
+            "threshold",
+            "learned",
+            "'learned' or a finite number",
+            _is_threshold,
+            "Labels that score higher are predicted. 'learned': a linear function of x, learned beside the ranking.",
+            ("multilabel",),
+        ),
+        Parameter(
+            "sort_thresholds",
+            None,
+            "None, True or False",
+            _or_none(_is_bool),
+            "Sort the thresholds after each step. None: where a step may cross them, that is for all selections "
+            "but 'simproj', which keeps them in order.",
+            ("ordinal",),
         ),
         Parameter(
             "epsilon",
@@ -159,7 +257,8 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "w1",
             None,
-            "None, a vector of finite numbers, a dict of named weights, or (uniclass) 'first' or 'zero'",
+            "None, a vector of finite numbers, a matrix of them (many labels: a row each), a dict of named weights, "
+            "or (uniclass) 'first' or 'zero'",
             _is_start,
             "Where to start. None is 0; for uniclass it is 'first': the first instance becomes the centre, and "
             "is not a round.",
@@ -175,10 +274,19 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "classes",
             None,
-            "None or two different labels",
-            _or_none(_is_pair),
-            "The two labels in order, the negative one first, if known ahead. None: from the data, sorted.",
-            _CLASSIFICATION,
+            "None or two or more different labels",
+            _or_none(_is_classes),
+            "The labels in order, if known ahead; others are refused then. None: from the data, sorted in `fit`; in "
+            "a stream new labels are welcome any time. Ranks: from the lowest to the highest.",
+            _LABELS,
+        ),
+        Parameter(
+            "max_labels",
+            2**16,
+            "a whole number from 2 to 2^24",
+            _whole(2, 2**24),
+            "The most labels that the model accepts; a stream that would bring more is refused.",
+            ("classification", "multilabel", "prototype"),
         ),
         Parameter(
             "class_weight",
@@ -274,8 +382,9 @@ PARAMETERS: dict[str, Parameter] = {
 
 # The options of a `Learner`; the others belong to `fit`.
 OF_LEARNER = (
-    "step", "C", "margin", "epsilon", "radius", "max_radius", "fit_intercept", "w1", "average", "classes",
-    "class_weight", "hash_bits", "max_features", "dtype",
+    "step", "C", "margin", "selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "epsilon", "radius",
+    "max_radius", "fit_intercept", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits",
+    "max_features", "dtype",
 )  # fmt: skip
 
 
@@ -290,8 +399,10 @@ def check(task: str, values: Mapping[str, Any]) -> None:
         if not parameter.accepts(value):
             raise ValueError(f"{name} must be {parameter.allowed}, not {value!r}")
     step = values.get("step")
-    if step == "perceptron" and task != "classification":
-        raise ValueError(f"step='perceptron' is for classification; for {task} use 'pa', 'pa1' or 'pa2'")
+    if task in _LABELS:
+        _check_selection(task, values)
+    elif step == "perceptron":
+        raise ValueError(f"step='perceptron' is for labels; for {task} use 'pa', 'pa1' or 'pa2'")
     if values.get("tolerance") is not None and step != "pa":
         raise ValueError(
             f"tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
@@ -304,6 +415,41 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
         raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")
+
+
+def _check_selection(task: str, values: Mapping[str, Any]) -> None:
+    step, selection = values.get("step", "pa1"), values.get("selection", "max")
+    allowed = {
+        "ordinal": ("max", "simperc", "simproj", "conproj"),
+        "prototype": ("max", "prediction", "simperc", "simproj", "conproj", "uniform"),
+    }.get(task, SELECTIONS)
+    if selection not in allowed:
+        raise ValueError(f"selection={selection!r} is not for {task}; there are {', '.join(allowed)}")
+    if step == "perceptron" and (selection not in ("max", "uniform") or task == "ordinal"):
+        nearest = (
+            "selection='simperc' (with step='pa1')" if task == "ordinal" else "selection 'max' or 'uniform'"
+        )
+        raise ValueError(
+            f"step='perceptron' does not go with selection={selection!r} for {task}; use {nearest}"
+        )
+    if selection == "uniform" and step != "perceptron":
+        raise ValueError(
+            "selection='uniform' is for step='perceptron'; 'simperc' is the same with steps of length C"
+        )
+    if selection == "simperc" and step != "pa1":
+        raise ValueError(f"selection='simperc' takes steps of length C: use step='pa1', not {step!r}")
+    if selection == "simperc" and math.isinf(values.get("C", 1.0)):
+        raise ValueError("selection='simperc' takes steps of length C: C must be finite")
+    if selection == "mira" and step not in ("pa", "pa1"):
+        raise ValueError(
+            f"selection='mira' has one linear slack: use step='pa1' (or 'pa', without), not {step!r}"
+        )
+    if selection == "mira" and values.get("beta") == 0 and values.get("w1") is None:
+        raise ValueError("selection='mira' with beta=0 never moves from 0: give w1, or a beta above 0")
+    if values.get("cost") is not None and (selection not in ("max", "prediction") or step == "perceptron"):
+        raise ValueError("cost goes with selection 'max' or 'prediction' and the steps 'pa', 'pa1', 'pa2'")
+    if values.get("nu") is not None and selection not in ("simproj", "conproj"):
+        raise ValueError(f"nu goes with selection 'simproj' or 'conproj', not {selection!r}")
 
 
 def names_for(task: str, names: Iterable[str]) -> list[str]:

@@ -10,12 +10,13 @@ class Statistics:
     """What a learner has been through. Losses are those suffered before each update."""
 
     rounds: int
-    mistakes: int  # margin <= 0; outside of the tube; outside of the ball
+    mistakes: int  # margin <= 0 (a label out of order); outside of the tube; outside of the ball
     updates: int
     loss: float
     squared_loss: float
-    largest_q: float  # the largest squared norm of an instance: R^2 of the bounds
+    largest_q: float  # the largest squared norm of a constraint (binary: of an instance): R^2 of the bounds
     progress: float  # sum of tau (2 l - tau q), the left side of J06's Lemma 1
+    cost: float = 0.0  # of the predictions; without costs given, the mistakes
 
     @property
     def error(self) -> float:

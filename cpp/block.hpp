@@ -1,0 +1,58 @@
+// Single-prototype ranking (S9.1): one w for all labels, and a feature vector phi(x, r) for each label r.
+// The vectors share their columns; each has a value in every one of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "instance.hpp"
+
+namespace hinge {
+
+struct Block {
+  const std::int64_t* columns;
+  const double* values;  // labels x size: the vector of a label lies together
+  std::size_t size;      // columns
+  std::size_t labels;
+
+  Instance vector(std::size_t label) const { return instance(values + label * size); }
+
+  Instance instance(const double* its_values) const {
+    Instance x;
+    x.values = its_values;
+    x.columns = columns;
+    x.size = size;
+    x.layout = Layout::sparse64;
+    x.transient = true;
+    return x;
+  }
+
+  // |phi_r - phi_s|^2
+  double between(std::size_t r, std::size_t s) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      const double difference = values[r * size + j] - values[s * size + j];
+      sum += difference * difference;
+    }
+    return sum;
+  }
+
+  // d_j = sum_r amounts_r phi_rj
+  double direction(const double* amounts, std::size_t j) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < labels; ++r)
+      if (amounts[r] != 0) sum += amounts[r] * values[r * size + j];
+    return sum;
+  }
+  // |d|^2
+  double moved(const double* amounts) const {
+    double squares = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      const double d = direction(amounts, j);
+      squares += d * d;
+    }
+    return squares;
+  }
+};
+
+}  // namespace hinge

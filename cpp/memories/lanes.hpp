@@ -1,0 +1,330 @@
+// Weights for many lanes in the Euclidean geometry: one lane a label (multi-prototype), or, for ordinal
+// regression, one w that all lanes share and an extra coordinate for each lane, its threshold.
+//
+// The weights of a feature lie together: v[column * stride + lane]. As in Weights there is an extra coordinate,
+// here one a lane, in which every instance has the value `constant`: 1 for intercepts (0 without them), -1
+// for thresholds. Averages are lazy as in Weights: A = tallied * v + u.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "buffer.hpp"
+#include "lane_sums.hpp"
+#include "memory.hpp"
+#include "weights.hpp"
+
+namespace hinge {
+
+template <class Real>
+class Lanes final : public Memory {
+ public:
+  struct Kind {
+    double constant = 0;   // the value of the extra coordinates in every instance
+    bool shared = false;   // all lanes share their weights, and differ in their extra coordinates only
+    bool sorted = false;   // the extra coordinates are put in order after each move
+  };
+
+  Lanes(std::size_t lanes, Kind kind, bool averaging)
+      : Memory(largest, kind.constant * kind.constant, false), kind_(kind), averaging_(averaging) {
+    widen(lanes);
+  }
+
+  std::size_t dimension() const override { return columns_; }
+  std::size_t lanes() const override { return extras.size(); }
+
+  void resize(std::size_t dimension) override {
+    if (averaging_) u.resize(dimension * stride_);  // may throw: `columns_` comes last
+    v.resize(dimension * stride_);
+    columns_ = dimension;
+  }
+
+  // New lanes start at 0; lanes that are given up must never have moved.
+  void widen(std::size_t lanes) {
+    const std::size_t held = kind_.shared ? 1 : lanes;
+    if (held > stride_) {
+      const std::size_t stride = kind_.shared ? 1 : padded(std::max(held, stride_ + stride_ / 2));
+      Buffer<Real> wider_v = spread(v, stride);
+      if (averaging_) u = spread(u, stride);
+      v = std::move(wider_v);
+      stride_ = stride;
+    }
+    extra_sums.resize(lanes);
+    extras.resize(lanes);
+  }
+
+  // Goes on from a learner of two classes: half of w for the one, half against the other.
+  void start_from(const Weights<Real>& w) {
+    resize(w.dimension());
+    for (std::size_t i = 0; i < columns_; ++i) {
+      v[i * stride_ + 1] = w.v[i] / 2;
+      v[i * stride_] = 0 - w.v[i] / 2;
+      if (!averaging_) continue;
+      u[i * stride_ + 1] = w.u[i] / 2;
+      u[i * stride_] = 0 - w.u[i] / 2;
+    }
+    extras[1] = w.now.extra / 2, extras[0] = 0 - extras[1];
+    extra_sums[1] = w.now.extra_sum / 2, extra_sums[0] = 0 - extra_sums[1];
+    tallied = w.now.tallied;
+    reach_ = w.reach() / 2;
+  }
+
+  Reading read(const Instance& x, Reads /*reads*/, double* scores) const override {
+    return visit(x, [&](auto features) {
+      const Sums s = sums(Nothing{}, features);
+      if (!s.in_order()) return Reading{0, 0, 0, 0, false};
+      if (kind_.shared)
+        std::fill_n(scores, lanes(), one_sum(features, InArray<Real>{v.data()}));
+      else
+        scores_of(features, scores);
+      return finish(scores, extras.data(), 1, s.square);
+    });
+  }
+
+  Reading read_average(const Instance& x, Reads reads, double* scores) const override {
+    if (tallied == 0) return read(x, reads, scores);
+    return visit(x, [&](auto features) {
+      const Sums s = sums(Nothing{}, features);
+      if (!s.in_order()) return Reading{0, 0, 0, 0, false};
+      std::fill_n(scores, lanes(), 0.0);
+      for (std::size_t j = 0; j < features.size; ++j)
+        for (std::size_t r = 0; r < held(); ++r)
+          scores[r] += features.value(j) * averaged_sum(features.column(j) * stride_ + r);
+      if (kind_.shared) std::fill_n(scores, lanes(), scores[0]);
+      return finish(scores, extra_sums.data(), 1.0 / static_cast<double>(tallied), s.square);
+    });
+  }
+
+  void move(const double* amounts, double /*decay*/, const Instance& x) override {
+    moving_.clear();
+    if (kind_.shared) {
+      double total = 0;
+      for (std::size_t r = 0; r < lanes(); ++r) total += amounts[r];
+      moving_.push_back({0, total});
+    } else {
+      for (std::size_t r = 0; r < lanes(); ++r)
+        if (amounts[r] != 0) moving_.push_back({r, amounts[r]});
+    }
+    visit(x, [&](auto features) {
+      if (journaling_) journal(features);
+      const double alpha = static_cast<double>(tallied);
+      const auto add = [&](std::size_t j, const Moving& m) HINGE_INLINE_LAMBDA {
+        const std::size_t place = features.column(j) * stride_ + m.lane;
+        const double before = static_cast<double>(v[place]);
+        v[place] = static_cast<Real>(before + m.amount * features.value(j));
+        if (averaging_) u[place] -= alpha * (static_cast<double>(v[place]) - before);
+      };
+      constexpr std::size_t few = 4;  // then lane by lane, else the lanes of a feature together
+      if (moving_.size() <= few)
+        for (const Moving& m : moving_)
+          for (std::size_t j = 0; j < features.size; ++j) add(j, m);
+      else
+        for (std::size_t j = 0; j < features.size; ++j)
+          for (const Moving& m : moving_) add(j, m);
+    });
+    for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * kind_.constant;
+    if (kind_.sorted) std::sort(extras.begin(), extras.end());
+  }
+
+  void tally() override {
+    for (std::size_t r = 0; r < lanes(); ++r) extra_sums[r] += extras[r];
+    tallied += 1;
+  }
+
+  // Each move notes what it overwrites, until that is more than a copy of all weights.
+  // Weights that are all 0 need neither.
+  void begin(std::size_t stored) override {
+    if (stored >= columns_) v.expect_use(), u.expect_use();
+    before_ = {extras, extra_sums, tallied, reach_};
+    all_zero_ = reach_ == 0 && tallied == 0;
+    journaling_ = !all_zero_;
+  }
+  void commit() override {
+    journaling_ = copied_ = false;
+    journal_ = {};
+    copied_v_ = {};
+    copied_u_ = {};
+  }
+  void rollback() override {
+    if (copied_) {
+      v = std::move(copied_v_);
+      u = std::move(copied_u_);
+    } else if (all_zero_) {
+      v.clear();
+      u.clear();
+    } else {
+      undo(v, u);
+    }
+    columns_ = v.size() / stride_;
+    extras = before_.extras;
+    extra_sums = before_.extra_sums;
+    tallied = before_.tallied;
+    reach_ = before_.reach;
+    commit();
+  }
+
+  double weight(std::size_t column, std::size_t lane, bool averaged) const override {
+    const std::size_t place = column * stride_ + (kind_.shared ? 0 : lane);
+    if (!averaged || tallied == 0) return static_cast<double>(v[place]);
+    return averaged_sum(place) / static_cast<double>(tallied);
+  }
+  double extra(std::size_t lane, bool averaged) const override {
+    return averaged && tallied > 0 ? extra_sums[lane] / static_cast<double>(tallied) : extras[lane];
+  }
+
+  void start_at(const double* w, std::size_t size, const double* start_extras) override {
+    resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t r = 0; r < held(); ++r) v[i * stride_ + r] = static_cast<Real>(w[r * size + i]);
+    std::copy_n(start_extras, lanes(), extras.begin());
+    reach_ = look_for_reach();
+    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+  }
+
+  double reach() const { return reach_; }
+  // How many weights a column has.
+  std::size_t held() const { return kind_.shared ? 1 : lanes(); }
+  // The state, without padding: dimension() x held() numbers.
+  void save(Real* to_v, double* to_u) const {
+    for (std::size_t i = 0; i < columns_; ++i) {
+      std::copy_n(v.data() + i * stride_, held(), to_v + i * held());
+      if (averaging_) std::copy_n(u.data() + i * stride_, held(), to_u + i * held());
+    }
+  }
+  void restore(const Real* from_v, const double* from_u, std::size_t size, double reach) {
+    resize(size);
+    for (std::size_t i = 0; i < columns_; ++i) {
+      std::copy_n(from_v + i * held(), held(), v.data() + i * stride_);
+      if (averaging_) std::copy_n(from_u + i * held(), held(), u.data() + i * stride_);
+    }
+    reach_ = std::max(reach, look_for_reach());  // what it says of itself is not believed where it matters
+  }
+
+  // The state beside the weights, open to be saved and restored.
+  std::vector<double> extras, extra_sums;
+  std::int64_t tallied = 0;
+
+ private:
+  static constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) / 8;
+
+  // No weights: for the norm alone, with the check of the columns.
+  struct Nothing {
+    double operator()(std::size_t /*column*/) const { return 0; }
+  };
+  struct Moving {
+    std::size_t lane;
+    double amount;
+  };
+
+  double averaged_sum(std::size_t place) const {
+    return static_cast<double>(tallied) * static_cast<double>(v[place]) + u[place];
+  }
+
+  template <class Features>
+  void scores_of(const Features& x, double* scores) const {
+    constexpr std::size_t small = 64;
+    double sums[small];  // the padding lanes are summed too
+    if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
+    if (stride_ <= small) {
+      lane_sums(v.data(), stride_, x, sums);
+      std::copy_n(sums, lanes(), scores);
+      return;
+    }
+    std::vector<double> many(stride_);
+    lane_sums(v.data(), stride_, x, many.data());
+    std::copy_n(many.data(), lanes(), scores);
+  }
+
+  template <class Features, class WeightAt>
+  static double one_sum(const Features& x, const WeightAt& weight) {
+    return sums(weight, x).product;
+  }
+
+  // With the extra coordinates. The sum of all is not finite if one of them is not.
+  Reading finish(double* scores, const double* extra, double share, double square) const {
+    double all = 0;
+    for (std::size_t r = 0; r < lanes(); ++r) {
+      scores[r] = share * (scores[r] + extra[r] * kind_.constant);
+      all += scores[r];
+    }
+    const double q = square + (kind_.shared ? 0 : constant2_);
+    return Reading{all, all, q, square, true};
+  }
+
+  template <class Number>
+  Buffer<Number> spread(const Buffer<Number>& narrow, std::size_t stride) const {
+    Buffer<Number> wide;
+    wide.resize(columns_ * stride);
+    for (std::size_t i = 0; i < columns_; ++i) std::copy_n(narrow.data() + i * stride_, stride_, wide.data() + i * stride);
+    return wide;
+  }
+
+  double look_for_reach() const override {
+    double reach = 0;
+    for (const double extra : extras) reach = std::max(reach, std::abs(extra));
+    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(static_cast<double>(v[i])));
+    return reach;
+  }
+
+  struct Was {
+    std::size_t place;
+    Real v;
+    double u;
+  };
+
+  template <class Features>
+  void journal(const Features& x) {
+    if (journal_.size() + x.size * moving_.size() > v.size() / 2) {
+      copied_v_ = v;
+      copied_u_ = u;
+      undo(copied_v_, copied_u_);
+      copied_ = true;
+      journaling_ = false;
+      return;
+    }
+    const std::size_t noted = journal_.size();
+    try {
+      for (std::size_t j = 0; j < x.size; ++j)
+        for (const Moving& m : moving_) {
+          const std::size_t place = x.column(j) * stride_ + m.lane;
+          journal_.push_back({place, v[place], averaging_ ? u[place] : 0});
+        }
+    } catch (...) {  // out of memory: what was not noted has not moved either
+      journal_.resize(noted);
+      throw;
+    }
+  }
+  void undo(Buffer<Real>& old_v, Buffer<double>& old_u) const {
+    for (auto was = journal_.rbegin(); was != journal_.rend(); ++was) {
+      old_v[was->place] = was->v;
+      if (averaging_) old_u[was->place] = was->u;
+    }
+  }
+
+  Kind kind_;
+  bool averaging_;
+  std::size_t columns_ = 0;
+  std::size_t stride_ = 0;
+  Buffer<Real> v;
+  Buffer<double> u;
+  std::vector<Moving> moving_;
+
+  struct Before {
+    std::vector<double> extras, extra_sums;
+    std::int64_t tallied = 0;
+    double reach = 0;
+  };
+  Before before_;
+  bool journaling_ = false;
+  bool copied_ = false;
+  bool all_zero_ = false;
+  std::vector<Was> journal_;
+  Buffer<Real> copied_v_;
+  Buffer<double> copied_u_;
+};
+
+}  // namespace hinge

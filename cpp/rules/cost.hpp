@@ -1,0 +1,49 @@
+// Cost-sensitive multiclass learning (J06 section 8): score_y - score_r >= margin sqrt(rho(y, r)).
+//
+// `prediction`: the constraint of the predicted label. `max`: the one with the largest loss.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "labels.hpp"
+
+namespace hinge {
+
+class CostSensitive final : public Rule {
+ public:
+  enum Selection : std::uint8_t { max_, prediction_ };
+  // `cost` is rho, row by row: rho(y, r) >= 0, rho(y, y) = 0.
+  CostSensitive(Step step, double margin, Selection selection, std::vector<double> cost)
+      : step_(step), margin_(margin), selection_(selection), cost_(std::move(cost)), wanted_(cost_) {
+    for (double& wanted : wanted_) wanted = margin * std::sqrt(wanted);
+  }
+
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const Relevant relevant(truth, scores.count);
+    const std::size_t y = relevant.first(), predicted = top_label(scores);
+    const double* wanted = wanted_.data() + y * scores.count;
+    std::size_t other = selection_ == prediction_ ? predicted : y;
+    for (std::size_t r = 0; r < scores.count && selection_ == max_; ++r)
+      if (scores.of[r] + wanted[r] > scores.of[other] + wanted[other]) other = r;
+    Move move;
+    std::fill_n(amounts, scores.count, 0.0);
+    move.q = 2 * scores.q;
+    move.mistake = worst_pair(scores, relevant).margin(scores) <= 0;
+    move.cost = cost_[y * scores.count + predicted];
+    if (other == y) return move;
+    move.loss = std::max(0.0, scores.of[other] - scores.of[y] + wanted[other]);
+    const double size = scores.between(y, other);
+    move_pair(move, scores, y, other, step_.length(move.loss, size, weight), size, amounts);
+    return move;
+  }
+
+ private:
+  Step step_;
+  double margin_;
+  Selection selection_;
+  std::vector<double> cost_;
+  std::vector<double> wanted_;
+};
+
+}  // namespace hinge

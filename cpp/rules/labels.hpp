@@ -1,0 +1,85 @@
+// What the rules for many labels share: the relevant labels Y, and the pair that is worst.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "rule.hpp"
+
+namespace hinge {
+
+// The relevant labels of a round, ascending: one label, or a set.
+class Relevant {
+ public:
+  Relevant(const Truth& truth, std::size_t labels)
+      : first_(truth.labels == nullptr ? &one_ : truth.labels), count_(truth.labels == nullptr ? 1 : truth.count) {
+    if (truth.labels == nullptr) {
+      if (!(truth.value >= 0 && truth.value < static_cast<double>(labels)))
+        throw Refused("there is no label with the index " + std::to_string(truth.value));
+      one_ = static_cast<std::int64_t>(truth.value);
+    }
+    if (count_ > 0 && static_cast<std::size_t>(first_[count_ - 1]) >= labels)
+      throw Refused("there is no label with the index " + std::to_string(first_[count_ - 1]));
+  }
+  Relevant(const Relevant&) = delete;  // it may point at itself
+  Relevant& operator=(const Relevant&) = delete;
+
+  // Calls function(label, whether it is relevant) for all labels, ascending.
+  template <class Function>
+  void each(std::size_t labels, Function&& function) const {
+    std::size_t next = 0;
+    for (std::size_t r = 0; r < labels; ++r) {
+      const bool relevant = next < count_ && static_cast<std::size_t>(first_[next]) == r;
+      next += relevant;
+      function(r, relevant);
+    }
+  }
+  bool has(std::size_t label) const {
+    return std::binary_search(first_, first_ + count_, static_cast<std::int64_t>(label));
+  }
+  std::size_t count() const { return count_; }
+  std::size_t first() const { return static_cast<std::size_t>(*first_); }
+  // Neither empty nor full: only then is there something to rank.
+  bool asks(std::size_t labels) const { return count_ > 0 && count_ < labels; }
+
+ private:
+  std::int64_t one_ = 0;
+  const std::int64_t* first_;
+  std::size_t count_;
+};
+
+// The relevant label with the lowest score and the irrelevant one with the highest; the first on ties.
+struct Worst {
+  std::size_t relevant = none, irrelevant = none;
+  double margin(const Scores& scores) const { return scores.of[relevant] - scores.of[irrelevant]; }
+};
+
+inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
+  Worst worst;
+  relevant.each(scores.count, [&](std::size_t r, bool is_relevant) {
+    if (is_relevant) {
+      if (worst.relevant == none || scores.of[r] < scores.of[worst.relevant]) worst.relevant = r;
+    } else if (worst.irrelevant == none || scores.of[r] > scores.of[worst.irrelevant]) {
+      worst.irrelevant = r;
+    }
+  });
+  return worst;
+}
+
+// The label that is predicted: the first one with the highest score.
+inline std::size_t top_label(const Scores& scores) {
+  return static_cast<std::size_t>(std::max_element(scores.of, scores.of + scores.count) - scores.of);
+}
+
+// Moves r up and s down by tau.
+inline void move_pair(Move& move, const Scores& scores, std::size_t r, std::size_t s, double tau, double size,
+                      double* amounts) {
+  std::fill_n(amounts, scores.count, 0.0);
+  move.along(tau, size);
+  amounts[r] = tau;
+  amounts[s] = -tau;
+}
+
+}  // namespace hinge

@@ -1,0 +1,62 @@
+// Ordinal regression (S06 section 3): ranks in their order, 0 to k-1, and thresholds b_0 .. b_{k-2} between them.
+//
+// Score j is w.x - b_j. It must be positive for the thresholds below the true rank y and negative for the
+// others: y_j score_j >= margin with y_j = +1 for j < y, -1 for j >= y. The vector of constraint j is (x, -e_j),
+// of squared size |x|^2 + 1. `max` moves along the worst one, the others are as in simultaneous.hpp.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "simultaneous.hpp"
+
+namespace hinge {
+
+class Ordinal final : public Rule {
+ public:
+  // `nu` has one entry a threshold, or none.
+  Ordinal(Projection projection, bool only_worst, std::vector<double> nu)
+      : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
+
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const double size = scores.q + 1;
+    const auto side = [&](std::size_t j) { return static_cast<double>(j) < truth.value ? 1.0 : -1.0; };
+    if (!(truth.value >= 0 && truth.value <= static_cast<double>(scores.count)))
+      throw Refused("there is no rank " + std::to_string(truth.value));
+    std::size_t worst = 0;
+    for (std::size_t j = 1; j < scores.count; ++j)
+      if (side(j) * scores.of[j] < side(worst) * scores.of[worst]) worst = j;
+    Move move;
+    move.q = size;
+    move.loss = projection_.loss(side(worst) * scores.of[worst]);
+    move.mistaken(side(worst) * scores.of[worst] <= 0);
+
+    double active = 0, gain = 0, total = 0, squares = 0;
+    for (std::size_t j = 0; j < scores.count; ++j) {
+      const double margin = side(j) * scores.of[j];
+      amounts[j] = 0;
+      if (!projection_.active(margin) || (only_worst_ && j != worst)) continue;
+      const double alpha = projection_.alpha(margin, size, weight, nu_.empty() ? 1 : nu_[j]);
+      active += 1;
+      gain += alpha * projection_.loss(margin);
+      move.length += alpha;
+      amounts[j] = alpha * side(j);
+    }
+    if (active == 0) return move;
+    for (std::size_t j = 0; j < scores.count; ++j) {
+      amounts[j] /= active;
+      total += amounts[j];
+      squares += amounts[j] * amounts[j];
+    }
+    move.length /= active;
+    move.progress = 2 * gain / active - (total * total * scores.q + squares);
+    return move;
+  }
+
+ private:
+  Projection projection_;
+  bool only_worst_;
+  std::vector<double> nu_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,44 @@
+// Label ranking (J06 section 7): every relevant label above every irrelevant one, score_r - score_s >= margin.
+//
+// One constraint a round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
+// one s; loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is relevant
+// there is no loss. One relevant label: multiclass. None, or all: nothing to rank. The perceptron (S12.1) moves
+// the worst pair, on mistakes only, by x times the weight.
+#pragma once
+
+#include "labels.hpp"
+
+namespace hinge {
+
+class Ranking final : public Rule {
+ public:
+  enum Selection : std::uint8_t { max_, prediction_ };
+  Ranking(Step step, double margin, Selection selection) : step_(step), margin_(margin), selection_(selection) {}
+
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const Relevant relevant(truth, scores.count);
+    Move move;
+    std::fill_n(amounts, scores.count, 0.0);
+    move.q = 2 * scores.q;
+    if (!relevant.asks(scores.count)) return move;
+    Worst pair = worst_pair(scores, relevant);
+    move.mistaken(pair.margin(scores) <= 0);
+    if (selection_ == prediction_) {
+      pair.irrelevant = top_label(scores);
+      if (relevant.has(pair.irrelevant)) return move;
+    }
+    move.loss = std::max(0.0, margin_ - pair.margin(scores));
+    const double size = scores.between(pair.relevant, pair.irrelevant);
+    const bool moves = step_.kind != Step::perceptron_ || move.mistake;
+    move_pair(move, scores, pair.relevant, pair.irrelevant, moves ? step_.length(move.loss, size, weight) : 0, size,
+              amounts);
+    return move;
+  }
+
+ private:
+  Step step_;
+  double margin_;
+  Selection selection_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,83 @@
+// Simultaneous projections (S06): every pair of a relevant label r and an irrelevant one s is a constraint,
+// score_r - score_s >= margin; each active one is projected on alone, and the steps are averaged.
+//
+//     scheme    active           step alpha of one
+//     simperc   margin <= 0      C                  (the uniform perceptron of CS03: the weight instead of C)
+//     conproj   margin <= 0      as PA, PA-I, PA-II
+//     simproj   loss > 0         as PA, PA-I, PA-II
+// With weights nu of the constraints the cap of a pair is C/nu (S13.3).
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "labels.hpp"
+
+namespace hinge {
+
+enum class Scheme : std::uint8_t { simperc, conproj, simproj };
+
+// What is asked of one constraint: whether it is active, and how far it alone would go.
+class Projection {
+ public:
+  Projection(Step step, double margin, Scheme scheme) : step_(step), margin_(margin), scheme_(scheme) {}
+
+  double loss(double margin) const { return std::max(0.0, margin_ - margin); }
+  bool active(double margin) const { return scheme_ == Scheme::simproj ? margin < margin_ : margin <= 0; }
+  double alpha(double margin, double size, double weight, double nu) const {
+    if (scheme_ != Scheme::simperc) return step_.length(margin_ - margin, size, weight / nu);
+    if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
+    return step_.kind == Step::perceptron_ ? weight : step_.C * weight;
+  }
+
+ private:
+  Step step_;
+  double margin_;
+  Scheme scheme_;
+};
+
+class Simultaneous final : public Rule {
+ public:
+  // `nu` has one entry a pair, row by row (row: the relevant label), or none.
+  Simultaneous(Projection projection, std::vector<double> nu) : projection_(projection), nu_(std::move(nu)) {}
+
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    const Relevant relevant(truth, scores.count);
+    Move move;
+    std::fill_n(amounts, scores.count, 0.0);
+    move.q = 2 * scores.q;
+    if (!relevant.asks(scores.count)) return move;
+    const double margin = worst_pair(scores, relevant).margin(scores);
+    move.loss = projection_.loss(margin);
+    move.mistaken(margin <= 0);
+    if (!projection_.active(margin)) return move;
+    if (scores.block != nullptr) move.q = 0;
+    double active = 0, gain = 0;
+    relevant.each(scores.count, [&](std::size_t r, bool is_relevant) {
+      if (!is_relevant) return;
+      relevant.each(scores.count, [&](std::size_t s, bool also_relevant) {
+        const double its_margin = scores.of[r] - scores.of[s];
+        if (also_relevant || !projection_.active(its_margin)) return;
+        const double size = scores.between(r, s);
+        const double nu = nu_.empty() ? 1 : nu_[r * scores.count + s];
+        const double alpha = projection_.alpha(its_margin, size, weight, nu);
+        active += 1;
+        gain += alpha * projection_.loss(its_margin);
+        move.length += alpha;
+        move.q = std::max(move.q, size);
+        amounts[r] += alpha;
+        amounts[s] -= alpha;
+      });
+    });
+    for (std::size_t r = 0; r < scores.count; ++r) amounts[r] /= active;
+    move.length /= active;
+    move.progress = 2 * gain / active - scores.moved(amounts);
+    return move;
+  }
+
+ private:
+  Projection projection_;
+  std::vector<double> nu_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,48 @@
+// A learned threshold between relevant and irrelevant labels: lane 0, with weights of its own; the labels follow.
+//
+// It is a regression beside the ranking (S6): the threshold should lie between the lowest relevant and the highest
+// irrelevant score, half a margin from both, or in the middle if they are closer or crossed; above all scores
+// if no label is relevant, below if all are. Loss [|middle - threshold| - slack]_+, which is no part of the
+// ranking's loss and does not change the ranking.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "labels.hpp"
+
+namespace hinge {
+
+class WithThreshold final : public Rule {
+ public:
+  WithThreshold(std::unique_ptr<Rule> ranking, Step step, double margin)
+      : ranking_(std::move(ranking)), step_(step), margin_(margin) {}
+
+  Move decide(const Scores& all, const Truth& truth, double weight, double* amounts) const override {
+    const Scores scores{all.of + 1, all.count - 1, all.q};
+    Move move = ranking_->decide(scores, truth, weight, amounts + 1);
+    const Worst pair = worst_pair(scores, Relevant(truth, scores.count));
+    double middle = 0, slack = 0;
+    if (pair.relevant == none) {
+      middle = scores.of[pair.irrelevant] + margin_ / 2;
+    } else if (pair.irrelevant == none) {
+      middle = scores.of[pair.relevant] - margin_ / 2;
+    } else {
+      middle = (scores.of[pair.relevant] + scores.of[pair.irrelevant]) / 2;
+      slack = std::max(0.0, (pair.margin(scores) - margin_) / 2);
+    }
+    const double residual = middle - all.of[0];
+    const double tau = step_.length(std::max(0.0, std::abs(residual) - slack), all.q, weight);
+    amounts[0] = std::copysign(tau, residual);
+    move.beside = tau > 0;
+    return move;
+  }
+
+ private:
+  std::unique_ptr<Rule> ranking_;
+  Step step_;
+  double margin_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,302 @@
+"""Labels that come with the stream: what a learner does when there are new ones, and what is asked of them.
+
+A label is known once something was learned from it. Until then, and whenever a batch is refused, the learner is
+what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import targets
+from .labels import Doubles, Labels, plain
+from .targets import Encoded
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+Learn = Callable[[slice, Encoded], int]
+
+
+# ---- what the core must know of labels --------------------------------------------------------------------------
+
+
+def first_labels(task: str, parameters: Mapping[str, Any]) -> Labels:
+    """The labels that are known before the first example."""
+    classes, cost = parameters["classes"], parameters["cost"]
+    if classes is None and isinstance(cost, Mapping):
+        classes = list(dict.fromkeys([*cost, *(label for row in cost.values() for label in row)]))
+    if classes is None and cost is not None:
+        raise ValueError(
+            "a cost matrix needs the labels in order: give classes=[...], or cost as a dict of dicts"
+        )
+    lanes = task != "classification" or parameters["selection"] != "max" or cost is not None
+    labels = Labels(() if classes is None else classes, lanes)
+    if len(labels.known) > parameters["max_labels"]:
+        raise ValueError(
+            f"there are {len(labels.known)} classes, the limit is {parameters['max_labels']} (max_labels)"
+        )
+    if task == "ordinal" and len(labels.known) < 2:
+        raise ValueError(
+            "ordinal regression needs its ranks ahead, from the lowest to the highest: give classes=[...]"
+        )
+    return labels
+
+
+def engine_options(task: str, parameters: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
+    """The settings of the core that concern labels."""
+    if task in ("regression", "uniclass"):
+        return {}
+    cost, selection = parameters["cost"], parameters["selection"]
+    sort_thresholds = parameters["sort_thresholds"]
+    return {
+        "labels": max(1, len(labels.known)),
+        "selection": selection,
+        "beta": float(parameters["beta"]),
+        "cost": None if cost is None else targets.square_matrix(cost, labels.known, "cost", 0.0).ravel(),
+        "nu": nu_of(task, parameters["nu"], labels),
+        "learned_threshold": task == "multilabel" and parameters["threshold"] == "learned",
+        "sort_thresholds": selection != "simproj" if sort_thresholds is None else bool(sort_thresholds),
+    }
+
+
+def nu_of(task: str, nu: Any, labels: Labels) -> Doubles | None:
+    """The weights of the constraints; of several sets the largest of each (S13.3)."""
+    if nu is None:
+        return None
+    if task == "ordinal":
+        several = np.atleast_2d(np.asarray(nu, dtype=np.float64))
+        if several.shape[-1] != len(labels.known) - 1:
+            raise ValueError(f"nu has {several.shape[-1]} entries for {len(labels.known) - 1} thresholds")
+        largest: Doubles = several.max(axis=0)
+        return largest
+    one = isinstance(nu, Mapping) or np.ndim(nu) == 2
+    several = np.asarray(
+        [targets.square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
+    )
+    largest = several.max(axis=0).ravel()
+    return largest
+
+
+def restored(tensors: Mapping[str, Any], lacks_cost: bool = False) -> tuple[Any, ...]:
+    """The state for the core. (Files of hinge 0.1 lack the cost, which was that of the mistakes.)"""
+    reals, counts = tensors["reals"], tensors["counts"]
+    if lacks_cost:
+        reals = np.append(reals, float(counts[3]))
+    return tensors["v"], tensors["u"], reals, counts, tensors.get("extras")
+
+
+# ---- new labels ---------------------------------------------------------------------------------------------------
+
+
+def check_new(learner: Learner, labels: Labels, fresh: Any) -> None:
+    if learner.closed:
+        raise ValueError(f"the label {fresh!r} is not one of the classes {learner.labels.listed()}")
+    if learner.parameters["w1"] is not None:
+        raise ValueError("with a start vector w1 the labels must be known ahead: give classes=[...]")
+    limit = learner.parameters["max_labels"]
+    if len(labels.known) > limit:
+        raise ValueError(
+            f"the label {fresh!r} is new, and the model has {limit} labels, its limit (max_labels)"
+        )
+
+
+def set_labels(learner: Learner, labels: Labels) -> None:
+    nu = nu_of(learner.task, learner.parameters["nu"], labels)
+    learner._engine.set_labels(max(1, len(labels.known)), nu)
+    learner.labels = labels
+
+
+class _Growing:
+    """`with _Growing(learner, labels)`: the labels are known; if the block fails, they never were.
+
+    Lanes that have not moved are given up again. From one w (two classes) there is no way back from lanes: the
+    learner returns to a copy of its state.
+    """
+
+    def __init__(self, learner: Learner, labels: Labels, batch: bool = False) -> None:
+        self.learner, self.labels, self.before = learner, labels, learner.labels
+        from_one_w = labels.lanes and not learner.labels.lanes
+        self.state = learner._engine.state() if batch or from_one_w else None
+
+    def __enter__(self) -> None:
+        if self.labels is not self.before:
+            set_labels(self.learner, self.labels)
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            return
+        learner = self.learner
+        if self.state is None:
+            set_labels(learner, self.before)
+            return
+        state, names = self.state
+        engine = learner._new_engine(self.before)
+        engine.name_columns(names)
+        engine.restore(*restored(state))
+        learner._engine, learner.labels = engine, self.before
+
+
+def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
+    """An event whose label may be new, or is among the first two."""
+    label = plain(y)
+    if learner._class_weight is not None:
+        weight *= learner._class_weight.get(label, 1.0)
+    with learner._lock:
+        code = learner.labels.code(label)
+        if code is None and not (isinstance(weight, (int, float)) and weight > 0):
+            learner._engine.learn_one(x, 0.0, weight)  # teaches nothing, not even the label; or is refused
+        elif code is not None:
+            learner._engine.learn_one(x, code, weight)
+        else:
+            labels = learner.labels.with_new([label])
+            check_new(learner, labels, label)
+            if labels.lanes:
+                learner._engine.learn_one(
+                    x, 0.0, 0.0
+                )  # refuses what must be refused, before anything is changed
+                with _Growing(learner, labels):
+                    learner._engine.learn_one(x, labels.codes[label], weight)
+            else:
+                sign = 1.0 if learner.labels.known else labels.codes[label]
+                _learn_then_adopt(learner, lambda: learner._engine.learn_one(x, sign, weight), labels)
+
+
+def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
+    """An event with a set of labels, of which some may be new."""
+    its_labels = targets.one_set(y)
+    with learner._lock:
+        weighs = isinstance(weight, (int, float)) and weight > 0
+        fresh = [label for label in its_labels if label not in learner.labels.codes] if weighs else []
+        fresh.sort(key=lambda label: (str(type(label)), label))
+        labels = learner.labels.with_new(fresh) if fresh else learner.labels
+        if fresh:
+            check_new(learner, labels, fresh[-1])
+            learner._engine.learn_one_labels(x, np.empty(0, dtype=np.int64), 0.0)
+        known = sorted(int(labels.codes[label]) for label in its_labels if label in labels.codes)
+        indices = np.asarray(known, dtype=np.int64)
+        if not fresh:
+            learner._engine.learn_one_labels(x, indices, weight)
+            return
+        with _Growing(learner, labels):
+            learner._engine.learn_one_labels(x, indices, weight)
+
+
+def learn_batch(
+    learner: Learner, y: Any, count: int, weights: Doubles | None, learn: Learn, grow: bool = True
+) -> int:
+    """A batch, all or nothing; `learn` learns some of its rows, and takes the targets of all.
+
+    New labels begin where they come first, as if the examples came one by one: there the batch is cut.
+    """
+    everything = slice(0, count)
+    grow = grow and not learner.closed
+    fresh = _fresh(learner, y, count, weights) if grow else {}
+    if not fresh:
+        return learn(everything, encoded(learner.task, learner.labels, y, count, weights if grow else None))
+    labels = learner.labels.with_new(list(fresh))
+    check_new(learner, labels, next(reversed(fresh)))
+    if not labels.lanes:
+        signs = labels.codes_of(targets.labels_of(y, count), weights)
+        signs = -signs if learner.labels.flips(labels) else signs
+        presented: int = _learn_then_adopt(learner, lambda: learn(everything, Encoded(signs)), labels)
+        return presented
+    with _Growing(learner, learner.labels, batch=True):
+        return _learn_in_parts(
+            learner, labels, fresh, encoded(learner.task, labels, y, count, weights), count, learn
+        )
+
+
+def _learn_in_parts(
+    learner: Learner, final: Labels, fresh: dict[Any, int], codes: Encoded, count: int, learn: Learn
+) -> int:
+    """The codes are those of the final labels, which have their places from the start."""
+    presented, cuts = 0, sorted({row for label, row in fresh.items() if label not in final.known[:2]})
+    if learner.labels.lanes:
+        cuts = sorted(set(fresh.values()))
+        presented += learn(slice(0, cuts[0]), codes) if cuts[0] > 0 else 0
+    else:  # two classes have one w until a third one comes
+        pair = Labels(final.known[:2])
+        signs = np.where(np.asarray(codes.y) > 0, 1.0, -1.0)
+        signs = -signs if learner.labels.flips(pair) else signs
+        presented += learn(slice(0, cuts[0]), Encoded(signs)) if cuts[0] > 0 else 0
+        _adopt(learner, pair)
+    for row, stop in zip(cuts, [*cuts[1:], count], strict=True):
+        known = [label for label in final.known if fresh.get(label, -1) <= row]
+        set_labels(learner, Labels(known, lanes=True))
+        presented += learn(slice(row, stop), codes)
+    return presented
+
+
+def encoded(task: str, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
+    """The targets as the core takes them. Labels that are not known are refused, but in rows without weight."""
+    if task == "uniclass":
+        return Encoded(None)
+    if y is None:
+        raise ValueError(f"{task} needs a target: y is None")
+    if task == "regression":
+        return targets.numbers(y, count)
+    if task == "multilabel":
+        return targets.LabelSets(y, count, labels).encode(labels, weights)
+    return Encoded(*labels.encode(targets.labels_of(y, count), weights))
+
+
+def _fresh(learner: Learner, y: Any, count: int, weights: Doubles | None) -> dict[Any, int]:
+    if learner.task == "multilabel" and y is not None:
+        return targets.LabelSets(y, count, learner.labels).fresh(learner.labels, weights)
+    if learner.task != "classification" or y is None:
+        return {}
+    return learner.labels.fresh(targets.labels_of(y, count), weights)
+
+
+def _learn_then_adopt(learner: Learner, learn: Callable[[], Any], labels: Labels) -> Any:
+    """New labels are known once something was learned from them, be it that Ctrl-C came right after."""
+    rounds = learner._engine.statistics()[0]
+    try:
+        return learn()
+    finally:
+        if learner._engine.statistics()[0] != rounds:
+            _adopt(learner, labels)
+
+
+def _adopt(learner: Learner, labels: Labels) -> None:
+    """What was learned from new labels is learned: they are known now, and w is that of their order."""
+    flips = learner.labels.flips(labels)
+    learner.labels = labels
+    if flips:
+        learner._engine.negate()
+
+
+# ---- predictions ------------------------------------------------------------------------------------------------
+
+
+def rank(labels: Labels, y: Any) -> float:
+    code = labels.code(plain(y))
+    if code is None:
+        raise ValueError(f"the rank {y!r} is not one of {labels.listed()}")
+    return code
+
+
+def predicted(learner: Learner, lanes: Doubles) -> Any:
+    """The set of labels above the threshold, or the first rank whose threshold is above the score."""
+    if learner.task == "ordinal":
+        return learner.labels.known[int(ranks_of(lanes[np.newaxis])[0])]
+    chosen = above_threshold(learner, lanes[np.newaxis])[0]
+    return {
+        label for label, is_chosen in zip(learner.labels.known, chosen.tolist(), strict=True) if is_chosen
+    }
+
+
+def ranks_of(lanes: Doubles) -> Any:
+    """Lane j is w.x - b_j: the rank is the first j with w.x < b_j."""
+    below = np.hstack([lanes < 0, np.ones((len(lanes), 1), dtype=bool)])
+    return below.argmax(axis=1)
+
+
+def above_threshold(learner: Learner, lanes: Doubles) -> Any:
+    threshold, first = learner.parameters["threshold"], learner._beside
+    limit = lanes[:, :1] if first else float(threshold)
+    return lanes[:, first : first + len(learner.labels.known)] > limit

@@ -1,0 +1,275 @@
+"""PAMultilabel: Passive-Aggressive label ranking, for examples with sets of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+
+from . import growth, parameters
+from .estimator import StreamEstimator
+from .learner import Learner
+from .rows import is_frame, is_sparse
+from .targets import LabelSets
+
+
+@parameters.documented("multilabel", parameters.PARAMETERS)
+class PAMultilabel(ClassifierMixin, StreamEstimator):
+    """Passive-Aggressive label ranking: every relevant label above every other one (J06 section 7, S06, CS03).
+
+    Each label has its weights (multi-prototype). `decision_function` is the ranking; `predict` takes the labels
+    above a threshold, which is learned beside the ranking, or given. y is an indicator matrix (a column for each
+    label), or a list of sets of labels; in a stream, sets, and new labels any time.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PAMultilabel
+    >>> model = PAMultilabel()
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] * 20
+    >>> model = model.fit(X, [{"news"}, {"sport"}, {"news", "sport"}] * 20)
+    >>> model.predict([[1.0, 0.0], [1.0, 1.0]])
+    array([[1, 0],
+           [1, 1]])
+    >>> model.classes_
+    array(['news', 'sport'], dtype='<U5')
+
+    One event at a time:
+
+    >>> model = PAMultilabel()
+    >>> for x, y in [({"vote": 1}, {"politics"}), ({"goal": 1}, {"sport"}), ({"rain": 1}, set())] * 5:
+    ...     model = model.learn_one(x, y)
+    >>> model.predict_one({"vote": 1})
+    {'politics'}
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
+    _task: ClassVar[str] = "multilabel"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        beta: float = parameters.default("beta"),
+        nu: Any = parameters.default("nu"),
+        threshold: float | str = parameters.default("threshold"),
+        fit_intercept: bool = parameters.default("fit_intercept"),
+        w1: npt.ArrayLike | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        classes: Sequence[Any] | None = parameters.default("classes"),
+        max_labels: int = parameters.default("max_labels"),
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        tolerance: float | None = parameters.default("tolerance"),
+        max_updates: int = parameters.default("max_updates"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.beta = beta
+        self.nu = nu
+        self.threshold = threshold
+        self.fit_intercept = fit_intercept
+        self.w1 = w1
+        self.average = average
+        self.classes = classes
+        self.max_labels = max_labels
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.tolerance = tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- learn ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            y = _label_sets(self, y)
+            learner = self._begin(self._found_labels(y, rows.count))
+            self._fit_learner(learner, rows, y, sample_weight)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """One pass over the rows, in their order. `classes`: all labels, needed in the first call unless y is an
+        indicator matrix."""
+        learner = self.__dict__.get("_learner")
+        y = _label_sets(self, y)
+        if learner is None:
+            with self._all_or_nothing():
+                rows = self._rows(X, reset=True)
+                known = self.classes if self.classes is not None else classes
+                if known is None and not _is_matrix(y):
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                found = (
+                    self._found_labels(y, rows.count) if known is None else list(np.asarray(known).tolist())
+                )
+                learner = self._begin(found)
+                self._name_features(learner)
+                learner._learn_rows(rows, y, sample_weight, grow=False)
+                self._learner = learner
+            return self
+        if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        self._learn_more(learner, X, y, sample_weight)
+        return self
+
+    def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values, and the set `y` of the true labels."""
+        self._stream().learn_one(x, y, weight)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        self._stream().learn_many(X, y, sample_weight)
+        return self
+
+    def _found_labels(self, y: Any, count: int) -> list[Any]:
+        if self.classes is not None:
+            return list(self.classes)
+        found = LabelSets(y, count, growth.first_labels("multilabel", _no_labels(self))).names
+        if len(found) < 2:
+            raise ValueError(f"two labels are needed to rank them, the data has only 1 class: {found!r}")
+        return found if _is_matrix(y) else _in_order(found)
+
+    def _begin(self, labels: list[Any]) -> Learner:
+        learner = self._new_learner(classes=labels, **self._start_names())
+        learner.closed = self.classes is not None
+        return learner
+
+    # ---- predict ------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The score of each label, (n, n_labels): the ranking."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """An indicator matrix of the labels above the threshold."""
+        chosen = growth.above_threshold(self._fitted(), self._lanes(X))
+        return np.asarray(chosen, dtype=np.int64)
+
+    def predict_sets(self, X: Any) -> list[set[Any]]:
+        """The sets of labels above the threshold."""
+        known = self._fitted().labels.known
+        return [{known[place] for place in np.flatnonzero(row)} for row in self.predict(X)]
+
+    def thresholds(self, X: Any) -> npt.NDArray[np.float64]:
+        """The threshold of each row: learned, or as given."""
+        if self.threshold == "learned":
+            return np.asarray(self._lanes(X)[:, 0])
+        return np.full(len(self._lanes(X)), float(self.threshold))
+
+    def ranking_report(self, X: Any, y: Any) -> dict[str, float]:
+        """How good the ranking is: one-error, coverage, ranking loss and average precision.
+
+        One-error: how often the label on top is not relevant. The others are scikit-learn's functions. Rows
+        without a relevant label do not count.
+        """
+        from sklearn import metrics
+
+        truth, scores = self._indicator(y), self.decision_function(X)
+        asked = truth.any(axis=1)
+        truth, scores = truth[asked], scores[asked]
+        if len(truth) == 0:
+            raise ValueError("no row of y has a relevant label: there is nothing to report")
+        top = truth[np.arange(len(truth)), scores.argmax(axis=1)]
+        return {
+            "one_error": float(1 - top.mean()),
+            "coverage": float(metrics.coverage_error(truth, scores)),
+            "ranking_loss": float(metrics.label_ranking_loss(truth, scores)),
+            "average_precision": float(metrics.label_ranking_average_precision_score(truth, scores)),
+        }
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """How often the predicted set is exactly the true one (subset accuracy), as scikit-learn has it."""
+        return float(super().score(X, self._indicator(y), sample_weight))
+
+    def _lanes(self, X: Any) -> npt.NDArray[np.float64]:
+        learner = self._fitted()
+        lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
+        return lanes.reshape(len(lanes), -1)
+
+    def _indicator(self, y: Any) -> npt.NDArray[np.int64]:
+        labels = self._fitted().labels
+        sets = LabelSets(_label_sets(self, y), len(y) if not is_sparse(y) else y.shape[0], labels).encode(
+            labels, None
+        )
+        assert sets.y is not None
+        assert sets.starts is not None
+        matrix = np.zeros((len(sets.starts) - 1, len(labels.known)), dtype=np.int64)
+        matrix[np.repeat(np.arange(len(matrix)), np.diff(sets.starts)), sets.y] = 1
+        return matrix
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of `predict` and `decision_function`."""
+        return np.asarray(self._fitted().labels.known)
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """The weights, of shape (n_labels, n_features); the average if `average`."""
+        return self._fitted().weights
+
+    @property
+    def intercept_(self) -> npt.NDArray[Any]:
+        learner = self._fitted()
+        return np.asarray(learner.intercept, dtype=learner.parameters["dtype"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _is_matrix(y: Any) -> bool:
+    return is_sparse(y) or is_frame(y) or isinstance(y, np.ndarray)
+
+
+def _no_labels(estimator: PAMultilabel) -> dict[str, Any]:
+    return {**estimator.get_params(deep=False), "classes": None, "cost": None}
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    try:
+        return sorted(labels)
+    except TypeError:  # strings among numbers
+        return labels
+
+
+def _label_sets(estimator: PAMultilabel, y: Any) -> Any:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    return y

@@ -1,0 +1,208 @@
+"""PAOrdinal: ordinal regression, ranks in their order with thresholds between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from . import growth, parameters
+from .estimator import StreamEstimator
+from .labels import plain
+from .learner import Learner
+
+
+@parameters.documented("ordinal", parameters.PARAMETERS)
+class PAOrdinal(ClassifierMixin, StreamEstimator):
+    """Ordinal regression with simultaneous projections (S06 section 3).
+
+    One w and a threshold between each rank and the next: the predicted rank is the first one whose threshold is
+    above w.x. Every threshold is a constraint, and `selection` says which of the violated ones count: 'simproj'
+    (the default; it keeps the thresholds in order), 'conproj', 'simperc', or 'max', the worst alone. Ranks
+    are whole numbers, sorted; or labels of any kind if `classes` gives their order.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hinge import PAOrdinal
+    >>> X = np.linspace(0, 1, 60)[:, np.newaxis]
+    >>> y = np.repeat([1, 2, 3], 20)
+    >>> model = PAOrdinal(C=1.0, random_state=0).fit(X, y)
+    >>> model.predict([[0.1], [0.5], [0.9]])
+    array([1, 2, 3])
+
+    One event at a time, with ranks that have names:
+
+    >>> model = PAOrdinal(classes=["bad", "fair", "good"])
+    >>> for x, y in [({"stars": 1}, "bad"), ({"stars": 3}, "fair"), ({"stars": 5}, "good")] * 50:
+    ...     model = model.learn_one(x, y)
+    >>> [model.predict_one({"stars": stars}) for stars in (1, 3, 5)]
+    ['bad', 'fair', 'good']
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _task: ClassVar[str] = "ordinal"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = "simproj",
+        nu: Any = parameters.default("nu"),
+        sort_thresholds: bool | None = parameters.default("sort_thresholds"),
+        w1: npt.ArrayLike | dict[str, float] | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        classes: Sequence[Any] | None = parameters.default("classes"),
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        tolerance: float | None = parameters.default("tolerance"),
+        max_updates: int = parameters.default("max_updates"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.nu = nu
+        self.sort_thresholds = sort_thresholds
+        self.w1 = w1
+        self.average = average
+        self.classes = classes
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.tolerance = tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- learn ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
+        with self._all_or_nothing():
+            rows = self._rows(X, reset=True)
+            y = self._ranks(y)
+            learner = self._begin(np.unique(y) if self.classes is None else np.asarray(self.classes))
+            self._fit_learner(learner, rows, y, sample_weight)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """One pass over the rows, in their order. `classes`: all ranks, needed in the first call."""
+        learner = self.__dict__.get("_learner")
+        y = self._ranks(y)
+        if learner is None:
+            with self._all_or_nothing():
+                rows = self._rows(X, reset=True)
+                if classes is None and self.classes is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                ranks = np.unique(self._ranks(classes)) if self.classes is None else np.asarray(self.classes)
+                learner = self._begin(ranks)
+                self._name_features(learner)
+                learner._learn_rows(rows, y, sample_weight)
+                self._learner = learner
+            return self
+        if classes is not None and not np.array_equal(
+            np.unique(self.classes_), np.unique(np.asarray(classes))
+        ):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        self._learn_more(learner, X, y, sample_weight)
+        return self
+
+    def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values, and the true rank `y`. (Needs `classes`.)"""
+        self._stream().learn_one(x, y, weight)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        self._stream().learn_many(X, y, sample_weight)
+        return self
+
+    def _begin(self, ranks: npt.NDArray[Any]) -> Learner:
+        if len(ranks) < 2:
+            raise ValueError(f"two ranks are needed, the data has only 1 class: {ranks.tolist()}")
+        learner = self._new_learner(classes=[plain(rank) for rank in ranks.tolist()], **self._start_names())
+        self._classes = ranks
+        return learner
+
+    def _ranks(self, y: Any) -> npt.NDArray[Any]:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        y = np.asarray(column_or_1d(y, warn=True))
+        check_classification_targets(y)
+        if self.classes is None and y.dtype.kind not in "biu":
+            whole = y.dtype.kind == "f" and bool(np.isfinite(y).all()) and bool((y == np.floor(y)).all())
+            if not whole:
+                odd = next(v for v in y.tolist() if not (isinstance(v, float) and v == np.floor(v)))
+                raise ValueError(
+                    f"ranks must be whole numbers, not {odd!r}; for ranks with names give their order, classes=[...]"
+                )
+        return y
+
+    # ---- predict ------------------------------------------------------------------------------------------
+
+    def latent(self, X: Any) -> npt.NDArray[np.float64]:
+        """w.x of each row: where it lies on the scale that `thresholds_` divide into ranks."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The rank of each row: the first one whose threshold is above w.x."""
+        learner = self._fitted()
+        lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
+        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(lanes.reshape(len(lanes), -1))]
+        return ranks
+
+    def score_report(self, X: Any, y: Any) -> dict[str, float]:
+        """Accuracy, and the mean absolute error in ranks: how many ranks the predictions are off."""
+        labels = self._fitted().labels
+        truth = np.asarray([growth.rank(labels, rank) for rank in self._ranks(y).tolist()])
+        guess = np.asarray([growth.rank(labels, rank) for rank in self.predict(X).tolist()])
+        return {
+            "accuracy": float(np.mean(truth == guess)),
+            "mean_absolute_error": float(np.mean(np.abs(truth - guess))),
+        }
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The ranks, from the lowest to the highest."""
+        learner = self._fitted()
+        known: npt.NDArray[Any] | None = self.__dict__.get("_classes")
+        return np.asarray(learner.labels.known) if known is None else known
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """w, one number a feature; the average if `average`."""
+        return self._fitted().weights
+
+    @property
+    def thresholds_(self) -> npt.NDArray[np.float64]:
+        """The thresholds between each rank and the next."""
+        return self._fitted().thresholds
