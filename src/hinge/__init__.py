@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import bounds as bounds
+    from .catalogue import Algorithm as Algorithm
+    from .catalogue import algorithms as algorithms
+    from .catalogue import make as make
     from .classifier import PAClassifier as PAClassifier
+    from .costs import tree_cost as tree_cost
     from .files import load as load
     from .learner import Learner as Learner
     from .model_file import ModelFileError as ModelFileError
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _WHERE = {
+    "Algorithm": "catalogue",
     "Learner": "learner",
     "ModelFileError": "model_file",
     "PAClassifier": "classifier",
@@ -33,7 +38,10 @@ _WHERE = {
     "PAOrdinal": "ordinal",
     "PARegressor": "regressor",
     "Statistics": "statistics",
+    "algorithms": "catalogue",
     "load": "files",
+    "make": "catalogue",
+    "tree_cost": "costs",
 }
 _MODULES = ("bounds", "compat", "plots", "river", "streams")
 

@@ -1,0 +1,121 @@
+"""`hinge.algorithms` and `hinge.make`: the published algorithms by their names."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+_ESTIMATORS = {
+    "classification": ("classifier", "PAClassifier"),
+    "multilabel": ("multilabel", "PAMultilabel"),
+    "ordinal": ("ordinal", "PAOrdinal"),
+    "prototype": ("ranker", "PARanker"),
+    "regression": ("regressor", "PARegressor"),
+    "uniclass": ("oneclass", "PAOneClass"),
+}
+_ALL = tuple(_ESTIMATORS)
+_SETS = ("classification", "multilabel")
+_RANKED = ("classification", "multilabel", "ordinal", "prototype")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A published algorithm: what it is called, what it can do, and where it comes from."""
+
+    name: str
+    tasks: tuple[str, ...]
+    options: dict[str, Any] = field(hash=False)  # the parameters that make it
+    paper: str
+    theorem: str  # what is guaranteed; see hinge.bounds
+    about: str
+
+    def __str__(self) -> str:
+        return f"{self.name:<17} {self.about} [{self.paper}; {', '.join(self.tasks)}]"
+
+
+def _step(name: str) -> dict[str, Any]:
+    return {"step": name, "selection": "max"}
+
+
+_ALGORITHMS = (
+    Algorithm("pa", _ALL, _step("pa"), "J06, N03", "J06 Thm 2, 3; N03 Thm 1", "until there is no loss"),
+    Algorithm("pa1", _ALL, _step("pa1"), "J06", "J06 Thm 4", "the same, but never farther than C"),
+    Algorithm("pa2", _ALL, _step("pa2"), "J06, N03", "J06 Thm 5", "a part of it, less for small C"),
+    Algorithm(
+        "perceptron", ("classification", "multilabel", "prototype"), _step("perceptron"), "CS03", "S4, S12.1",
+        "by x, on mistakes only",
+    ),
+    Algorithm(
+        "uniform", ("classification", "multilabel", "prototype"), {"step": "perceptron", "selection": "uniform"},
+        "CS03", "S12.1", "the perceptron, against all labels that are wrong",
+    ),
+    Algorithm(
+        "mira", _SETS, {"step": "pa1", "selection": "mira"}, "CS03", "S12.2",
+        "all constraints at once, solved exactly, one slack",
+    ),
+    Algorithm(
+        "simperc", _RANKED, {"step": "pa1", "selection": "simperc"}, "S06", "S06 Thm 1",
+        "all wrong labels, a step of C each, averaged",
+    ),
+    Algorithm(
+        "conproj", _RANKED, {"step": "pa1", "selection": "conproj"}, "S06", "S06 Cor 1",
+        "all wrong labels, projected on one by one, averaged",
+    ),
+    Algorithm(
+        "simproj", _RANKED, {"step": "pa1", "selection": "simproj"}, "S06", "S13.4",
+        "all violated constraints, projected on one by one, averaged",
+    ),
+    Algorithm(
+        "prediction-based", ("classification", "prototype"), {"step": "pa1", "selection": "prediction"}, "J06",
+        "J06 Thm 9", "the constraint of the predicted label; with `cost`, cost-sensitive",
+    ),
+    Algorithm(
+        "max-loss", ("classification", "prototype"), {"step": "pa1", "selection": "max"}, "J06", "J06 Thm 9",
+        "the constraint with the largest loss; with `cost`, cost-sensitive",
+    ),
+)  # fmt: skip
+
+
+def algorithms(task: str | None = None) -> list[Algorithm]:
+    """The published algorithms, with task, options, paper and theorem.
+
+    >>> import hinge
+    >>> [algorithm.name for algorithm in hinge.algorithms("ordinal")]
+    ['pa', 'pa1', 'pa2', 'simperc', 'conproj', 'simproj']
+    >>> print(hinge.algorithms()[1])
+    pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, uniclass]
+    """  # noqa: E501
+    if task is not None and task not in _ESTIMATORS:
+        raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
+    return [algorithm for algorithm in _ALGORITHMS if task is None or task in algorithm.tasks]
+
+
+def make(name: str, task: str = "classification", **options: Any) -> Any:
+    """An estimator that runs the algorithm `name` on a task.
+
+    >>> import hinge
+    >>> hinge.make("simproj", task="ordinal", C=0.1)
+    PAOrdinal(C=0.1)
+    >>> hinge.make("mira", C=0.5)
+    PAClassifier(C=0.5, selection='mira')
+    """
+    found = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
+    if name not in found:
+        near = difflib.get_close_matches(str(name), found, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"there is no algorithm {name!r}{hint} There are {', '.join(found)}")
+    algorithm = found[name]
+    if task not in _ESTIMATORS:
+        raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
+    if task not in algorithm.tasks:
+        raise ValueError(f"{name!r} is for {', '.join(algorithm.tasks)}, not for {task}")
+    module, estimator = _ESTIMATORS[task]
+    cls = getattr(importlib.import_module(f".{module}", __package__), estimator)
+    known = set(cls._get_param_names())
+    made = {option: value for option, value in algorithm.options.items() if option in known}
+    clashing = [option for option in options if option in made and options[option] != made[option]]
+    if clashing:
+        raise ValueError(f"{name!r} means {clashing[0]}={made[clashing[0]]!r}, not {options[clashing[0]]!r}")
+    return cls(**{**made, **options})
