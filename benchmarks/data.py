@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def zipf_rows(
@@ -15,13 +16,53 @@ def zipf_rows(
 ) -> tuple[Any, Floats]:
     """A CSR matrix like hashed text, and labels -1 or +1 from a random separator, some of them flipped.
 
+    The matrix is that of `zipf_matrix`. Frequent columns weigh more in the separator: PA-I updates on about
+    30 % of the rows.
+    """
+    random = np.random.default_rng(seed)
+    x, column_of = zipf_matrix(random, rows, columns, nonzeros)
+    separator = np.empty(columns)
+    separator[column_of] = random.standard_normal(columns) / np.sqrt(1 + np.arange(columns))
+    score = x @ separator
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    y[random.random(rows) < noise] *= -1
+    return x, y
+
+
+def zipf_classes(
+    rows: int,
+    columns: int = 100_000,
+    nonzeros: int = 106,
+    classes: int = 100,
+    noise: float = 0.1,
+    seed: int = 0,
+) -> tuple[Any, Integers]:
+    """The matrix of `zipf_matrix`, and labels 0, 1, ...: the highest score of a random linear teacher.
+
+    Frequent columns weigh more, as in `zipf_rows`. From each score its median goes off first, so that every
+    class has some rows (60 to 380 of 20,000 for most). A part `noise` of the labels is drawn at random instead.
+    """
+    random = np.random.default_rng(seed)
+    x, column_of = zipf_matrix(random, rows, columns, nonzeros)
+    teacher = np.empty((columns, classes), dtype=np.float32)
+    teacher[column_of] = random.standard_normal((columns, classes), dtype=np.float32)
+    teacher /= (1 + np.argsort(column_of)[:, None]) ** 0.5
+    scores = x @ teacher
+    y = (scores - np.median(scores, axis=0)).argmax(axis=1)
+    drawn = random.random(rows) < noise
+    y[drawn] = random.integers(classes, size=int(drawn.sum()))
+    return x, y
+
+
+def zipf_matrix(random: np.random.Generator, rows: int, columns: int, nonzeros: int) -> tuple[Any, Any]:
+    """A CSR matrix like hashed text, and the column of each rank: the most frequent one first.
+
     Each row has exactly `nonzeros` distinct columns, drawn by Zipf's law (the k-th most frequent has a chance
     of about 1/k) and scattered over all columns as a hash would; int32 indices, sorted; positive values; rows
-    of length 1. Frequent columns weigh more in the separator: PA-I updates on about 30 % of the rows.
+    of length 1.
     """
     from scipy.sparse import csr_matrix
 
-    random = np.random.default_rng(seed)
     place = np.arange(nonzeros, dtype=np.int32)
     ranks = ((columns - nonzeros) ** random.random((rows, nonzeros))).astype(np.int32) - 1
     ranks.sort(axis=1)
@@ -32,12 +73,25 @@ def zipf_rows(
     values = random.random((rows, nonzeros)) + 0.1
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
     starts = np.arange(0, rows * nonzeros + 1, nonzeros, dtype=np.int32)
-    x = csr_matrix((values.ravel(), indices.ravel(), starts), shape=(rows, columns), copy=False)
-    separator = np.empty(columns)
-    separator[column_of] = random.standard_normal(columns) / np.sqrt(1 + np.arange(columns))
-    score = x @ separator
-    y = np.where(score > np.median(score), 1.0, -1.0)
-    y[random.random(rows) < noise] *= -1
+    return csr_matrix((values.ravel(), indices.ravel(), starts), shape=(rows, columns), copy=False), column_of
+
+
+def images(rows: int, classes: int = 10, seed: int = 0) -> tuple[Floats, Integers]:
+    """Something like MNIST: dense rows of 28 x 28 numbers from 0 to 1, four in five of them 0 and in runs.
+
+    Each class has a smooth picture; an image is its picture, smoothly disturbed, above a threshold.
+    """
+    random = np.random.default_rng(seed)
+    at, knots = np.linspace(0, 6, 28), np.arange(7)
+    line = np.maximum(0, 1 - np.abs(at[:, None] - knots))  # from 7 knots to 28 pixels, linearly
+    smooth = np.kron(line, line).T
+    frame = np.kron(*2 * [np.exp(-(((at - 3) / 1.8) ** 2))])  # the border is empty
+    pictures = random.standard_normal((classes, 49))
+    y = random.integers(classes, size=rows)
+    x = (pictures[y] + 0.9 * random.standard_normal((rows, 49))) @ smooth
+    x = (x + 1.2) * frame
+    x -= np.quantile(x[:1000], 0.81)
+    np.clip(x, 0, 1, out=x)
     return x, y
 
 

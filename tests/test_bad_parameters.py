@@ -15,13 +15,52 @@ BAD = {
     "step": ["pa3", None, 1, "PA", ["pa"], ""],
     "C": [0, *NUMBERS, -float("inf"), -0.0],
     "margin": [0, *NUMBERS, float("inf")],
+    "selection": ["all", None, 1, "MAX", ["max"], ""],
+    "beta": [*NUMBERS, float("inf")],
+    "cost": [
+        5,
+        "matrix",
+        [1.0, 2.0],
+        [[0.0, 1.0]],
+        [[0.0, 1.0], [2.0]],
+        [[0.0, 1.0], [-1.0, 0.0]],
+        [[0.0, 1.0], [1.0, 0.5]],
+        [[0.0, float("nan")], [1.0, 0.0]],
+        [[0.0, float("inf")], [1.0, 0.0]],
+        [["0", "x"], ["y", "0"]],
+        np.zeros((2, 2, 2)),
+        {},
+        {"a": 1.0},
+        {"a": {"b": -1.0}},
+        {"a": {"b": float("nan")}},
+        {"a": {"b": "much"}},
+        {"a": {"a": 1.0}},
+    ],
+    "nu": [
+        5,
+        "matrix",
+        [],
+        [[1.0, -1.0], [1.0, 1.0]],
+        [float("nan")],
+        [float("inf")],
+        ["x"],
+        {},
+        {"a": 1.0},
+        {"a": {"b": -1.0}},
+        [{"a": {"b": 1.0}}, {"a": {"b": -1.0}}],
+        np.zeros((1, 1, 1, 1)),
+    ],
+    "threshold": ["given", None, float("nan"), float("inf"), [0.0], True, 1j],
+    "sort_thresholds": [1, 0.0, "yes", []],
     "epsilon": [*NUMBERS, float("inf")],
     "radius": [*NUMBERS, float("inf")],
     "max_radius": [0, *[v for v in NUMBERS if v is not None], float("inf")],
     "fit_intercept": [None, 1, 0.0, "yes", []],
     "w1": [
         "third",
-        [[1.0]],
+        [[[1.0]]],
+        [[float("nan")]],
+        [[1.0, 2.0], [1.0]],
         [float("nan")],
         [float("inf")],
         ["a"],
@@ -31,7 +70,8 @@ BAD = {
         object(),
     ],
     "average": [0, -1, 1.5, "yes", None, [1]],
-    "classes": [5, [1], [1, 2, 3], [], "ab", {1, 2}, 1.5],
+    "classes": [5, [1], [], "ab", {1, 2}, 1.5, [[1, 2]], {"a": 1, "b": 2}],
+    "max_labels": [0, 1, -1, 2.5, "10", None, True, 2**24 + 1],
     "class_weight": ["other", [1.0], {"a": -1.0}, {"a": float("nan")}, {"a": "x"}, {"a": None}, 1.0],
     "max_iter": [0, -1, 1.5, "1", None, True],
     "tol": [-1, float("nan"), float("inf"), "1"],
@@ -50,15 +90,19 @@ ESTIMATORS = {
     "classification": hinge.PAClassifier,
     "regression": hinge.PARegressor,
     "uniclass": hinge.PAOneClass,
+    "multilabel": hinge.PAMultilabel,
+    "ordinal": hinge.PAOrdinal,
 }
+TASKS = [task for task in parameters.TASKS if task != "prototype"]  # PARanker has tests of its own
+LABELLED = ("classification", "multilabel", "ordinal")
 
 
 def test_every_parameter_is_tried():
-    assert set(BAD) == set(parameters.PARAMETERS)
+    assert set(BAD) == set(parameters.PARAMETERS) - {"features"}  # which is the PARanker's
 
 
 @pytest.mark.parametrize(("name", "value"), OF_LEARNER, ids=lambda v: repr(v)[:7])
-@pytest.mark.parametrize("task", parameters.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_learners(name, value, task):
     with pytest.raises(ValueError, match=f"^{name} must be "):
         hinge.Learner(task, **{name: value})
@@ -70,8 +114,10 @@ def test_learners(name, value, task):
 )
 def test_estimators(task, name):
     X, y = np.eye(4), np.array([0, 1, 0, 1])
-    classes = {"classes": [0, 1]} if task == "classification" else {}
-    truth = [] if task == "uniclass" else [[1]]
+    classes = {"classes": [0, 1]} if task in LABELLED else {}
+    truth = {"uniclass": [], "multilabel": [[{1}]]}.get(task, [[1]])
+    if task == "multilabel":
+        y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
     ways = (
         lambda model: model.fit(X, y),
         lambda model: model.partial_fit(X, y, **classes),
@@ -85,8 +131,8 @@ def test_estimators(task, name):
 
 
 COMBINATIONS = [
-    ("regression", {"step": "perceptron"}, "step='perceptron' is for classification"),
-    ("uniclass", {"step": "perceptron"}, "step='perceptron' is for classification"),
+    ("regression", {"step": "perceptron"}, "step='perceptron' is for labels; for regression use"),
+    ("uniclass", {"step": "perceptron"}, "step='perceptron' is for labels; for uniclass use"),
     ("regression", {"w1": "first"}, "w1='first' is for uniclass"),
     ("classification", {"w1": "zero"}, "w1='zero' is for uniclass"),
     ("regression", {"w1": {"a": 1.0}, "hash_bits": 4}, "growing vocabulary"),
@@ -98,9 +144,11 @@ COMBINATIONS = [
     ("regression", {"w1": [0.0, 1e300]}, "w1 is too large: weight 1"),
     ("uniclass", {"w1": [1e154, 1e154]}, "w1 is too large: weight 1"),
     ("regression", {"w1": [1.0, 1e38], "dtype": "float32"}, "w1 is too large: weight 1"),
-    ("classification", {"classes": [1, 1]}, "two different classes"),
+    ("classification", {"classes": [1, 1]}, r"the labels must be different, not \[1, 1\]"),
     ("classification", {"classes": ["a", None]}, "a label must be"),
-    ("classification", {"classes": [1, True]}, "two different classes"),
+    ("classification", {"classes": [1, True]}, "the labels must be different"),
+    ("multilabel", {"classes": ["a", "b", "a"]}, "the labels must be different"),
+    ("ordinal", {"classes": [3, 1, 3]}, "the labels must be different"),
     ("classification", {"class_weight": "balanced"}, "class_weight='balanced' needs all data at once"),
 ]
 
@@ -140,12 +188,15 @@ def test_words_and_numbers_of_other_types_are_welcome():
 
 @pytest.mark.parametrize("C", [5e-324, 1e-300, 1e300, 1.7e308, float("inf")])
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
-@pytest.mark.parametrize("task", parameters.TASKS)
-def test_extreme_values_of_C(C, step, task):
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("task", TASKS)
+def test_extreme_values_of_C(C, step, task, labels):
     """Right by definition: hardly a step for small C, as PA for large C."""
     X = np.random.default_rng(0).normal(size=(50, 3))
-    y = (X[:, 0] > 0).astype(int)
-    model, pa = hinge.Learner(task, C=C, step=step), hinge.Learner(task, step="pa")
+    y = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, labels + 1)[1:-1])
+    classes = {"classes": list(range(labels))} if task in LABELLED else {}
+    y = [{label} for label in y.tolist()] if task == "multilabel" else y
+    model, pa = (hinge.Learner(task, step=s, **classes, C=c) for s, c in ((step, C), ("pa", 1.0)))
     for weights in (None, np.full(50, 1e3)):
         model.learn(X, y, weights)
         pa.learn(X, y)

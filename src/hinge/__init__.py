@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from .catalogue import make as make
     from .classifier import PAClassifier as PAClassifier
     from .costs import tree_cost as tree_cost
+    from .feature_maps import ClassTfIdf as ClassTfIdf
+    from .feature_maps import EmailFeatures as EmailFeatures
+    from .feature_maps import FeatureMap as FeatureMap
     from .files import load as load
     from .learner import Learner as Learner
     from .model_file import ModelFileError as ModelFileError
     from .multilabel import PAMultilabel as PAMultilabel
     from .oneclass import PAOneClass as PAOneClass
     from .ordinal import PAOrdinal as PAOrdinal
+    from .ranker import PARanker as PARanker
     from .regressor import PARegressor as PARegressor
     from .statistics import Statistics as Statistics
 
@@ -30,12 +34,16 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "Algorithm": "catalogue",
+    "ClassTfIdf": "feature_maps",
+    "EmailFeatures": "feature_maps",
+    "FeatureMap": "feature_maps",
     "Learner": "learner",
     "ModelFileError": "model_file",
     "PAClassifier": "classifier",
     "PAMultilabel": "multilabel",
     "PAOneClass": "oneclass",
     "PAOrdinal": "ordinal",
+    "PARanker": "ranker",
     "PARegressor": "regressor",
     "Statistics": "statistics",
     "algorithms": "catalogue",

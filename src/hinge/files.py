@@ -17,6 +17,7 @@ _KINDS = {
     "PAOneClass": ("hinge.oneclass", "PAOneClass"),
     "PAMultilabel": ("hinge.multilabel", "PAMultilabel"),
     "PAOrdinal": ("hinge.ordinal", "PAOrdinal"),
+    "PARanker": ("hinge.ranker", "PARanker"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
 }

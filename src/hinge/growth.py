@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import targets
-from .labels import Doubles, Labels, plain
+from .labels import Doubles, Indices, Labels, plain
 from .targets import Encoded
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def first_labels(task: str, parameters: Mapping[str, Any]) -> Labels:
     classes, cost = parameters["classes"], parameters["cost"]
     if classes is None and isinstance(cost, Mapping):
         classes = list(dict.fromkeys([*cost, *(label for row in cost.values() for label in row)]))
+        if len(classes) < 2:
+            raise ValueError(f"cost must name two labels or more, not {classes!r} only")
     if classes is None and cost is not None:
         raise ValueError(
             "a cost matrix needs the labels in order: give classes=[...], or cost as a dict of dicts"
@@ -68,12 +70,16 @@ def nu_of(task: str, nu: Any, labels: Labels) -> Doubles | None:
     if nu is None:
         return None
     if task == "ordinal":
+        if isinstance(nu, Mapping) or np.ndim(nu) not in (1, 2) or np.size(nu) == 0:
+            raise ValueError("nu must be a vector with a number for each threshold, or a list of several")
         several = np.atleast_2d(np.asarray(nu, dtype=np.float64))
         if several.shape[-1] != len(labels.known) - 1:
             raise ValueError(f"nu has {several.shape[-1]} entries for {len(labels.known) - 1} thresholds")
         largest: Doubles = several.max(axis=0)
         return largest
-    one = isinstance(nu, Mapping) or np.ndim(nu) == 2
+    if not labels.known:
+        raise ValueError("nu needs the labels in order: give classes=[...]")
+    one = isinstance(nu, Mapping) or (np.ndim(nu) < 3 and not isinstance(nu[0], Mapping))
     several = np.asarray(
         [targets.square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
     )
@@ -186,15 +192,24 @@ def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
 
 
 def learn_batch(
-    learner: Learner, y: Any, count: int, weights: Doubles | None, learn: Learn, grow: bool = True
+    learner: Learner,
+    y: Any,
+    count: int,
+    weights: Doubles | None,
+    learn: Learn,
+    grow: bool = True,
+    visits: Indices | None = None,
 ) -> int:
-    """A batch, all or nothing; `learn` learns some of its rows, and takes the targets of all.
+    """A batch, all or nothing; `learn` learns some of its visits (of all rows, or as given), and takes the targets
+    of all rows.
 
     New labels begin where they come first, as if the examples came one by one: there the batch is cut.
     """
-    everything = slice(0, count)
+    everything = slice(0, count if visits is None else len(visits))
     grow = grow and not learner.closed
-    fresh = _fresh(learner, y, count, weights) if grow else {}
+    if grow and visits is not None:  # rows that are not visited teach nothing
+        weights = _only(visits, np.ones(count) if weights is None else weights)
+    fresh = _fresh(learner, y, count, weights, visits) if grow else {}
     if not fresh:
         return learn(everything, encoded(learner.task, learner.labels, y, count, weights if grow else None))
     labels = learner.labels.with_new(list(fresh))
@@ -206,7 +221,7 @@ def learn_batch(
         return presented
     with _Growing(learner, learner.labels, batch=True):
         return _learn_in_parts(
-            learner, labels, fresh, encoded(learner.task, labels, y, count, weights), count, learn
+            learner, labels, fresh, encoded(learner.task, labels, y, count, weights), everything.stop, learn
         )
 
 
@@ -244,12 +259,25 @@ def encoded(task: str, labels: Labels, y: Any, count: int, weights: Doubles | No
     return Encoded(*labels.encode(targets.labels_of(y, count), weights))
 
 
-def _fresh(learner: Learner, y: Any, count: int, weights: Doubles | None) -> dict[Any, int]:
+def _fresh(
+    learner: Learner, y: Any, count: int, weights: Doubles | None, visits: Indices | None
+) -> dict[Any, int]:
+    """The labels that are new, each with the visit where it comes first."""
     if learner.task == "multilabel" and y is not None:
-        return targets.LabelSets(y, count, learner.labels).fresh(learner.labels, weights)
+        return targets.LabelSets(y, count, learner.labels).fresh(learner.labels, weights, visits)
     if learner.task != "classification" or y is None:
         return {}
-    return learner.labels.fresh(targets.labels_of(y, count), weights)
+    truth = targets.labels_of(y, count)
+    fresh = learner.labels.fresh(truth, weights)
+    if not fresh or visits is None:
+        return fresh
+    return learner.labels.fresh(truth[visits], None if weights is None else weights[visits])
+
+
+def _only(visits: Indices, weights: Doubles) -> Doubles:
+    kept = np.zeros_like(weights)
+    kept[visits] = weights[visits]
+    return kept
 
 
 def _learn_then_adopt(learner: Learner, learn: Callable[[], Any], labels: Labels) -> Any:

@@ -36,8 +36,8 @@ class Learner:
     >>> learner.learn_one({"free": 1.0, "money": 2.0}, "spam")
     >>> learner.learn_one({"meeting": 1.0, "monday": True}, "ham")
     >>> learner.learn_one({"invoice": 1.0, "money": 1.0}, "bills")
-    >>> learner.predict_one({"free": 1.0})
-    'spam'
+    >>> learner.predict_one({"meeting": 1.0})
+    'ham'
     """
 
     def __init__(
@@ -315,8 +315,9 @@ class Learner:
         grow: bool = True,
     ) -> int:
         options: dict[str, Any] = {}
-        if order is not None:
-            options["order"] = as_order(order, rows.count)
+        visits = None if order is None else as_order(order, rows.count)
+        if visits is not None:
+            options["order"] = visits
         if tolerance is not None:
             if not tolerance >= 0:
                 raise ValueError(f"tolerance must be 0 or more, not {tolerance!r}")
@@ -326,19 +327,23 @@ class Learner:
         weights = self._weights(y, rows.count, sample_weight)
         with self._lock:
             self._named = False
+            updates = self._engine.statistics()[2]
 
             def learn(part: slice, encoded: Encoded) -> int:
                 engine = self._engine
                 learn_rows: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
-                if part.stop - part.start < rows.count:  # never with an order of its own
-                    options["order"] = np.arange(part.start, part.stop)
+                if part != whole:  # some of the visits
+                    options["order"] = np.arange(part.start, part.stop) if visits is None else visits[part]
+                    if max_updates is not None:
+                        options["max_updates"] = int(max_updates) - (engine.statistics()[2] - updates)
                 presented: int = learn_rows(
                     *rows.arrays, encoded.y, classes=encoded.classes, label_starts=encoded.starts, weights=weights,
                     **options,
                 )  # fmt: skip
                 return presented
 
-            return growth.learn_batch(self, y, rows.count, weights, learn, grow)
+            whole = slice(0, rows.count if visits is None else len(visits))
+            return growth.learn_batch(self, y, rows.count, weights, learn, grow, visits)
 
     def scores(self, X: Any) -> Doubles:
         """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label."""
@@ -369,6 +374,18 @@ class Learner:
 
     def lanes(self, X: Any) -> Doubles:
         return self.lanes_of(self._named_rows(X, learning=False) if is_frame(X) else self._unnamed_rows(X))
+
+    # ---- single-prototype ranking -----------------------------------------------------------------------
+
+    def learn_block(self, names: list[str], values: Doubles, relevant: Iterable[Any], weight: float) -> None:
+        """One round of single-prototype ranking: `values` has a row of features for each label."""
+        codes = sorted(int(self.labels.codes[label]) for label in relevant)
+        self._engine.learn_block(names, values, labels=np.asarray(codes, dtype=np.int64), weight=weight)
+
+    def score_block(self, names: list[str], values: Doubles) -> Doubles:
+        """The score of each label."""
+        scores: Any = self._engine.score_block(names, values, self.averaged)
+        return np.asarray(scores)
 
     # ---- what has been learned ------------------------------------------------------------------------
 
@@ -575,6 +592,8 @@ class Learner:
         shown = [
             f"{name}={value!r}"
             for name, value in self.parameters.items()
-            if isinstance(value, (str, bool, int, float)) and value != parameters.default(name)
+            if not isinstance(value, np.ndarray)
+            and value != parameters.default(name)
+            and len(repr(value)) < 200  # hundreds of classes are not shown
         ]
         return f"Learner({', '.join([repr(self.task), *shown])})"

@@ -17,7 +17,7 @@ from .labels import plain
 from .learner import Learner
 
 
-@parameters.documented("ordinal", parameters.PARAMETERS)
+@parameters.documented("ordinal", parameters.PARAMETERS, selection="simproj")
 class PAOrdinal(ClassifierMixin, StreamEstimator):
     """Ordinal regression with simultaneous projections (S06 section 3).
 

@@ -109,7 +109,13 @@ def _is_nu(value: Any) -> bool:
         return _is_matrix(value)
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
         return all(_is_matrix(one) for one in value)
-    return _is_nonnegative(value) and np.ndim(value) in (1, 2, 3)
+    return _is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
+
+
+def _is_feature_map(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ("tfidf", "email")
+    return all(callable(getattr(value, name, None)) for name in ("features", "learned", "state", "begin"))
 
 
 def _is_threshold(value: Any) -> bool:
@@ -203,6 +209,15 @@ PARAMETERS: dict[str, Parameter] = {
             "Weights of the constraints for 'simproj' and 'conproj': the cap of the constraint that label r beats s is "
             "C / nu[r][s] (ordinal: C / nu[j] for threshold j). Of several the largest counts.",
             _LABELS,
+        ),
+        Parameter(
+            "features",
+            "tfidf",
+            "'tfidf', 'email' or a FeatureMap",
+            _is_feature_map,
+            "The features phi(x, r) of each label r. 'tfidf': `ClassTfIdf`, 'email': `EmailFeatures`, of the words "
+            "of a text; or a map of one's own. The stream feeds a copy of it.",
+            ("prototype",),
         ),
         Parameter(
             "threshold",
@@ -446,6 +461,8 @@ def _check_selection(task: str, values: Mapping[str, Any]) -> None:
         )
     if selection == "mira" and values.get("beta") == 0 and values.get("w1") is None:
         raise ValueError("selection='mira' with beta=0 never moves from 0: give w1, or a beta above 0")
+    if values.get("cost") is not None and task not in PARAMETERS["cost"].tasks:
+        raise ValueError(f"cost is for classification, not for {task}")
     if values.get("cost") is not None and (selection not in ("max", "prediction") or step == "perceptron"):
         raise ValueError("cost goes with selection 'max' or 'prediction' and the steps 'pa', 'pa1', 'pa2'")
     if values.get("nu") is not None and selection not in ("simproj", "conproj"):
@@ -456,12 +473,13 @@ def names_for(task: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if task in PARAMETERS[name].tasks]
 
 
-def describe(names: Iterable[str], indent: str = "    ") -> str:
-    """The 'Parameters' section of a docstring."""
+def describe(names: Iterable[str], indent: str = "    ", **defaults: Any) -> str:
+    """The 'Parameters' section of a docstring; `defaults` are those that differ from the table."""
     lines = []
     for name in names:
         parameter = PARAMETERS[name]
-        lines.append(f"{indent}{name} : {parameter.allowed}, default={parameter.default!r}")
+        its_default = defaults.get(name, parameter.default)
+        lines.append(f"{indent}{name} : {parameter.allowed}, default={its_default!r}")
         lines.append(f"{indent}    {parameter.help}")
     return "\n".join(lines).strip()
 
@@ -469,11 +487,12 @@ def describe(names: Iterable[str], indent: str = "    ") -> str:
 _Class = TypeVar("_Class", bound=type)
 
 
-def documented(task: str, names: Iterable[str]) -> Callable[[_Class], _Class]:
+def documented(task: str, names: Iterable[str], **defaults: Any) -> Callable[[_Class], _Class]:
     """A class decorator: fills `{parameters}` in the docstring from the table."""
 
     def decorate(cls: _Class) -> _Class:
-        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", describe(names_for(task, names)))
+        section = describe(names_for(task, names), **defaults)
+        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", section)
         return cls
 
     return decorate

@@ -74,20 +74,31 @@ class LabelSets:
         else:
             self._read_sets(y, count)
 
-    def fresh(self, labels: Labels, weights: Doubles | None) -> dict[Any, int]:
-        """The labels that are new, each with the row where it comes first. Rows without weight teach none."""
+    def fresh(self, labels: Labels, weights: Doubles | None, visits: Indices | None = None) -> dict[Any, int]:
+        """The labels that are new, each with the visit (the row, if none are given) where it comes first. Rows
+        without weight teach none."""
         unknown = np.asarray([name not in labels.codes for name in self.names], dtype=bool)
-        if not unknown.any():
+        count = len(self.starts) - 1
+        if visits is None:
+            visits = np.arange(count)
+        if weights is not None:
+            visits, at = visits[weights[visits] != 0], np.flatnonzero(weights[visits] != 0)
+        else:
+            at = np.arange(len(visits))
+        if not unknown.any() or len(visits) == 0:
             return {}
         if (
             self._all_at_once and not labels.known
         ):  # the columns of an indicator are known from the first row on
-            return dict.fromkeys(self.names, 0)
-        rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        taught = unknown[self.places] & (True if weights is None else weights[rows] != 0)
+            return dict.fromkeys(self.names, int(at[0]))
+        first = np.full(count, -1)
+        first[visits[::-1]] = at[::-1]
+        rows = np.repeat(np.arange(count), np.diff(self.starts))
+        taught = np.flatnonzero(unknown[self.places] & (first[rows] >= 0))
+        taught = taught[np.argsort(first[rows[taught]], kind="stable")]
         met: dict[Any, int] = {}
-        for place, row in zip(self.places[taught].tolist(), rows[taught].tolist(), strict=True):
-            met.setdefault(self.names[place], row)
+        for place, visit in zip(self.places[taught].tolist(), first[rows[taught]].tolist(), strict=True):
+            met.setdefault(self.names[place], visit)
         return met
 
     def encode(self, labels: Labels, weights: Doubles | None) -> Encoded:

@@ -66,6 +66,8 @@ CONSTRUCTORS = [
     (hinge.PAClassifier, "classification", parameters.PARAMETERS),
     (hinge.PARegressor, "regression", parameters.PARAMETERS),
     (hinge.PAOneClass, "uniclass", parameters.PARAMETERS),
+    (hinge.PAMultilabel, "multilabel", parameters.PARAMETERS),
+    (hinge.PAOrdinal, "ordinal", parameters.PARAMETERS),
     (
         hinge.river.PAClassifier,
         "classification",
@@ -77,6 +79,8 @@ CONSTRUCTORS = [
         ("C", "step", "epsilon", "fit_intercept", "average", "hash_bits", "max_features", "dtype"),
     ),
 ]
+OTHER_DEFAULTS = {(hinge.PAOrdinal, "selection"): "simproj"}
+TASKS = [task for task in parameters.TASKS if task != "prototype"]  # which has no learner of its own: PARanker
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )
@@ -88,7 +92,8 @@ def test_constructors_agree_with_the_table(cls, task, names):
     expected = set(names) if task is None else set(parameters.names_for(task, names))
     assert set(signature) - {"task"} == expected
     for name in expected:
-        assert signature[name].default == parameters.PARAMETERS[name].default, name
+        default = OTHER_DEFAULTS.get((cls, name), parameters.PARAMETERS[name].default)
+        assert signature[name].default == default, name
         assert signature[name].annotation is not inspect.Parameter.empty, name
 
 
@@ -96,6 +101,8 @@ def test_constructors_agree_with_the_table(cls, task, names):
 def test_documentation_names_each_parameter(cls, task, names):
     for name in parameters.names_for(task, names) if task else ():
         assert f"    {name} : " in cls.__doc__, name
+        default = inspect.signature(cls).parameters[name].default
+        assert f"{name} : {parameters.PARAMETERS[name].allowed}, default={default!r}" in cls.__doc__, name
         assert parameters.PARAMETERS[name].help in cls.__doc__, name
 
 
@@ -113,12 +120,19 @@ OTHER_VALUES = {
     "step": "pa2",
     "C": 0.25,
     "margin": 2.0,
+    "selection": "prediction",
+    "beta": 0.5,
+    "cost": {"a": {"b": 2.0}, "b": {"a": 3.0}},
+    "nu": None,
+    "threshold": 0.25,
+    "sort_thresholds": False,
     "epsilon": 0.5,
     "radius": 3.0,
     "max_radius": 4.0,
     "fit_intercept": False,
     "average": 5,
     "classes": ["a", "b"],
+    "max_labels": 17,
     "class_weight": {"a": 2.0},
     "max_iter": 7,
     "tol": None,
@@ -133,11 +147,19 @@ OTHER_VALUES = {
     "verbose": 1,
     "w1": None,
 }
+# Where these go together with others only.
+OTHER_VALUES_OF = {
+    "multilabel": {"selection": "conproj", "cost": None, "nu": [{"a": {"b": 2.0}}, {"b": {"a": 0.5}}]},
+    "ordinal": {"selection": "conproj", "cost": None, "nu": [2.0]},
+}
 
 
-@pytest.mark.parametrize("cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass])
+@pytest.mark.parametrize(
+    "cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, hinge.PAMultilabel, hinge.PAOrdinal]
+)
 def test_parameters_go_in_and_come_out(cls):
-    given = {name: OTHER_VALUES[name] for name in inspect.signature(cls).parameters}
+    others = {**OTHER_VALUES, **OTHER_VALUES_OF.get(cls._task, {})}
+    given = {name: others[name] for name in inspect.signature(cls).parameters}
     model = cls(**given)
     assert model.get_params() == given
     assert clone(model).get_params() == given
@@ -145,9 +167,10 @@ def test_parameters_go_in_and_come_out(cls):
     assert cls(**model.get_params()).get_params() == given
 
 
-@pytest.mark.parametrize("task", parameters.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_a_learner_keeps_its_parameters(task):
-    given = {name: OTHER_VALUES[name] for name in parameters.OF_LEARNER}
+    others = {**OTHER_VALUES, **OTHER_VALUES_OF.get(task, {})}
+    given = {name: others[name] for name in parameters.OF_LEARNER}
     learner = hinge.Learner(task, **given)
     assert learner.parameters == given
     again = hinge.Learner.from_bytes(learner.to_bytes())
@@ -155,17 +178,38 @@ def test_a_learner_keeps_its_parameters(task):
     assert repr(again) == repr(learner)
     assert "C=0.25" in repr(learner)
     assert eval(repr(learner), {"Learner": hinge.Learner}).parameters == given
+    assert len(repr(hinge.Learner("classification", classes=list(range(5000))))) < 100
 
 
-@pytest.mark.parametrize("task", parameters.TASKS)
+@pytest.mark.parametrize("task", ["classification", "regression", "uniclass", "ordinal"])
 @pytest.mark.parametrize("w1", [[1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), {"a": 1.0, "b": 2.0}])
 def test_a_start_vector_is_kept(task, w1):
-    more = {"classes": ["a", "b"]} if task == "classification" else {}
+    more = {"classes": ["a", "b"]} if task in ("classification", "ordinal") else {}
     learner = hinge.Learner(task, w1=w1, **more)
     assert learner.weights.tolist() == [1.0, 2.0]
     again = hinge.Learner.from_bytes(learner.to_bytes())
     assert again.weights.tolist() == [1.0, 2.0]
     assert again.to_bytes() == learner.to_bytes()
+
+
+@pytest.mark.parametrize("task", ["classification", "multilabel"])
+@pytest.mark.parametrize("as_given", [list, tuple, np.array])
+@pytest.mark.parametrize("options", [{}, {"selection": "mira", "beta": 0}, {"dtype": "float32"}], ids=str)
+def test_a_start_matrix_is_kept(task, as_given, options):
+    """A row for each label; the intercepts and a learned threshold begin at 0."""
+    rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.5]]
+    learner = hinge.Learner(task, w1=as_given(rows), classes=["a", "b", "c"], **options)
+    assert learner.weights.tolist() == rows
+    assert learner.score_one({0: 1.0, 1: -1.0}) == {"a": -1.0, "b": -1.0, "c": -1.5}
+    if task == "multilabel":
+        assert learner.predict_one({0: 1.0}) == {"a", "b", "c"}
+    again = hinge.Learner.from_bytes(learner.to_bytes())
+    assert again.to_bytes() == learner.to_bytes()
+    assert again.weights.tolist() == rows
+    for model in (learner, again):
+        model.learn_one({0: 1.0, 1: 1.0}, ["a"] if task == "multilabel" else "a")
+    assert again.to_bytes() == learner.to_bytes()
+    assert learner.statistics.updates == 1
 
 
 def test_changing_the_rule():
