@@ -41,13 +41,21 @@ nb::object numpy_matrix(std::vector<Real> values, std::size_t rows, std::size_t 
   return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<2>>(owned->data(), {rows, columns}, owner));
 }
 
+// Nothing is read where the processor might refuse to read it.
+inline void check_aligned(const Array& array) {
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % array.itemsize() != 0)
+    throw nb::type_error("the arrays must be aligned");
+}
+
 inline Precision precision_of(const Array& values) {
+  check_aligned(values);
   if (values.dtype() == nb::dtype<double>()) return Precision::double_;
   if (values.dtype() == nb::dtype<float>()) return Precision::single_;
   throw nb::type_error("the values must be float32 or float64");
 }
 
 inline bool is_wide(const Array& indices, const char* name) {
+  check_aligned(indices);
   if (indices.ndim() != 1 || (indices.size() > 1 && indices.stride(0) != 1))
     throw nb::type_error((std::string(name) + " must be one-dimensional and contiguous").c_str());
   if (indices.dtype() == nb::dtype<std::int64_t>()) return true;
@@ -84,6 +92,7 @@ class Targets {
           std::size_t rows) {
     if (!y) return;
     if (y->ndim() != 1) throw nb::type_error("y must be one-dimensional");
+    check_aligned(*y);
     if (starts) {
       read_labels(*y, *starts, rows);
       return;
@@ -100,10 +109,14 @@ class Targets {
           read<std::int16_t>(*y) || read<std::int8_t>(*y) || read<std::uint64_t>(*y) ||
           read<std::uint32_t>(*y) || read<std::uint16_t>(*y) || read<std::uint8_t>(*y) || read<bool>(*y)))
       throw nb::type_error("y must be an array of numbers");
-    if (classes) encode(classes->data()[0], classes->data()[1]);
+    signs_ = classes.has_value();
+    if (signs_) encode(classes->data()[0], classes->data()[1]);
     data_ = values_.data();
   }
-  void put(Batch& batch) const {
+  // `indices`: the two classes have become the first two of several, each with its lane.
+  void put(Batch& batch, bool indices) {
+    for (double& sign : values_)
+      if (signs_ && indices && sign == -1) sign = 0;
     batch.targets = data_;
     batch.labels = labels_;
     batch.label_starts = starts_;
@@ -144,6 +157,7 @@ class Targets {
   }
 
   std::vector<double> values_;
+  bool signs_ = false;
   const double* data_ = nullptr;
   const std::int64_t* labels_ = nullptr;
   const std::int64_t* starts_ = nullptr;

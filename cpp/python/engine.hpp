@@ -28,19 +28,19 @@ class Engine {
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
                     const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
-    const Targets targets(y, classes, label_starts, rows.count());
+    Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
       throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
                     std::to_string(rows.count()) + " rows");
+    const Writing writing(*this);
     Batch batch;
     batch.rows = &rows;
-    targets.put(batch);
+    targets.put(batch, many_lanes());
     batch.weights = weights ? weights->data() : nullptr;
     batch.order = order ? order->data() : nullptr;
     batch.count = order ? order->size() : rows.count();
     batch.tolerance = tolerance;
     batch.max_updates = max_updates;
-    const Writing writing(*this);
     const std::size_t known = learner_.memory().dimension();
     try {
       make_room(rows.width());
@@ -58,7 +58,7 @@ class Engine {
                           const std::optional<Doubles>& weights) {
     const Writing writing(*this);
     const std::size_t count = events.size();
-    const Targets targets(y, classes, label_starts, count);
+    Targets targets(y, classes, label_starts, count);
     if (weights && weights->size() != count) throw Refused("there must be one weight for each event");
     const Size known = size();
     try {
@@ -86,7 +86,7 @@ class Engine {
                                      true, count, width, values.size());
       Batch batch;
       batch.rows = &rows;
-      targets.put(batch);
+      targets.put(batch, many_lanes());
       batch.weights = weights ? weights->data() : nullptr;
       batch.count = count;
       batch.dimensions = dimensions.data();
@@ -106,6 +106,39 @@ class Engine {
   void learn_one_labels(nb::handle x, const Order& labels, double weight) {
     check_ascending(labels.data(), labels.size(), none);
     learn_event(x, Truth{0, labels.data(), labels.size()}, weight);
+  }
+
+  // Classes by their labels, as Python has them: what each is called in the core, and back.
+  void name_labels(nb::list labels, nb::dict codes) {
+    const Writing writing(*this);
+    labels_ = std::move(labels);
+    codes_ = std::move(codes);
+  }
+  // An event with one of the known labels. False, and nothing is done, if there is more to it: a new label, or no
+  // label, or only one so far.
+  bool learn_label(nb::handle x, nb::handle label, double weight) {
+    const nb::dict codes = codes_;  // held: a hash may run Python
+    PyObject* code = PyDict_GetItemWithError(codes.ptr(), label.ptr());
+    if (code == nullptr || PyDict_GET_SIZE(codes.ptr()) < 2) {
+      PyErr_Clear();  // it may not even be hashable
+      return false;
+    }
+    learn_event(x, Truth{PyFloat_AS_DOUBLE(code)}, weight);
+    return true;
+  }
+  // The label of the highest score, or of the sign; none before the first one is known.
+  nb::object predict_label(nb::handle x, bool averaged) {
+    name_all_columns();
+    const Reading_ reading(*this);
+    const std::size_t lanes = learner_.lanes(), known = labels_.size();
+    double few[16];
+    std::vector<double> many(lanes > 16 ? lanes : 0);
+    double* scores = lanes > 16 ? many.data() : few;
+    score_event(x, averaged, scores);
+    if (known == 0) return nb::none();
+    const std::size_t place = many_lanes() ? static_cast<std::size_t>(std::max_element(scores, scores + lanes) - scores)
+                                           : scores[0] > 0;
+    return labels_[std::min(place, known - 1)];
   }
 
   // Single-prototype ranking: names of features, and for each label the values of its own vector in them.
@@ -243,6 +276,9 @@ class Engine {
   void number_columns() {
     const Writing writing(*this);
     number_the_rest();
+  }
+  void name_all_columns() {
+    if (!names_.hashing() && names_.columns() < learner_.memory().dimension()) number_columns();
   }
 
   // w, or for many lanes a matrix of lanes x columns. (Ordinal: all lanes have the same w.)
@@ -560,6 +596,8 @@ class Engine {
   };
 
   Settings settings_;
+  nb::list labels_;
+  nb::dict codes_;
   Learner learner_;
   Names names_;
   Scratch scratch_;

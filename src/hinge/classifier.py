@@ -146,6 +146,13 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     ) -> Self:
         """One pass over the rows, in their order. `classes`: all labels, needed in the first call."""
         learner = self.__dict__.get("_learner")
+        if (
+            learner is not None
+            and classes is None
+            and sample_weight is None
+            and self._learn_as_is(learner, X, y)
+        ):
+            return self
         if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
             y = _labels(self, y)
         if learner is None:

@@ -101,6 +101,19 @@ class StreamEstimator(BaseEstimator):
             learner._learn_rows(rows, y, sample_weight)
             self._learner = learner
 
+    def _learn_as_is(self, learner: Learner, X: Any, y: Any) -> bool:
+        """A plain array or CSR matrix of the right width goes to the core as it is. False: take the long way."""
+        mine = self.__dict__
+        if type(y) is not np.ndarray or "feature_names_in_" in mine:
+            return False
+        if type(X) is not np.ndarray and getattr(X, "format", None) != "csr":
+            return False
+        shape = X.shape
+        if len(shape) != 2 or shape[1] != mine.get("n_features_in_") or shape[0] != len(y) or not len(y):
+            return False
+        self._follow_parameters(learner)
+        return learner.learn_as_is(X, y)
+
     def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         """`partial_fit` after its first call."""
         self._follow_parameters(learner)

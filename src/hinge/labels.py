@@ -45,7 +45,7 @@ class Labels:
         }
         # The core compares numbers itself; float64 keeps whole numbers apart below 2^53 only.
         small = all(not isinstance(label, str) and abs(label) < 2**53 for label in known)
-        self._as_numbers = (
+        self.as_numbers = (
             np.asarray(known, dtype=np.float64) if small and len(known) == 2 and not self.lanes else None
         )
         self._sorted: tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None = None
@@ -115,11 +115,11 @@ class Labels:
     def encode(self, y: npt.NDArray[Any], weights: Doubles | None) -> tuple[npt.NDArray[Any], Doubles | None]:
         """Numbers with the two labels, which the core compares, or the codes. Unknown labels are refused; with
         `weights`, in rows without weight, they count as any."""
-        if self._as_numbers is not None and y.dtype.char in _READ_IN_PLACE:
+        if self.as_numbers is not None and y.dtype.char in _READ_IN_PLACE:
             if not (y.dtype.isnative and y.flags.aligned):
                 y = y.astype(y.dtype.newbyteorder("="))
             if weights is None or not self.fresh(y, None):
-                return y, self._as_numbers
+                return y, self.as_numbers
         return self.codes_of(y, weights), None
 
     def codes_of(self, y: npt.NDArray[Any], weights: Doubles | None) -> Doubles:

@@ -74,7 +74,7 @@ class Learner:
         parameters.check(task, self.parameters)
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
-        self.labels = growth.first_labels(task, self.parameters)
+        self._labels = growth.first_labels(task, self.parameters)
         # Whether labels are known ahead, and others refused.
         self.closed = classes is not None or cost is not None or task == "ordinal"
         self.averaged = bool(average)
@@ -82,14 +82,24 @@ class Learner:
         self._lock = threading.RLock()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
-        self._engine = self._new_engine(self.labels)
+        self._engine = self._new_engine(self._labels)
+        self._by_label = task == "classification" and not self._class_weight  # the core knows the labels
         self._start()
+
+    @property
+    def labels(self) -> Labels:
+        return self._labels
+
+    @labels.setter
+    def labels(self, labels: Labels) -> None:
+        self._labels = labels
+        self._engine.name_labels(labels.known, labels.codes)
 
     def _new_engine(self, labels: Labels) -> Engine:
         p, task = self.parameters, self.task
         uniclass = task == "uniclass"
         learned = uniclass and p["max_radius"] is not None
-        return Engine(
+        engine = Engine(
             task,
             step=p["step"],
             C=float(p["C"]),
@@ -106,6 +116,8 @@ class Learner:
             max_features=int(p["max_features"]),
             **growth.engine_options(task, p, labels),
         )
+        engine.name_labels(labels.known, labels.codes)
+        return engine
 
     def _start(self) -> None:
         """At w1, if it is given."""
@@ -144,27 +156,18 @@ class Learner:
         Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
         A weight of 0 changes nothing; others scale C.
         """
+        if self._by_label and self._engine.learn_label(x, y, weight):
+            return
         if not self._named:
             self._events()
         if self.task == "classification":
-            codes = self.labels.codes
-            try:
-                target = codes.get(y)
-            except TypeError:
-                target = self.labels.code(y)  # raises: not a label
-            if target is None or len(codes) < 2:
-                growth.learn_one(self, x, y, weight)
-                return
-            if self._class_weight is not None:
-                weight *= self._class_weight.get(plain(y), 1.0)
+            growth.learn_one(self, x, y, weight)
         elif self.task == "multilabel":
             growth.learn_set(self, x, y, weight)
-            return
         elif self.task == "ordinal":
-            target = growth.rank(self.labels, y)
+            self._engine.learn_one(x, growth.rank(self.labels, y), weight)
         else:
-            target = 0.0 if self.task == "uniclass" else targets.number(y)
-        self._engine.learn_one(x, target, weight)
+            self._engine.learn_one(x, 0.0 if self.task == "uniclass" else targets.number(y), weight)
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """w.x (with the intercept), for uniclass radius - |x - w|, for many labels a dict of scores.
@@ -185,16 +188,7 @@ class Learner:
         """The label (None before the first one), the set of labels, the rank, the number, or for uniclass 1
         (inside) or -1 (outside)."""
         if self.task == "classification":
-            if not self._named:
-                self._events()
-            labels = self.labels
-            known = labels.known
-            if labels.lanes:
-                return known[self._engine.top_one(x, self.averaged)] if known else None
-            score = self._engine.score_one(x, self.averaged)
-            if len(known) == 2:  # as labels.of, without the call
-                return known[1] if score > 0 else known[0]
-            return labels.of(score)
+            return self._engine.predict_label(x, self.averaged)
         if self.task in ("multilabel", "ordinal"):
             self._events()
             return growth.predicted(self, self._lanes_one(x))
@@ -344,6 +338,23 @@ class Learner:
 
             whole = slice(0, rows.count if visits is None else len(visits))
             return growth.learn_batch(self, y, rows.count, weights, learn, grow, visits)
+
+    def learn_as_is(self, X: Any, y: npt.NDArray[Any]) -> bool:
+        """A batch that the core can read as it is, with targets that need no encoding: the lane of small batches.
+
+        False, and nothing is done, if there is more to it.
+        """
+        classes = self._labels.as_numbers
+        if self._class_weight is not None or (classes is None and self.task != "regression"):
+            return False
+        try:
+            if type(X) is np.ndarray:
+                self._engine.learn_dense(X, y, classes)
+            else:
+                self._engine.learn_sparse(X.data, X.indices, X.indptr, X.shape[1], y, classes)
+        except TypeError:  # of another type, order or alignment: before anything was read
+            return False
+        return True
 
     def scores(self, X: Any) -> Doubles:
         """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label."""

@@ -90,6 +90,8 @@ class PARegressor(RegressorMixin, StreamEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order."""
         learner = self.__dict__.get("_learner")
+        if learner is not None and sample_weight is None and self._learn_as_is(learner, X, y):
+            return self
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = _numbers(self, y)
         if learner is None:
