@@ -300,23 +300,42 @@ def test_bad_labels(label, known):
     refused(other, "row 2: .*label", lambda: other.learn(np.eye(3), truth))
 
 
-def test_a_third_label():
-    model = hinge.Learner("classification", average=True)
-    events = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}]
-    refused(model, "two different classes, not 3", lambda: model.learn_many(events, ["x", "y", "z"]))
-    model.learn_one(events[0], "y")
-    refused(model, "two different classes, not 3", lambda: model.learn_many(events, ["x", "y", "z"]))
-    model.learn_one(events[1], "x")
-    message = "the label 'z' is not one of the (two )?classes 'x' and 'y'"
-    refused(model, message, lambda: model.learn_one(events[2], "z"))
-    refused(model, f"row 2: {message}", lambda: model.learn_many(events, ["x", "y", "z"]))
-    refused(model, "row 0: the label 5 is not", lambda: model.learn_many(events, [5, 6, 7]))
-    refused(model, "the label 5 is not", lambda: model.learn_one(events[2], 5))
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_a_third_label(known):
+    """Without classes it is learned; with them, and in partial_fit, it is refused."""
+    events, truth = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}], ["y", "x", "z"]
+    model, one_by_one = (hinge.Learner("classification", average=True) for _ in range(2))
+    for m in (model, one_by_one):
+        for event, label in zip(events[:known], truth, strict=False):
+            m.learn_one(event, label)
+    model.learn_many(events, truth)
+    for event, label in zip(events, truth, strict=True):
+        one_by_one.learn_one(event, label)
+    assert model.labels.known == ["x", "y", "z"]
+    assert model.to_bytes() == one_by_one.to_bytes()
+
+    closed = hinge.Learner("classification", average=True, classes=["x", "y"])
+    if known:
+        closed.learn_many(events[:known], truth[:known])
+    message = "the label 'z' is not one of the classes 'x' and 'y'"
+    refused(closed, message, lambda: closed.learn_one(events[2], "z"))
+    refused(closed, f"row 2: {message}", lambda: closed.learn_many(events, truth))
+    refused(closed, f"row 0: {message}", lambda: closed.learn_many(events[2:], truth[2:], [0.0]))
+    refused(closed, "row 0: the label 5 is not", lambda: closed.learn_many(events, [5, 6, 7]))
+    refused(closed, "the label 5 is not", lambda: closed.learn_one(events[2], 5))
+
+    fitted = hinge.PAClassifier(average=True).partial_fit(np.eye(3)[:2], truth[:2], classes=["x", "y"])
+    before = fitted._learner.to_bytes()
+    with pytest.raises(ValueError, match=f"row 2: {message}"):
+        fitted.partial_fit(np.eye(3), truth)
+    assert fitted._learner.to_bytes() == before
+    fitted.learn_many(np.eye(3), truth)  # a stream may bring it
+    assert fitted.classes_.tolist() == ["x", "y", "z"]
 
 
 def test_a_refused_event_leaves_no_label():
     """Neither the first nor the second one, nor a turn of the weights."""
-    for known in ([], ["m"]):
+    for known in ([], ["m"], ["m", "n"], ["m", "n", "o"]):
         model = hinge.Learner("classification", average=True)
         for one in known:
             model.learn_one({"a": 1.0, "b": -1.0}, one)
@@ -331,8 +350,9 @@ def test_a_refused_event_leaves_no_label():
             )
             assert model.labels.known == known
     model = hinge.Learner("classification", w1=[1.0, 2.0])
-    refused(model, "the two labels must be known ahead", lambda: model.learn_one({0: 1.0}, "a"))
-    refused(model, "the two labels must be known ahead", lambda: model.learn(np.eye(2), ["a", "b"]))
+    message = "with a start vector w1 the labels must be known ahead"
+    refused(model, message, lambda: model.learn_one({0: 1.0}, "a"))
+    refused(model, message, lambda: model.learn(np.eye(2), ["a", "b"]))
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,8 @@ def test_bad_targets(task, place, container):
         refused(model, message, lambda m=model: m.learn(container(fit(m, X)), change(y)))
         weights = np.ones(COUNT)
         refused(model, message, lambda m=model, w=weights: m.learn(container(fit(m, X)), change(y), w))
-        message_of_events = message.replace("the label is NaN", "the label nan")
         events = [dict(enumerate(row.tolist())) for row in X]
-        refused(model, message_of_events, lambda m=model, e=events: m.learn_many(e, change(y)))
+        refused(model, message, lambda m=model, e=events: m.learn_many(e, change(y)))
 
 
 def test_a_target_without_weight_must_be_a_number_too():
