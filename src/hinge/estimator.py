@@ -106,9 +106,11 @@ class StreamEstimator(BaseEstimator):
         mine = self.__dict__
         if type(y) is not np.ndarray or "feature_names_in_" in mine:
             return False
-        if type(X) is not np.ndarray and getattr(X, "format", None) != "csr":
+        shape = getattr(X, "shape", ())
+        if type(X) is not np.ndarray and (
+            getattr(X, "format", None) != "csr" or len(X.indptr) != shape[0] + 1
+        ):
             return False
-        shape = X.shape
         if len(shape) != 2 or shape[1] != mine.get("n_features_in_") or shape[0] != len(y) or not len(y):
             return False
         self._follow_parameters(learner)
