@@ -69,7 +69,11 @@ class LabelSets:
     """
 
     def __init__(self, y: Any, count: int, labels: Labels) -> None:
-        if is_sparse(y) or is_frame(y) or isinstance(y, np.ndarray):
+        if (
+            is_sparse(y)
+            or is_frame(y)
+            or (isinstance(y, np.ndarray) and not (y.ndim == 1 and y.dtype == object))
+        ):
             self._read_indicator(y, count, labels)
         else:
             self._read_sets(y, count)

@@ -1,4 +1,7 @@
-"""Every kind of learner that the contracts are checked on, and small streams for them."""
+"""Every kind of learner that the contracts are checked on, and small streams for them.
+
+"multiclass" is classification with more than two classes: each has its weights.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,49 @@ STEPS = {
     "regression": ("pa", "pa1", "pa2"),
     "uniclass": ("pa", "pa1", "pa2"),
 }
+CLASSES = ["ant", "bee", "cat", "dog"]
+RANKS = [1, 2, 3, 5]
+KNOWN = {"classification": LABELS.tolist(), "multiclass": CLASSES, "multilabel": CLASSES, "ordinal": RANKS}
+COST = {"ant": {"bee": 1.0, "cat": 4.0, "dog": 0.5}, "bee": {"ant": 2.0, "dog": 1.0}, "cat": {"dog": 0.25}}
+NU = {"ant": {"bee": 2.0, "cat": 0.0}, "dog": {"ant": 0.5}}
+MULTICLASS = [
+    *({"step": step} for step in ("pa", "pa1", "pa2", "perceptron")),
+    {"step": "perceptron", "selection": "uniform"},
+    {"step": "pa1", "selection": "prediction"},
+    {"step": "pa1", "selection": "simperc"},
+    {"step": "pa", "selection": "conproj"},
+    {"step": "pa1", "selection": "simproj"},
+    {"step": "pa2", "selection": "simproj"},
+    {"step": "pa1", "selection": "mira"},
+    {"step": "pa", "selection": "mira", "beta": 0.5},
+    {"step": "pa1", "cost": COST},
+    {"step": "pa2", "cost": COST, "selection": "prediction"},
+    {"step": "pa1", "selection": "simproj", "nu": NU},
+    {"step": "pa1", "selection": "conproj", "nu": [NU, {"bee": {"ant": 3.0}}]},
+]
+MULTILABEL = [
+    {**rule, "threshold": threshold}
+    for rule in (
+        {"step": "pa1"},
+        {"step": "perceptron"},
+        {"step": "perceptron", "selection": "uniform"},
+        {"step": "pa", "selection": "prediction"},
+        {"step": "pa1", "selection": "simperc"},
+        {"step": "pa2", "selection": "conproj"},
+        {"step": "pa1", "selection": "simproj", "nu": NU},
+        {"step": "pa1", "selection": "mira"},
+    )
+    for threshold in ("learned", 0.1)
+]
+ORDINAL = [
+    {"step": "pa", "selection": "max"},
+    {"step": "pa1", "selection": "simperc"},
+    {"step": "pa1", "selection": "simperc", "sort_thresholds": False},
+    {"step": "pa1", "selection": "simproj"},
+    {"step": "pa2", "selection": "conproj"},
+    {"step": "pa1", "selection": "conproj", "nu": [2.0, 0.0, 0.5]},
+]
+RULES = {"multiclass": MULTICLASS, "multilabel": MULTILABEL, "ordinal": ORDINAL}
 
 
 def _learners():
@@ -41,14 +87,35 @@ def _learners():
             )
 
 
-ALL = list(_learners())
+def _labelled():
+    """Each rule with two ways to count and to keep, one of them with a vocabulary."""
+    ways = [
+        (False, "float64", None, 6),
+        (True, "float32", 6, None),
+        (True, "float64", None, 6),
+        (9, "float32", 6, None),
+    ]
+    number = 0
+    for task, rules in RULES.items():
+        for rule in rules:
+            average, dtype, *bits = ways[number % 4]
+            number += 1
+            for k, hash_bits in enumerate(bits):
+                more = {"average": average if k == 0 else not average, "dtype": dtype, "hash_bits": hash_bits}
+                if task != "ordinal":
+                    more["fit_intercept"] = bool(k) ^ (number % 3 == 0)
+                yield task, {"C": 0.3, **rule, **more}
+
+
+LABELLED = list(_labelled())
+ALL = [*_learners(), *LABELLED]
 # One of each step, and one of each option.
 SOME = [
     (task, options)
-    for task, options in ALL
+    for task, options in _learners()
     if (options["average"], options["dtype"], options["hash_bits"])
     in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
-]
+] + LABELLED[::5]
 VOCABULARY = [(task, options) for task, options in ALL if options["hash_bits"] is None]
 
 
@@ -59,9 +126,9 @@ def name(case):
     if isinstance(case, dict):
         return (
             "-".join(
-                str(v) if k == "step" else f"{k}={v}"
+                str(v) if k in ("step", "selection") else k if isinstance(v, (dict, list)) else f"{k}={v}"
                 for k, v in case.items()
-                if k != "C" and v not in (False, None, "float64")
+                if k != "C" and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
             )
             or "plain"
         )
@@ -69,11 +136,11 @@ def name(case):
 
 
 def new(task, options, **more):
-    if task == "classification":
-        more.setdefault("classes", LABELS.tolist())
+    if task in KNOWN:
+        more.setdefault("classes", KNOWN[task])
     if task == "uniclass" and options.get("max_radius") is None:
         more.setdefault("radius", 0.8)
-    return hinge.Learner(task, **{**more, **options})
+    return hinge.Learner("classification" if task == "multiclass" else task, **{**more, **options})
 
 
 def stream(task, count=60, seed=0):
@@ -83,8 +150,26 @@ def stream(task, count=60, seed=0):
     X[count // 2] = 0.0
     w = rng.normal(size=WIDTH)
     scores = X @ w + 0.3 + 0.3 * rng.normal(size=count)
-    y = {"classification": LABELS[(scores > 0).astype(int)], "regression": scores, "uniclass": None}[task]
-    return X, y, rng.choice([0.0, 0.4, 1.0, 3.0], size=count)
+    weights = rng.choice([0.0, 0.4, 1.0, 3.0], size=count)
+    if task == "multiclass":
+        lanes = X @ rng.normal(size=(WIDTH, 4)) + 0.3 * rng.normal(size=(count, 4))
+        return X, np.array(CLASSES)[lanes.argmax(axis=1)], weights
+    if task == "multilabel":  # some sets are empty, some are full
+        lanes = X @ rng.normal(size=(WIDTH, 4)) + rng.normal(size=(count, 1))
+        return X, sets_of(lanes > 0), weights
+    y = {
+        "classification": LABELS[(scores > 0).astype(int)],
+        "regression": scores,
+        "uniclass": None,
+        "ordinal": np.array(RANKS)[np.digitize(scores, [-1.0, 0.0, 1.5])],
+    }[task]
+    return X, y, weights
+
+
+def sets_of(indicator):
+    y = np.empty(len(indicator), dtype=object)
+    y[:] = [frozenset(itertools.compress(CLASSES, row)) for row in indicator.tolist()]
+    return y
 
 
 def rows_for(options, X):
@@ -111,7 +196,9 @@ def part(y, rows):
 
 def one(y, i):
     """The target of one event, a plain value."""
-    return None if y is None else y[i].item()
+    if y is None:
+        return None
+    return y[i].item() if isinstance(y[i], np.generic) else y[i]
 
 
 def csr(X, index=np.int32):
@@ -121,11 +208,24 @@ def csr(X, index=np.int32):
 
 
 def weights_by_name(learner):
-    """w in the order of NAMES, whatever the order of the columns."""
+    """w in the order of NAMES, whatever the order of the columns; many labels: a row each."""
     if learner.feature_names and learner.feature_names[0] != 0:
         known = learner.named_weights()
-        return np.array([known.get(name, 0.0) for name in NAMES])
-    return np.pad(learner.weights.astype(float), (0, max(0, WIDTH - learner.n_features)))
+        lanes = list(known.values()) if learner.many_scores else [known]
+        weights = np.array([[lane.get(name, 0.0) for name in NAMES] for lane in lanes])
+    else:
+        weights = np.atleast_2d(learner.weights.astype(float))
+        weights = np.pad(weights, ((0, 0), (0, max(0, WIDTH - learner.n_features))))
+    return weights if learner.many_scores else weights[0]
+
+
+def number(score):
+    """A score, or the scores of all labels in their order."""
+    return np.array(list(score.values())) if isinstance(score, dict) else score
+
+
+def numbers(learner, events):
+    return np.array([number(learner.score_one(x)) for x in events])
 
 
 def tensors(model):

@@ -16,8 +16,10 @@ import pandas as pd
 import pytest
 from cases import (
     ALL,
+    CLASSES,
     LABELS,
     NAMES,
+    RANKS,
     SOME,
     VOCABULARY,
     WIDTH,
@@ -26,7 +28,9 @@ from cases import (
     csr,
     name,
     new,
+    number,
     numbered,
+    numbers,
     one,
     part,
     rows_for,
@@ -53,6 +57,8 @@ def same(ours, theirs, options):
     close(ours.intercept, theirs.intercept, options, "intercept")
     if ours.task == "uniclass":
         close(ours.radius, theirs.radius, options, "radius")
+    if ours.task == "ordinal":
+        close(ours.thresholds, theirs.thresholds, options, "thresholds")
     assert ours.statistics.rounds == theirs.statistics.rounds
     assert ours.statistics.updates == theirs.statistics.updates
     close(ours.statistics.loss, theirs.statistics.loss, options, "loss")
@@ -70,7 +76,7 @@ def test_predict_is_pure(task, options):
         learner.predict_one(unseen)
         assert state(learner) == before
     rows = rows_for(options, X)
-    for number, data in enumerate((rows, as_dicts(X))):
+    for way, data in enumerate((rows, as_dicts(X))):
         learner = new(task, options)
         learner.learn_many(data, y, weights)
         before = state(learner)
@@ -78,7 +84,7 @@ def test_predict_is_pure(task, options):
             learner.predict_one(event)
             learner.score_one(event)
             learner.explain_one(event)
-        if number == 0:
+        if way == 0:
             learner.scores(rows)
             learner.scores(csr(rows))
         elif options["hash_bits"] is None:
@@ -94,21 +100,32 @@ def test_scores_are_those_of_the_events(task, options):
     """score_one = scores, before and after learning; predict_one says the same."""
     X, y, _ = stream(task)
     learner = new(task, options)
-    assert learner.score_one({}) == (learner.radius if task == "uniclass" else 0.0)
+    assert np.all(number(learner.score_one({})) == (learner.radius if task == "uniclass" else 0.0))
     learner.learn_many(as_dicts(X), y)
     if options["hash_bits"] is None:
         scores = learner.scores(pd.DataFrame(X, columns=NAMES))
-        close([learner.score_one(x) for x in as_dicts(X)], scores, {"dtype": "float64"})
+        close(numbers(learner, as_dicts(X)), scores, {"dtype": "float64"})
     for x in as_dicts(X):
-        score, says = learner.score_one(x), learner.predict_one(x)
-        assert (
-            says
-            == {
-                "classification": LABELS[int(score > 0)],
-                "regression": score,
-                "uniclass": 1 if score >= 0 else -1,
-            }[task]
-        )
+        assert learner.predict_one(x) == said_by(task, options, learner, x)
+
+
+def said_by(task, options, learner, x):
+    """What the score means."""
+    score = learner.score_one(x)
+    if task == "multilabel":
+        threshold = options["threshold"]
+        if threshold == "learned":  # the lane before those of the labels
+            threshold = learner._engine.scores_one(x, learner.averaged)[0]
+        return {label for label, its in score.items() if its > threshold}
+    if task == "ordinal":
+        return RANKS[next((j for j, b in enumerate(learner.thresholds) if score < b), len(RANKS) - 1)]
+    if task == "multiclass":
+        return CLASSES[int(np.argmax(number(score)))]
+    return {
+        "classification": LABELS[int(score > 0)],
+        "regression": score,
+        "uniclass": 1 if score >= 0 else -1,
+    }[task]
 
 
 # ---- a batch is its events, to the bit -----------------------------------------------------------------
@@ -323,7 +340,7 @@ def test_arrays_events_and_frames(task, options):
     learners[3].learn_many(pd.DataFrame(X, columns=NAMES)[NAMES[::-1]], y, weights)
     for learner in learners[1:]:
         same(learner, learners[0], options)
-        close([learner.score_one(x) for x in as_dicts(X)], learners[0].scores(X), options)
+        close(numbers(learner, as_dicts(X)), learners[0].scores(X), options)
 
 
 TARGETS = {

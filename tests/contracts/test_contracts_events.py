@@ -18,6 +18,8 @@ from cases import (
     csr,
     name,
     new,
+    number,
+    numbers,
     one,
     part,
     rows_for,
@@ -58,8 +60,8 @@ def test_the_order_of_the_keys_does_not_matter(task, options):
     across.learn_many([other_order(x) for x in events], y, weights)
     tolerance = 1e-3 if options["dtype"] == "float32" else 1e-9
     np.testing.assert_allclose(
-        [across.score_one(x) for x in events],
-        [first.score_one(x) for x in events],
+        numbers(across, events),
+        numbers(first, events),
         rtol=tolerance,
         atol=1e-5 if options["dtype"] == "float32" else 1e-10,
     )
@@ -393,7 +395,7 @@ def test_explanations_add_up(task, options):
     learner.learn_many(events[:40], part(y, slice(40)), weights[:40])
     for event in [*events, {"alpha": 1.0, "never seen": 2.0, "color": "red"}, {}]:
         parts = learner.explain_one(event)
-        total, score = sum(p.contribution for p in parts), learner.score_one(event)
+        total, score = sum(p.contribution for p in parts), np.max(number(learner.score_one(event)))
         if task == "uniclass":
             total = learner.radius - np.sqrt(total)
         assert total == pytest.approx(score, rel=1e-9, abs=1e-7 if task == "uniclass" else 1e-12)
@@ -401,7 +403,11 @@ def test_explanations_add_up(task, options):
         assert sizes == sorted(sizes, reverse=True)
         if task != "uniclass":
             assert all(p.value * p.weight == p.contribution for p in parts)
-            assert ("(intercept)" in [p.feature for p in parts]) == options["fit_intercept"]
+            assert ("(intercept)" in [p.feature for p in parts]) == options.get("fit_intercept", False)
+        if learner.many_scores:
+            for label, its in learner.score_one(event).items():
+                found = sum(p.contribution for p in learner.explain_one(event, label))
+                assert found == pytest.approx(its, rel=1e-9, abs=1e-12)
 
 
 def test_features_never_seen_are_distance_to_a_ball():

@@ -80,7 +80,9 @@ CONSTRUCTORS = [
     ),
 ]
 OTHER_DEFAULTS = {(hinge.PAOrdinal, "selection"): "simproj"}
-TASKS = [task for task in parameters.TASKS if task != "prototype"]  # which has no learner of its own: PARanker
+TASKS = [
+    task for task in parameters.TASKS if task != "prototype"
+]  # which has no learner of its own: PARanker
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )
