@@ -162,6 +162,17 @@ inline void add(Real* weights, const Features& x, double step) {
   }
 }
 
+// The same, and the weights that were there before into `noted`, one after the other.
+template <class Real, class Features>
+inline void note_and_add(Real* noted, Real* weights, const Features& x, double step) {
+  for (std::size_t j = 0; j < x.size; ++j) {
+    Real& weight = weights[x.column(j)];
+    const Real before = weight;
+    noted[j] = before;
+    weight = static_cast<Real>(static_cast<double>(before) + step * x.value(j));
+  }
+}
+
 #if defined(__x86_64__) && defined(__GNUC__)
 inline const bool has_avx2 = __builtin_cpu_supports("avx2") > 0;
 

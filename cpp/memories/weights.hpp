@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <vector>
 
@@ -63,7 +62,7 @@ class Weights final : public Memory {
   Reading read(const Instance& x, Reads reads) const override {
     const InArray<Real> weight{v.data()};
     if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.filled, now.extra);
-    return visit(x, [&](auto features) {
+    return visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA {
       const Sums s = sums(weight, features);
       // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
       const double product = now.scale == 1 ? s.product : now.scale * s.product;
@@ -91,14 +90,16 @@ class Weights final : public Memory {
 
   void move(const double* amounts, double decay, const Instance& x) override {
     const double amount = amounts[0];
-    if (journaling_) journal(x);
     if (decay != 1) shrink(decay);
+    Real* const noted = journaling_ ? journal(x) : nullptr;
     const double step = now.scale == 1 ? amount : amount / now.scale;
-    visit(x, [&](auto features) {
-      if (!averaging_ && !reads_distances_)
-        add(v.data(), features, step);
-      else
+    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA {
+      if (averaging_ || reads_distances_)
         move_and_follow(features, step);
+      else if (noted != nullptr)
+        note_and_add(noted, v.data(), features, step);
+      else
+        add(v.data(), features, step);
     });
     now.extra += extra_.rate * amount * extra_.constant;
   }
@@ -124,7 +125,7 @@ class Weights final : public Memory {
     copied_v_ = Buffer<Real>();
     copied_u_ = Buffer<double>();
     journal_.clear();
-    if (std::max(journal_.v.capacity(), journal_.moved.capacity()) <= largest_spare) std::swap(journal_, spare_);
+    if (std::max(journal_.v.size(), journal_.moved.capacity()) <= largest_spare) std::swap(journal_, spare_);
     journal_ = Journal();
   }
   void rollback() override {
@@ -291,45 +292,47 @@ class Weights final : public Memory {
   // What moves have overwritten: the instance of each move, and the old numbers in its columns.
   struct Journal {
     std::vector<Instance> moved;
+    std::size_t noted = 0;  // how many numbers; v and u only grow, and are used again
     std::vector<Real> v;
     std::vector<double> u;
-    std::deque<std::vector<std::int64_t>> columns;  // of instances that do not last
+    std::vector<std::vector<std::int64_t>> columns;  // of instances that do not last
     void clear() {
       moved.clear();
-      v.clear();
-      u.clear();
+      noted = 0;
       columns.clear();
     }
   };
 
-  void journal(const Instance& x) {
-    if (x.size == 0) return;
-    const std::size_t at = journal_.v.size(), end = at + x.size;
-    if (end > v.size()) return copy_all();  // rows that are visited again and again
-    journal_.moved.push_back(x);
-    try {
-      if (x.transient) {
-        const auto* columns = static_cast<const std::int64_t*>(x.columns);
-        journal_.columns.emplace_back(columns, columns + x.size);
-        journal_.moved.back().columns = journal_.columns.back().data();
-      }
-      journal_.v.resize(end);
-      if (averaging_) journal_.u.resize(end);
-    } catch (...) {  // out of memory: what was not noted has not moved either
-      journal_.moved.pop_back();
-      journal_.v.resize(at);
-      throw;
+  // Where to note the old v, while it moves; nullptr if there is nothing (more) to note.
+  Real* journal(const Instance& x) {
+    if (x.size == 0) return nullptr;
+    const std::size_t at = journal_.noted, end = at + x.size;
+    if (end > v.size()) {  // rows that are visited again and again
+      copy_all();
+      return nullptr;
     }
-    visit(x, [&](auto features) {
-      for (std::size_t j = 0; j < features.size; ++j) journal_.v[at + j] = v[features.column(j)];
-      for (std::size_t j = 0; averaging_ && j < features.size; ++j) journal_.u[at + j] = u[features.column(j)];
-    });
+    if (end > journal_.v.size()) journal_.v.resize(std::max(end, 2 * at));
+    if (averaging_ && end > journal_.u.size()) journal_.u.resize(journal_.v.size());
+    if (x.transient) {
+      const auto* columns = static_cast<const std::int64_t*>(x.columns);
+      journal_.columns.emplace_back(columns, columns + x.size);
+    }
+    journal_.moved.push_back(x);  // from here on nothing throws: what is not noted has not moved either
+    if (x.transient) journal_.moved.back().columns = journal_.columns.back().data();
+    journal_.noted = end;
+    if (averaging_ || reads_distances_) visit(x, [&](const auto& features) { note(features, at); });
+    return journal_.v.data() + at;
+  }
+  template <class Features>
+  void note(const Features& x, std::size_t at) {
+    for (std::size_t j = 0; j < x.size; ++j) journal_.v[at + j] = v[x.column(j)];
+    for (std::size_t j = 0; averaging_ && j < x.size; ++j) journal_.u[at + j] = u[x.column(j)];
   }
   void undo(Buffer<Real>& old_v, Buffer<double>& old_u) const {
-    std::size_t at = journal_.v.size();
+    std::size_t at = journal_.noted;
     for (auto x = journal_.moved.rbegin(); x != journal_.moved.rend(); ++x) {
       at -= x->size;
-      visit(*x, [&](auto features) {
+      visit(*x, [&](const auto& features) {
         for (std::size_t j = 0; j < features.size; ++j) {
           old_v[features.column(j)] = journal_.v[at + j];
           if (averaging_) old_u[features.column(j)] = journal_.u[at + j];
