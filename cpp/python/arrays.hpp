@@ -96,12 +96,14 @@ class Targets {
   void encode(double negative, double positive) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const double label = values_[i];
-      if (label != negative && label != positive) {
+      // Without a branch: which of the two comes next cannot be guessed.
+      const int sign = static_cast<int>(label == positive) - static_cast<int>(label == negative);
+      if (sign == 0) {
         if (std::isnan(label)) throw Refused("the label is NaN", i);
         throw Refused("the label " + quoted(nb::float_(label)) + " is not one of the classes " +
                           quoted(nb::float_(negative)) + " and " + quoted(nb::float_(positive)), i);
       }
-      values_[i] = label == positive ? 1 : -1;
+      values_[i] = sign;
     }
   }
   std::vector<double> values_;
