@@ -66,9 +66,11 @@ class Weights final : public Memory {
       const Sums s = sums(weight, features);
       // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
       const double product = now.scale == 1 ? s.product : now.scale * s.product;
+      const bool in_order = !requires { features.columns; } || s.in_order();
+      if (extra_.constant == 0) return Reading{product, product, s.square, s.square, in_order};
       const double score = product + now.extra * extra_.constant;
       const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
-      return Reading{score, score, q, s.square, s.in_order()};
+      return Reading{score, score, q, s.square, in_order};
     });
   }
 
