@@ -6,7 +6,9 @@ what it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -223,6 +225,18 @@ def learn_batch(
         return _learn_in_parts(
             learner, labels, fresh, encoded(learner.task, labels, y, count, weights), everything.stop, learn
         )
+
+
+@contextlib.contextmanager
+def counted_from(first: int) -> Iterator[None]:
+    """The core counts the rows of what it is given: here a part, which begins at row `first`."""
+    try:
+        yield
+    except ValueError as error:
+        if first == 0:
+            raise
+        message = re.sub(r"^row (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
+        raise ValueError(message) from None
 
 
 def _learn_in_parts(

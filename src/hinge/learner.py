@@ -259,9 +259,10 @@ class Learner:
                 def learn(rows: slice, encoded: Encoded) -> int:
                     y, _, starts = encoded.part(rows)
                     part = None if weights is None else weights[rows]
-                    return self._engine.learn_dicts(
-                        events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
-                    )
+                    with growth.counted_from(rows.start):
+                        return self._engine.learn_dicts(
+                            events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
+                        )
 
                 growth.learn_batch(self, y, len(events), weights, learn)
 

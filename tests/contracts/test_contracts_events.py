@@ -262,10 +262,10 @@ def test_labels_keep_their_kind():
 
 def test_the_vocabulary_grows():
     learner = hinge.Learner("regression", fit_intercept=False, step="pa")
-    for number in range(300):
-        learner.learn_one({f"f{number}": 1.0, "common": 0.0}, float(number))
+    for k in range(300):
+        learner.learn_one({f"f{k}": 1.0, "common": 0.0}, float(k))
     assert learner.n_features == 300
-    assert learner.feature_names == [f"f{number}" for number in range(300)]
+    assert learner.feature_names == [f"f{k}" for k in range(300)]
     assert learner.named_weights()["f17"] == pytest.approx(16.9)
     learner.learn_many(pd.DataFrame({"f17": [1.0], "frame": [2.0]}), [1.0])
     assert learner.feature_names[300:] == ["frame"]

@@ -10,11 +10,14 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from cases import LABELS, WIDTH, as_dicts, new, part, state, stream
+from cases import LABELS, WIDTH, as_dicts, new, number, one, part, state, stream
 
 import hinge
 
 TASKS = ("classification", "regression", "uniclass")
+LABELLED = ("multiclass", "multilabel", "ordinal")
+LONG = (*TASKS, "multiclass", "ordinal")
+CLASSES = {"classification": {"classes": [0, 1]}, "multiclass": {"classes": [0, 1, 2]}}  # of long streams
 
 
 def run(*jobs):
@@ -50,11 +53,11 @@ def switch_often():
 def long_stream(task, count):
     """Many rows; all the same one, so that they take no memory."""
     X, y, _ = stream(task)
-    y = {"classification": np.ones(count), "regression": np.full(count, 0.5), "uniclass": None}[task]
+    y = {"regression": np.full(count, 0.5), "uniclass": None}.get(task, np.ones(count))
     return np.broadcast_to(X[1], (count, WIDTH)), y
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
 def test_two_models_in_two_threads(task):
     X, y, weights = stream(task, 400)
     alone = new(task, {"average": True})
@@ -75,7 +78,7 @@ def test_two_models_in_two_threads(task):
     assert state(models[0]) == state(models[1]) == state(alone)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
 def test_one_model_in_four_threads(task):
     """Rounds add up, and whoever reads meanwhile reads a whole model."""
     X, y, _ = stream(task, 200)
@@ -92,14 +95,14 @@ def test_one_model_in_four_threads(task):
 
     def events():
         for i in range(len(X)):
-            model.learn_one(dict(enumerate(X[i].tolist())), None if y is None else y[i].item())
+            model.learn_one(dict(enumerate(X[i].tolist())), one(y, i))
 
     def read():
         while not done.is_set():
             again = hinge.Learner.from_bytes(model.to_bytes())
             seen.append(again.statistics.rounds)
             assert np.isfinite(model.scores(X)).all()
-            assert np.isfinite(model.score_one({0: 1.0, "unseen": 2.0}))
+            assert np.isfinite(number(model.score_one({0: 1.0, "unseen": 2.0}))).all()
             model.explain_one({0: 1.0})
 
     def write():
@@ -113,10 +116,10 @@ def test_one_model_in_four_threads(task):
     assert seen == sorted(seen)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", LONG)
 def test_the_interpreter_goes_on_while_a_batch_is_learned(task):
     X, y = long_stream(task, 3_000_000)
-    model = new(task, {}, **({"classes": [0, 1]} if task == "classification" else {}))
+    model = new(task, {}, **CLASSES.get(task, {}))
     model.learn(X[:10], part(y, slice(10)))
     for way in (lambda: model.learn(X, y), lambda: model.scores(X)):
         learning, learned = threading.Event(), threading.Event()
@@ -147,14 +150,14 @@ def handler():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", LONG)
 @pytest.mark.parametrize("average", [False, True])
 def test_an_interrupt_takes_the_whole_batch_back(task, average, handler):
     X, y = long_stream(task, 5_000_000)
     model = new(
         task,
         {"average": average, "step": "pa2", "C": 1e-6},  # every round is an update
-        **({"classes": [0, 1]} if task == "classification" else {}),
+        **CLASSES.get(task, {}),
     )
     if task == "uniclass":
         model.learn(-50 * X[:1])
@@ -201,14 +204,14 @@ class Calls:
         return 1.0
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
 def test_a_call_from_within_a_call_is_refused(task):
     """It would wait for itself, or change what is being read."""
     X, y, _ = stream(task)
     model = new(task, {})
     model.learn(X, y)
     model.learn_many(as_dicts(X), y)
-    truth = None if y is None else y[0].item()
+    truth = one(y, 0)
     other = new(task, {})
     inner = [
         lambda: model.learn_one({"alpha": 1.0}, truth),
