@@ -177,8 +177,17 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._learner
         except AttributeError:
             learner = self._stream()
-        learner.learn_one(x, y, weight)
+        if not (learner.by_label and learner._engine.learn_label(x, y, weight)):  # a call less than learner.learn_one
+            learner.learn_one(x, y, weight)
         return self
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The label of the features `x`, a dict of names and values (None before the first label). Never learns."""
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._stream()
+        return learner._engine.predict_label(x, learner.averaged)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""

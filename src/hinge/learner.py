@@ -83,7 +83,7 @@ class Learner:
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
         self._engine = self._new_engine(self._labels)
-        self._by_label = task == "classification" and not self._class_weight  # the core knows the labels
+        self.by_label = task == "classification" and not self._class_weight  # the core knows the labels
         self._start()
 
     @property
@@ -156,7 +156,7 @@ class Learner:
         Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
         A weight of 0 changes nothing; others scale C.
         """
-        if self._by_label and self._engine.learn_label(x, y, weight):
+        if self.by_label and self._engine.learn_label(x, y, weight):
             return
         if not self._named:
             self._events()
