@@ -53,6 +53,7 @@ class Lanes final : public Memory {
       v = std::move(wider_v);
       stride_ = stride;
     }
+    moving_.reserve(lanes);  // a move allocates nothing
     extra_sums.resize(lanes);
     extras.resize(lanes);
   }
@@ -74,11 +75,11 @@ class Lanes final : public Memory {
   }
 
   Reading read(const Instance& x, Reads /*reads*/, double* scores) const override {
-    return visit(x, [&](auto features) {
-      const Sums s = sums(Nothing{}, features);
+    return visit(x, [&](const auto& features) {
+      const Sums s = kind_.shared ? sums(InArray<Real>{v.data()}, features) : sums(Nothing{}, features);
       if (!s.in_order()) return Reading{0, 0, 0, 0, false};
       if (kind_.shared)
-        std::fill_n(scores, lanes(), one_sum(features, InArray<Real>{v.data()}));
+        std::fill_n(scores, lanes(), s.product);
       else
         scores_of(features, scores);
       return finish(scores, extras.data(), 1, s.square);
@@ -237,11 +238,6 @@ class Lanes final : public Memory {
     std::vector<double> many(stride_);
     lane_sums(v.data(), stride_, x, many.data());
     std::copy_n(many.data(), lanes(), scores);
-  }
-
-  template <class Features, class WeightAt>
-  static double one_sum(const Features& x, const WeightAt& weight) {
-    return sums(weight, x).product;
   }
 
   // With the extra coordinates. The sum of all is not finite if one of them is not.

@@ -106,7 +106,7 @@ class StreamEstimator(BaseEstimator):
         mine = self.__dict__
         if type(y) is not np.ndarray or "feature_names_in_" in mine:
             return False
-        shape = getattr(X, "shape", ())
+        shape: Any = getattr(X, "shape", ())
         if type(X) is not np.ndarray and (
             getattr(X, "format", None) != "csr" or len(X.indptr) != shape[0] + 1
         ):
