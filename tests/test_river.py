@@ -18,7 +18,7 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed")
 from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing  # noqa: E402
 
 import hinge.river  # noqa: E402
-from hinge.river import PAClassifier, PARegressor  # noqa: E402
+from hinge.river import PAClassifier, PAMultilabel, PARegressor  # noqa: E402
 
 SETTINGS = [
     (PAClassifier, {}),
@@ -27,17 +27,48 @@ SETTINGS = [
     (PAClassifier, {"step": "perceptron", "average": 10}),
     (PAClassifier, {"C": 0.05, "margin": 0.5, "dtype": "float32"}),
     (PAClassifier, {"hash_bits": 10, "average": True}),
+    (PAClassifier, {"selection": "simproj", "average": True}),
+    (PAClassifier, {"selection": "mira", "dtype": "float32"}),
+    (PAClassifier, {"step": "perceptron", "selection": "uniform", "hash_bits": 10}),
     (PARegressor, {}),
     (PARegressor, {"step": "pa", "epsilon": 0.0}),
     (PARegressor, {"step": "pa2", "average": True, "fit_intercept": False}),
     (PARegressor, {"C": 0.05, "max_features": 100}),
     (PARegressor, {"hash_bits": 10}),
 ]
+MULTILABEL = [
+    (PAMultilabel, {}),
+    (PAMultilabel, {"selection": "simproj", "threshold": 0.0, "average": True}),
+    (PAMultilabel, {"step": "pa2", "hash_bits": 8, "dtype": "float32"}),
+]
 CHECKS = [
     pytest.param(cls, options, place, id=f"{cls.__name__}-{options}-{place}-{check.__name__}")
-    for cls, options in SETTINGS
+    for cls, options in SETTINGS + MULTILABEL
     for place, check in enumerate(checks.yield_checks(cls(**options)))
 ]
+
+
+class Songs:
+    """Stands in for datasets.Music, which has to be downloaded: numbers, and of each of six labels whether it holds."""
+
+    def __iter__(self):
+        rng = np.random.default_rng(5)
+        W = rng.normal(size=(6, 8))
+        for _ in range(600):
+            x = rng.normal(size=8)
+            relevant = W @ x + 0.3 * rng.normal(size=6) > 0.5
+            yield (
+                {f"f{j}": float(value) for j, value in enumerate(x)},
+                {f"l{r}": bool(yes) for r, yes in enumerate(relevant)},
+            )
+
+    def take(self, count):
+        return itertools.islice(self, count)
+
+
+@pytest.fixture(autouse=True)
+def no_downloads(monkeypatch):
+    monkeypatch.setattr(datasets, "Music", Songs)
 
 
 def scaled(data, count):
@@ -72,7 +103,8 @@ def test_check_estimator(cls):
 def test_what_they_are():
     assert issubclass(PAClassifier, base.MiniBatchClassifier)
     assert issubclass(PARegressor, base.MiniBatchRegressor)
-    assert not PAClassifier()._multiclass
+    assert issubclass(PAMultilabel, base.MultiLabelClassifier)
+    assert PAClassifier()._multiclass
     with pytest.raises(ValueError, match="C must be"):
         PAClassifier(C=-1)
     with pytest.raises(ValueError, match="perceptron"):
@@ -119,7 +151,15 @@ def test_equals_the_learner(cls, options):
     assert model._learner.to_bytes() == learner.to_bytes()
     assert model.predict_one(x) == learner.predict_one(x)
     assert model.explain_one(x) == learner.explain_one(x)
-    assert (model.weights, model.intercept) == (learner.named_weights(), learner.intercept)
+    assert model.weights == learner.named_weights()
+    assert np.array_equal(model.intercept, learner.intercept)
+
+
+def flat(weights):
+    """One number a name, or a label and a name."""
+    if not any(isinstance(value, dict) for value in weights.values()):
+        return weights
+    return {(label, name): w for label, lane in weights.items() for name, w in lane.items()}
 
 
 @pytest.mark.parametrize(("cls", "options"), SETTINGS)
@@ -136,9 +176,8 @@ def test_many_equals_one_by_one(cls, options):
     assert as_bytes(many) == as_bytes(rows)
     # The columns of a frame come in its order, those of events as they are first met.
     close = 1e-4 if options.get("dtype") == "float32" else 1e-9
-    assert many.weights == pytest.approx(
-        {name: one.weights.get(name, 0.0) for name in many.weights}, rel=close
-    )
+    ours, theirs = flat(many.weights), flat(one.weights)
+    assert ours == pytest.approx({name: theirs.get(name, 0.0) for name in ours}, rel=close, abs=close / 1000)
     assert many.statistics.updates == one.statistics.updates
 
     X.index = [f"row {k}" for k in range(len(X))]
@@ -189,8 +228,95 @@ def test_labels_of_any_kind(labels, first):
         assert shares[labels[truth]] > 0.6
         assert sum(shares.values()) == pytest.approx(1.0)
         assert model.predict_one(event) == labels[truth]
-    with pytest.raises(ValueError, match="'third'"):
-        model.learn_one(x, "third")
+    model.learn_one({"c": 1.0}, "third")  # welcome any time
+    assert list(model.predict_proba_one(x)) == [*labels, "third"]
+    assert model.predict_one({"c": 1.0}) == "third"
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"selection": "mira"}, {"hash_bits": 8, "selection": "prediction"}], ids=str
+)
+def test_many_classes(options, tmp_path):
+    """The softmax of the scores: one that sums to 1, in the order of the scores."""
+    model, learner = PAClassifier(C=0.1, **options), hinge.Learner("classification", C=0.1, **options)
+    given = list(scaled(datasets.ImageSegments(), 300))
+    right = 0
+    for x, y in given:
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+        learner.learn_one(x, y)
+    assert right > 200
+    assert model._learner.to_bytes() == learner.to_bytes()
+    X = pd.DataFrame([x for x, _ in given[:40]])
+    shares, guesses = model.predict_proba_many(X), model.predict_many(X)
+    for k, (x, _) in enumerate(given[:40]):
+        one, scores = model.predict_proba_one(x), model.score_one(x)
+        assert sum(one.values()) == pytest.approx(1.0)
+        assert sorted(one, key=one.get) == sorted(scores, key=scores.get)
+        best, worst = max(scores, key=scores.get), min(scores, key=scores.get)
+        assert np.log(one[best] / one[worst]) == pytest.approx(scores[best] - scores[worst])
+        assert model.predict_one(x) == learner.predict_one(x) == best == guesses[k]
+        assert shares.loc[k].to_dict() == pytest.approx(one)
+        assert "Score: " + f"{scores[best]:,.5f}" in model.debug_one(x)
+    model.save(tmp_path / "model")
+    again = hinge.load(tmp_path / "model")
+    for m in (model, again):
+        m.learn_one(x, "another")
+    assert as_bytes(again) == as_bytes(model)
+    assert list(again.weights)[-1] == "another"
+    assert model.explain_one(x, "another") == learner_of(again).explain_one(x, "another")
+
+
+def learner_of(model):
+    return model._learner
+
+
+def test_two_classes_with_weights_each():
+    """With another selection two classes have a score each: the sigmoid of the difference is the softmax."""
+    model = PAClassifier(selection="simproj")
+    for x, y in events(PAClassifier, 50):
+        model.learn_one(x, y)
+    scores, shares = model.score_one(x), model.predict_proba_one(x)
+    assert shares[True] == pytest.approx(1 / (1 + np.exp(scores[False] - scores[True])))
+    assert PAClassifier(cost={"a": {"b": 2.0}, "b": {"c": 1.0}}).predict_proba_one(x) == pytest.approx(
+        dict.fromkeys("abc", 1 / 3)
+    )
+
+
+@pytest.mark.parametrize(("cls", "options"), MULTILABEL, ids=str)
+def test_multilabel(cls, options, tmp_path):
+    model, learner = cls(C=0.1, **options), hinge.Learner("multilabel", C=0.1, **options)
+    assert model.predict_one({"f0": 1.0}) == model.predict_proba_one({"f0": 1.0}) == {}
+    right = total = 0
+    for k, (x, y) in enumerate(Songs()):
+        guess = model.predict_one(x)
+        if k > 100:
+            right, total = right + sum(guess[label] == y[label] for label in y), total + len(y)
+            assert list(guess) == list(y)
+        for label, shares in model.predict_proba_one(x).items():
+            assert sum(shares.values()) == pytest.approx(1.0)
+            assert (shares[True] > 0.5) == guess[label]
+        model.learn_one(x, y)
+        learner.learn_one(x, {label for label, relevant in y.items() if relevant})
+    assert right / total > 0.75
+    assert learner_of(model).to_bytes() == learner.to_bytes()
+    assert "Score: " in model.debug_one(x)
+    before = as_bytes(model)
+    for bad in ({"l0": True, "new": 1.0, None: True}, ["l0"], "l0", None):
+        with pytest.raises(ValueError, match="must be a"):
+            model.learn_one(x, bad)
+        assert as_bytes(model) == before
+    model.learn_one(x, {"new": True, "newer": False}, w=0.0)
+    assert as_bytes(model) == before
+    model.learn_one(x, {"l0": True, "never": False})
+    assert model.predict_one(x)["never"] is False
+    model.save(tmp_path / "model")
+    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    for one in (model, *copies):
+        one.learn_one(x, {"l1": True, "l9": True})
+    for one in copies:
+        assert as_bytes(one) == as_bytes(model)
+        assert one.predict_one(x) == model.predict_one(x)
 
 
 def test_pipeline_and_progressive_validation():

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hinge import PAClassifier, PAOneClass, PARegressor
+from hinge import PAClassifier, PAMultilabel, PAOneClass, PAOrdinal, PARegressor
 
-# step='pa' is not among the classifiers: class_weight scales C, and the hard step has none.
+# step='pa' is not among the classifiers: class_weight scales C, and the hard step has none. Nor is 'mira' with its
+# small beta, whose steps never reach C.
 ESTIMATORS = [
     PAClassifier(),
     PAClassifier(step="pa2", average=True),
     PAClassifier(dtype="float32", margin=0.5),
     PAClassifier(step="perceptron"),
+    PAClassifier(step="perceptron", selection="uniform"),
+    PAClassifier(selection="prediction", average=True),
+    PAClassifier(selection="simperc"),
+    PAClassifier(selection="simproj"),
+    PAClassifier(selection="conproj", step="pa2", dtype="float32"),
+    PAClassifier(selection="mira", beta=1.0),
+    PAMultilabel(),
+    PAMultilabel(step="pa2", average=True, threshold=0.0),
+    PAMultilabel(selection="simproj", dtype="float32"),
+    PAMultilabel(selection="mira"),
+    PAMultilabel(step="perceptron", selection="uniform"),
+    PAOrdinal(),
+    PAOrdinal(selection="simperc", average=True),
+    PAOrdinal(selection="conproj", step="pa2", dtype="float32"),
+    PAOrdinal(selection="max", step="pa"),
     PARegressor(),
     PARegressor(step="pa2", average=True),
     PARegressor(step="pa", dtype="float32"),
@@ -28,10 +48,14 @@ ONLINE = (
 )
 
 
+NAMES = "it fits strings: ranks with names need their order, classes=[...], which the check does not know"
+
+
 def expected_failures(estimator: Any) -> dict[str, str]:
     return {
         "check_sample_weight_equivalence_on_dense_data": ONLINE,
         "check_sample_weight_equivalence_on_sparse_data": ONLINE,
+        **({"check_classifiers_classes": NAMES} if isinstance(estimator, PAOrdinal) else {}),
     }
 
 
@@ -39,3 +63,60 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_a_vector_is_one_label_each() -> None:
+    """PAMultilabel with a vector of labels ranks, and predicts the label on top; with sets it predicts sets."""
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    one, sets, matrix = (PAMultilabel(random_state=0, max_iter=20, tol=None) for _ in range(3))
+    one.fit(X, names)
+    sets.fit(X, [{name} for name in names])
+    matrix.fit(X, np.eye(3)[y])
+    np.testing.assert_array_equal(one.coef_, sets.coef_)
+    np.testing.assert_array_equal(one.coef_, matrix.coef_)
+    np.testing.assert_array_equal(one.classes_, np.unique(names))
+    scores = one.decision_function(X)
+    np.testing.assert_array_equal(one.predict(X), one.classes_[scores.argmax(axis=1)])
+    np.testing.assert_array_equal(sets.predict(X), scores > 0)
+    assert one.predict_sets(X) == sets.predict_sets(X)
+    assert one.score(X, names) > 0.9
+    assert sets.score(X, [{name} for name in names]) == sets.score(X, np.eye(3)[y])
+    assert one.ranking_report(X, names) == pytest.approx(sets.ranking_report(X, np.eye(3)[y]))
+    assert one.ranking_report(X, names)["one_error"] == pytest.approx(1 - one.score(X, names))
+    one.learn_many(X[:5], [{"new"}] * 5)  # from here on they are sets
+    assert one.predict(X).shape == (150, 4)
+
+
+def test_indicators_of_any_kind_fit_the_same() -> None:
+    X, Y = make_multilabel_classification(80, 10, n_classes=5, random_state=1)
+    expected = PAMultilabel(random_state=0, max_iter=5, tol=None).fit(X, Y)
+    for way in (list(Y), Y.tolist(), Y.astype(bool), Y.astype(float), scipy.sparse.csr_matrix(Y)):
+        model = PAMultilabel(random_state=0, max_iter=5, tol=None).fit(X, way)
+        np.testing.assert_array_equal(model.coef_, expected.coef_)
+        assert model.score(X, way) == expected.score(X, Y)
+    np.testing.assert_array_equal(expected.predict(X), expected.decision_function(X) > 0)
+    thresholds = expected.thresholds(X)
+    scores = X @ expected.coef_.T + expected.intercept_
+    np.testing.assert_allclose(
+        expected.decision_function(X), scores - thresholds[:, None], rtol=1e-9, atol=1e-9
+    )
+
+
+def test_searches_and_validation() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(
+        PAClassifier(random_state=0, max_iter=20, average=True, tol=None),
+        {"selection": ["max", "simproj", "mira"], "C": [0.01, 0.1]},
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert (
+        cross_val_score(PAOrdinal(average=True, random_state=0, max_iter=50, tol=None), X, y, cv=3).mean()
+        > 0.95
+    )
+    X, Y = make_multilabel_classification(200, 10, n_classes=4, random_state=1)
+    assert (
+        cross_val_score(PAMultilabel(random_state=0, average=True, max_iter=20, tol=None), X, Y, cv=3).mean()
+        > 0.4
+    )

@@ -20,6 +20,7 @@ _KINDS = {
     "PARanker": ("hinge.ranker", "PARanker"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
+    "river.PAMultilabel": ("hinge.river", "PAMultilabel"),
 }
 
 

@@ -326,10 +326,8 @@ def predicted(learner: Learner, lanes: Doubles) -> Any:
     """The set of labels above the threshold, or the first rank whose threshold is above the score."""
     if learner.task == "ordinal":
         return learner.labels.known[int(ranks_of(lanes[np.newaxis])[0])]
-    chosen = above_threshold(learner, lanes[np.newaxis])[0]
-    return {
-        label for label, is_chosen in zip(learner.labels.known, chosen.tolist(), strict=True) if is_chosen
-    }
+    above = above_threshold(learner, lanes[np.newaxis])[0]
+    return {label for label, its in zip(learner.labels.known, above.tolist(), strict=True) if its > 0}
 
 
 def ranks_of(lanes: Doubles) -> Any:
@@ -338,7 +336,9 @@ def ranks_of(lanes: Doubles) -> Any:
     return below.argmax(axis=1)
 
 
-def above_threshold(learner: Learner, lanes: Doubles) -> Any:
+def above_threshold(learner: Learner, lanes: Doubles) -> Doubles:
+    """The score of each label less the threshold."""
     threshold, first = learner.parameters["threshold"], learner._beside
-    limit = lanes[:, :1] if first else float(threshold)
-    return lanes[:, first : first + len(learner.labels.known)] > limit
+    limit: Any = lanes[:, :1] if first else float(threshold)
+    above: Doubles = lanes[:, first : first + len(learner.labels.known)] - limit
+    return above

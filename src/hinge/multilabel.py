@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
 
 from . import growth, parameters
 from .estimator import StreamEstimator
+from .labels import plain
 from .learner import Learner
 from .rows import is_frame, is_sparse
 from .targets import LabelSets
@@ -22,7 +26,8 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     Each label has its weights (multi-prototype). `decision_function` is the ranking; `predict` takes the labels
     above a threshold, which is learned beside the ranking, or given. y is an indicator matrix (a column for each
-    label), or a list of sets of labels; in a stream, sets, and new labels any time.
+    label), or a list of sets of labels; in a stream, sets, and new labels any time. A vector of labels is one label
+    each: then `predict` gives the label on top.
 
     Parameters
     ----------
@@ -51,6 +56,8 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
     _task: ClassVar[str] = "multilabel"
+    _kept: ClassVar[tuple[str, ...]] = (*StreamEstimator._kept, "_one_each")
+    _one_each = False  # whether all that was learned had one label each, given as a vector
 
     def __init__(
         self,
@@ -109,9 +116,10 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
         with self._all_or_nothing():
             rows = self._rows(X, reset=True)
-            y = _label_sets(self, y)
+            y, one_each = _label_sets(self, y)
             learner = self._begin(self._found_labels(y, rows.count))
             self._fit_learner(learner, rows, y, sample_weight)
+            self._one_each = one_each
         return self
 
     def partial_fit(
@@ -120,7 +128,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """One pass over the rows, in their order. `classes`: all labels, needed in the first call unless y is an
         indicator matrix."""
         learner = self.__dict__.get("_learner")
-        y = _label_sets(self, y)
+        y, one_each = _label_sets(self, y)
         if learner is None:
             with self._all_or_nothing():
                 rows = self._rows(X, reset=True)
@@ -133,23 +141,26 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
                 learner = self._begin(found)
                 self._name_features(learner)
                 learner._learn_rows(rows, y, sample_weight, grow=False)
-                self._learner = learner
+                self._learner, self._one_each = learner, one_each
             return self
         if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
         self._learn_more(learner, X, y, sample_weight)
+        self._one_each = self._one_each and one_each
         return self
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the set `y` of the true labels."""
         self._stream().learn_one(x, y, weight)
+        self._one_each = False
         return self
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
         self._stream().learn_many(X, y, sample_weight)
+        self._one_each = False
         return self
 
     def _found_labels(self, y: Any, count: int) -> list[Any]:
@@ -168,18 +179,27 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     # ---- predict ------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The score of each label, (n, n_labels): the ranking."""
-        return self._scores(X)
+        """The score of each label less the threshold, (n, n_labels): its order is the ranking, and what is above 0
+        is predicted. One label each, and two labels: one score, positive for `classes_[1]`."""
+        learner, lanes = self._fitted(), self._lanes(X)
+        scores: npt.NDArray[np.float64] = growth.above_threshold(learner, lanes)
+        if self._one_each and scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """An indicator matrix of the labels above the threshold."""
-        chosen = growth.above_threshold(self._fitted(), self._lanes(X))
-        return np.asarray(chosen, dtype=np.int64)
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """An indicator matrix of the labels above the threshold. One label each: the label on top."""
+        above = growth.above_threshold(self._fitted(), self._lanes(X))
+        if self._one_each:
+            labels: npt.NDArray[Any] = self.classes_[above.argmax(axis=1)]
+            return labels
+        return np.asarray(above > 0, dtype=np.int64)
 
     def predict_sets(self, X: Any) -> list[set[Any]]:
         """The sets of labels above the threshold."""
-        known = self._fitted().labels.known
-        return [{known[place] for place in np.flatnonzero(row)} for row in self.predict(X)]
+        learner = self._fitted()
+        known, above = learner.labels.known, growth.above_threshold(learner, self._lanes(X)) > 0
+        return [{known[place] for place in np.flatnonzero(row)} for row in above]
 
     def thresholds(self, X: Any) -> npt.NDArray[np.float64]:
         """The threshold of each row: learned, or as given."""
@@ -195,7 +215,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """
         from sklearn import metrics
 
-        truth, scores = self._indicator(y), self.decision_function(X)
+        truth, scores = self._indicator(y), growth.above_threshold(self._fitted(), self._lanes(X))
         asked = truth.any(axis=1)
         truth, scores = truth[asked], scores[asked]
         if len(truth) == 0:
@@ -210,7 +230,8 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """How often the predicted set is exactly the true one (subset accuracy), as scikit-learn has it."""
-        return float(super().score(X, self._indicator(y), sample_weight))
+        truth = _vector(y) if self._one_each else None
+        return float(super().score(X, self._indicator(y) if truth is None else truth, sample_weight))
 
     def _lanes(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()
@@ -219,9 +240,9 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def _indicator(self, y: Any) -> npt.NDArray[np.int64]:
         labels = self._fitted().labels
-        sets = LabelSets(_label_sets(self, y), len(y) if not is_sparse(y) else y.shape[0], labels).encode(
-            labels, None
-        )
+        given, _ = _label_sets(self, y)
+        count = given.shape[0] if is_sparse(given) else len(given)
+        sets = LabelSets(given, count, labels).encode(labels, None)
         assert sets.y is not None
         assert sets.starts is not None
         matrix = np.zeros((len(sets.starts) - 1, len(labels.known)), dtype=np.int64)
@@ -245,9 +266,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
-        tags.target_tags.single_output = False
         tags.target_tags.multi_output = True
         return tags
 
@@ -267,9 +286,47 @@ def _in_order(labels: list[Any]) -> list[Any]:
         return labels
 
 
-def _label_sets(estimator: PAMultilabel, y: Any) -> Any:
+def _label_sets(estimator: PAMultilabel, y: Any) -> tuple[Any, bool]:
+    """y as a matrix or a list of sets, and whether it was a vector: one label each."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    return y
+    if hasattr(y, "__array__") and not (is_sparse(y) or is_frame(y)):
+        y = np.asarray(y)
+    labels = _vector(y)
+    if labels is not None:
+        check_classification_targets(labels)
+        return [{plain(label)} for label in labels.tolist()], True
+    if isinstance(y, list) and _is_indicator(y):  # as scikit-learn reads it
+        return np.asarray(y), False
+    if _is_matrix(y) and type_of_target(y).startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: {type_of_target(y)}; an indicator matrix must hold 0 and 1 only"
+        )
+    return y, False
+
+
+def _vector(y: Any) -> npt.NDArray[Any] | None:
+    """A vector of labels, or a matrix of one column."""
+    if is_sparse(y) or is_frame(y) or not hasattr(y, "__len__") or len(y) == 0:
+        return None
+    if isinstance(y, np.ndarray):
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y)
+        if y.ndim != 1:
+            return None
+    if any(isinstance(label, Iterable) and not isinstance(label, (str, bytes)) for label in y):
+        return None
+    labels: npt.NDArray[Any] = column_or_1d(y)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    return labels
+
+
+def _is_indicator(y: list[Any]) -> bool:
+    """A list of rows of the same length, of 0 and 1 only. (Sets of the labels 0 and 1 come as sets.)"""
+    if not all(isinstance(row, (list, np.ndarray)) and len(row) == len(y[0]) > 1 for row in y):
+        return False
+    values = np.asarray(y)
+    return values.ndim == 2 and values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -157,6 +158,8 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         y = np.asarray(column_or_1d(y, warn=True))
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         if self.classes is None and y.dtype.kind not in "biu":
             whole = y.dtype.kind == "f" and bool(np.isfinite(y).all()) and bool((y == np.floor(y)).all())
@@ -206,3 +209,8 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
     def thresholds_(self) -> npt.NDArray[np.float64]:
         """The thresholds between each rank and the next."""
         return self._fitted().thresholds
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on classes that have no order
+        return tags

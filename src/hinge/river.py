@@ -1,4 +1,4 @@
-"""River's classes: PAClassifier and PARegressor for River's pipelines, over a hinge.Learner."""
+"""River's classes: PAClassifier, PARegressor and PAMultilabel for River's pipelines, over a hinge.Learner."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ import numbers
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+import numpy.typing as npt
 from river import base, utils
 
-from . import model_file, parameters
+from . import growth, model_file, parameters
+from .labels import plain
 from .learner import Contribution, Learner, Statistics
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PAClassifier", "PARegressor"]
+__all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
 
-_LINEAR = ("C", "step", "margin", "epsilon", "fit_intercept", "average", "hash_bits", "max_features", "dtype")
+_LINEAR = (
+    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "average",
+    "max_labels", "hash_bits", "max_features", "dtype",
+)  # fmt: skip
 
 
 class _Linear(base.Estimator):
-    """What both share: a learner, what it has learned, and its file."""
+    """What they share: a learner, what it has learned, and its file."""
 
     _task: ClassVar[str]
     _kind: ClassVar[str]
@@ -29,10 +35,11 @@ class _Linear(base.Estimator):
     def _new_learner(self) -> Learner:
         return Learner(self._task, **self._get_params())
 
-    def _scores(self, X: pd.DataFrame) -> list[float]:
+    def _scores(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """A score a row, or many of them."""
         if self._learner.parameters["hash_bits"] is None:
-            return self._learner.scores(X).tolist()
-        return [self._learner.score_one(x) for x in X.to_dict(orient="records")]
+            return self._learner.scores(X)
+        return np.asarray([_numbers(self._learner.score_one(x)) for x in X.to_dict(orient="records")])
 
     def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
         events = X if self._learner.parameters["hash_bits"] is None else X.to_dict(orient="records")
@@ -40,12 +47,14 @@ class _Linear(base.Estimator):
         self._learner.learn_many(events, y, weights)
 
     @property
-    def weights(self) -> dict[Any, float]:
-        """The weights by the names of their features (the average, if `average`; none if hashed)."""
+    def weights(self) -> dict[Any, Any]:
+        """The weights by the names of their features (the average, if `average`; none if hashed); many labels: for
+        each label."""
         return self._learner.named_weights()
 
     @property
-    def intercept(self) -> float:
+    def intercept(self) -> Any:
+        """A number; many labels: one each."""
         return self._learner.intercept
 
     @property
@@ -53,21 +62,22 @@ class _Linear(base.Estimator):
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._learner.statistics
 
-    def score_one(self, x: dict[Any, Any]) -> float:
-        """w.x, with the intercept. Features never seen count nothing."""
+    def score_one(self, x: dict[Any, Any]) -> Any:
+        """w.x, with the intercept; many labels: a dict of scores. Features never seen count nothing."""
         return self._learner.score_one(x)
 
-    def explain_one(self, x: dict[Any, Any]) -> list[Contribution]:
-        """What each feature of `x` contributed to its score, the largest first."""
-        return self._learner.explain_one(x)
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
+        """What each feature of `x` contributed to its score (of many labels to that of `label`), the largest first."""
+        return self._learner.explain_one(x, label)
 
     def debug_one(self, x: dict[Any, Any], decimals: int = 5) -> str:
-        """The contributions to the score of `x` as a table."""
+        """The contributions to the score of `x` (of many labels to the highest one) as a table."""
         parts = self._learner.explain_one(x)
+        scores = np.atleast_1d(_numbers(self._learner.score_one(x)))
         columns = [[str(part.feature) for part in parts]]
         columns += [[f"{part[k]:,.{decimals}f}" for part in parts] for k in (1, 2, 3)]
         table = utils.pretty.print_table(["Name", "Value", "Weight", "Contribution"], columns)
-        return f"{table}\nScore: {self._learner.score_one(x):,.{decimals}f}"
+        return f"{table}\nScore: {max(scores, default=0.0):,.{decimals}f}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
@@ -87,10 +97,11 @@ class _Linear(base.Estimator):
 
 @parameters.documented("classification", _LINEAR)
 class PAClassifier(_Linear, base.MiniBatchClassifier):
-    """Passive-Aggressive classification with two classes (J06 sections 3 and 4, N03).
+    """Passive-Aggressive classification with two or more classes (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
-    Unlike River's own, it counts the intercept in the norm of x, takes labels of any kind, averages if you
-    like, and refuses NaN and infinity instead of learning them. Names of features are strings (or ints).
+    Unlike River's own, it counts the intercept in the norm of x, takes labels of any kind and any number of them,
+    new ones any time, averages if you like, and refuses NaN and infinity instead of learning them. Names of features
+    are strings (or ints).
 
     Parameters
     ----------
@@ -103,6 +114,12 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
     >>> model = preprocessing.StandardScaler() | PAClassifier(C=0.01)
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 89.60%
+
+    More classes:
+
+    >>> model = preprocessing.StandardScaler() | PAClassifier(C=0.01, selection="simproj")
+    >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
+    Accuracy: 86.28%
     """
 
     _task: ClassVar[str] = "classification"
@@ -113,8 +130,12 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         C: float = parameters.default("C"),
         step: str = parameters.default("step"),
         margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        beta: float = parameters.default("beta"),
+        cost: dict[Any, dict[Any, float]] | None = parameters.default("cost"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         average: bool | int = parameters.default("average"),
+        max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         dtype: str = parameters.default("dtype"),
@@ -122,12 +143,20 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.C = C
         self.step = step
         self.margin = margin
+        self.selection = selection
+        self.beta = beta
+        self.cost = cost
         self.fit_intercept = fit_intercept
         self.average = average
+        self.max_labels = max_labels
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.dtype = dtype
         self._learner = self._new_learner()
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""
@@ -142,33 +171,147 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         return self._learner.labels.known or [False, True]
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The label; the first one if the score is 0."""
-        labels = self._labels()
-        return labels[-1] if self._learner.score_one(x) > 0 else labels[0]
+        """The label with the highest score, the first of them; of two the first one if the score is 0."""
+        label = self._learner.predict_one(x)
+        return self._labels()[0] if label is None else label
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The sigmoid of the score, as River's own. It is not calibrated: its order is what counts."""
+        """Two classes: the sigmoid of the score, as River's own. More: the softmax of the scores, which is the same
+        of two. It is not calibrated: its order is what counts."""
         labels = self._labels()
-        if len(labels) == 1:
-            return {labels[0]: 1.0}
-        p = utils.math.sigmoid(self._learner.score_one(x))
-        return {labels[0]: 1.0 - p, labels[1]: p}
+        return dict(
+            zip(labels, _shares(np.atleast_1d(_numbers(self.score_one(x))), len(labels)), strict=True)
+        )
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         import pandas
 
-        labels = self._labels()
-        chosen = [labels[-1] if score > 0 else labels[0] for score in self._scores(X)]
+        labels, scores = self._labels(), self._scores(X)
+        if scores.ndim == 2:
+            chosen = [labels[place] for place in scores.argmax(axis=1)] if len(scores) else []
+        else:
+            chosen = [labels[-1] if score > 0 else labels[0] for score in scores.tolist()]
         return pandas.Series(chosen, index=X.index, dtype=None if chosen else "object")
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         import pandas
 
         labels = self._labels()
-        if len(labels) == 1:
-            return pandas.DataFrame({labels[0]: 1.0}, index=X.index)
-        p = [float(utils.math.sigmoid(score)) for score in self._scores(X)]
-        return pandas.DataFrame({labels[0]: [1.0 - one for one in p], labels[1]: p}, index=X.index)
+        shares = [_shares(np.atleast_1d(scores), len(labels)) for scores in self._scores(X)]
+        return pandas.DataFrame(
+            {label: [share[k] for share in shares] for k, label in enumerate(labels)},
+            index=X.index,
+            dtype="float64",
+        )
+
+
+@parameters.documented("multilabel", _LINEAR)
+class PAMultilabel(_Linear, base.MultiLabelClassifier):
+    """Passive-Aggressive label ranking (J06 section 7, S06, CS03): every relevant label above every other one.
+
+    y is a dict that says of each label whether it is relevant. Predicted are the labels that score higher than a
+    threshold, which is learned beside the ranking, or given. A label joins the ranking when it is relevant first.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge.river import PAMultilabel
+    >>> model = PAMultilabel()
+    >>> for x, y in [
+    ...     ({"vote": 1}, {"politics": True, "sport": False}),
+    ...     ({"goal": 1}, {"politics": False, "sport": True}),
+    ...     ({"rain": 1}, {"politics": False, "sport": False}),
+    ... ] * 5:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"vote": 1})
+    {'politics': True, 'sport': False}
+    """
+
+    _task: ClassVar[str] = "multilabel"
+    _kind: ClassVar[str] = "river.PAMultilabel"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        beta: float = parameters.default("beta"),
+        threshold: float | str = parameters.default("threshold"),
+        fit_intercept: bool = parameters.default("fit_intercept"),
+        average: bool | int = parameters.default("average"),
+        max_labels: int = parameters.default("max_labels"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: str = parameters.default("dtype"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.beta = beta
+        self.threshold = threshold
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.max_labels = max_labels
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self._learner = self._new_learner()
+        self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
+
+    def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], w: float = 1.0) -> None:
+        """One round. The weight `w` scales C; 0 changes nothing."""
+        if not isinstance(y, dict):
+            raise ValueError(f"y must be a dict of labels and whether they are relevant, not {y!r}")
+        met = dict.fromkeys(map(plain, y))
+        self._learner.learn_one(x, [label for label, relevant in y.items() if relevant], w)
+        if w:
+            self._met.update(met)
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
+        """The sigmoid of each score less the threshold. It is not calibrated: its order is what counts."""
+        learner = self._learner
+        above = growth.above_threshold(learner, learner._lanes_one(x)[np.newaxis])[0].tolist()
+        known = dict(zip(learner.labels.known, above, strict=True))
+        shares = {label: float(utils.math.sigmoid(known.get(label, -np.inf))) for label in self._met}
+        return {label: {False: 1.0 - p, True: p} for label, p in shares.items()}
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, bool]:
+        """Of each label met so far whether it is above the threshold."""
+        chosen = self._learner.predict_one(x)
+        return {label: label in chosen for label in self._met}
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        header, tensors = super().to_parts()
+        return {**header, "met": list(self._met)}, tensors
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
+        model = super().from_parts(header, tensors)
+        model._met = dict.fromkeys(map(plain, header["met"]))
+        return model
+
+
+def _numbers(score: Any) -> Any:
+    return list(score.values()) if isinstance(score, dict) else score
+
+
+def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
+    """The sigmoid of one score, which stands for two labels, or the softmax of several."""
+    if labels == 1:
+        return [1.0]
+    if len(scores) == 1:
+        p = float(utils.math.sigmoid(float(scores[0])))
+        return [1.0 - p, p]
+    if len(scores) == 0:  # nothing learned: all the same
+        return [1.0 / labels] * labels
+    powers = np.exp(scores - scores.max())
+    shares: list[float] = (powers / powers.sum()).tolist()
+    return shares
 
 
 @parameters.documented("regression", _LINEAR)
@@ -225,9 +368,10 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """w.x, with the intercept."""
-        return self._learner.score_one(x)
+        score: float = self._learner.score_one(x)
+        return score
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         import pandas
 
-        return pandas.Series(self._scores(X), index=X.index, dtype="float64")
+        return pandas.Series(self._scores(X).tolist(), index=X.index, dtype="float64")
