@@ -118,5 +118,5 @@ def test_searches_and_validation() -> None:
     X, Y = make_multilabel_classification(200, 10, n_classes=4, random_state=1)
     assert (
         cross_val_score(PAMultilabel(random_state=0, average=True, max_iter=20, tol=None), X, Y, cv=3).mean()
-        > 0.4
+        > 0.3  # that of the most frequent set is 0.15, of perceptrons one against all 0.34
     )
