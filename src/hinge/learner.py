@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, growth, model_file, parameters, targets
+from . import growth, parameters, targets
 from ._core import Engine
 from .explain import Contribution as Contribution
-from .labels import Labels, plain
+from .labels import Labels
+from .learned import Learned
 from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
 from .rows import Rows as Rows
 from .rows import is_csr as is_csr
@@ -25,7 +24,7 @@ from .statistics import Statistics as Statistics
 from .targets import Encoded
 
 
-class Learner:
+class Learner(Learned):
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
     `task` is 'classification' (two or more classes), 'multilabel' (sets of labels), 'ordinal' (ranks),
@@ -85,15 +84,6 @@ class Learner:
         self._engine = self._new_engine(self._labels)
         self.by_label = task == "classification" and not self._class_weight  # the core knows the labels
         self._start()
-
-    @property
-    def labels(self) -> Labels:
-        return self._labels
-
-    @labels.setter
-    def labels(self, labels: Labels) -> None:
-        self._labels = labels
-        self._engine.name_labels(labels.known, labels.codes)
 
     def _new_engine(self, labels: Labels) -> Engine:
         p, task = self.parameters, self.task
@@ -196,45 +186,6 @@ class Learner:
         if self.task == "uniclass":
             return 1 if score >= 0 else -1
         return score
-
-    def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
-        lanes: Any = self._engine.scores_one(x, self.averaged)
-        return np.asarray(lanes)
-
-    @property
-    def many_scores(self) -> bool:
-        """Whether each label has a score (two classes have one for both, unless `selection` or `cost` asks)."""
-        return self.task == "multilabel" or (self.task == "classification" and self.labels.lanes)
-
-    @property
-    def _beside(self) -> int:
-        """How many lanes come before those of the labels: 1 for a learned threshold."""
-        return int(self.task == "multilabel" and self.parameters["threshold"] == "learned")
-
-    def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
-        """What each feature contributed to the score, the largest first.
-
-        The contributions add up to the score; of many labels to that of `label` (of the one with the highest
-        score). For uniclass they add up to the squared distance from the centre; what the centre has in features
-        that x has not stands under '(other features)'.
-        """
-        self._events()
-        lane = 0
-        if self.many_scores and self.labels.known:
-            if label is None:
-                lane = self._beside + int(np.argmax(self._lanes_one(x)[self._beside :]))
-            elif self.labels.code(plain(label)) is None:
-                raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
-            else:
-                lane = self._beside + int(self.labels.codes[plain(label)])
-        found = self._engine.look_up(x, lane, self.averaged)
-        if self.task == "uniclass":
-            parts = explain.of_distance(found, self.weights)
-        else:
-            has_intercept = self.parameters["fit_intercept"] and self.task != "ordinal"
-            intercept = self._engine.extra(lane, self.averaged) if has_intercept else None
-            parts = explain.of_product(found, intercept)
-        return sorted(parts, key=lambda part: -abs(part.contribution))
 
     # ---- many -----------------------------------------------------------------------------------------
 
@@ -399,81 +350,6 @@ class Learner:
         scores: Any = self._engine.score_block(names, values, self.averaged)
         return np.asarray(scores)
 
-    # ---- what has been learned ------------------------------------------------------------------------
-
-    @property
-    def weights(self) -> npt.NDArray[Any]:
-        """w (the average, if `average`), one number a column; many labels: a row each; for uniclass the centre."""
-        return self._weights_of(self.averaged)
-
-    @property
-    def last_weights(self) -> npt.NDArray[Any]:
-        """w as it is now, not averaged."""
-        return self._weights_of(False)
-
-    def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
-        weights: Any = self._engine.weights(averaged)
-        if self.many_scores:
-            weights = weights[self._beside : self._beside + len(self.labels.known)]
-        return np.asarray(weights, dtype=self.parameters["dtype"])
-
-    @property
-    def intercept(self) -> Any:
-        """A number; many labels: one each."""
-        return self._intercept_of(self.averaged)
-
-    @property
-    def last_intercept(self) -> Any:
-        return self._intercept_of(False)
-
-    def _intercept_of(self, averaged: bool) -> Any:
-        if self.task in ("uniclass", "ordinal"):
-            return 0.0
-        if self.many_scores:
-            return self._extras(averaged)[self._beside : self._beside + len(self.labels.known)]
-        return self._engine.extra(0, averaged)
-
-    def _extras(self, averaged: bool) -> Doubles:
-        extras: Any = self._engine.extras(averaged)
-        return np.asarray(extras)
-
-    @property
-    def thresholds(self) -> Doubles:
-        """Ordinal: the thresholds b between the ranks."""
-        return self._extras(self.averaged)
-
-    @property
-    def radius(self) -> float:
-        """The radius of the ball: fixed, or sqrt(B^2 - c^2) as learned so far (S7)."""
-        bound = self.parameters["max_radius"]
-        if bound is None:
-            return float(self.parameters["radius"])
-        c = self._engine.extra(0, self.averaged)
-        return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics(*self._engine.statistics())
-
-    @property
-    def n_features(self) -> int:
-        return self._engine.n_columns
-
-    @property
-    def feature_names(self) -> list[Any]:
-        """The names of the columns, in their order (none if hashed, or learned from arrays)."""
-        return self._engine.names()
-
-    def named_weights(self) -> dict[Any, Any]:
-        """The weights by the names of their features; many labels: for each label."""
-        names, weights = self.feature_names, self.weights
-        if not self.many_scores:
-            return dict(zip(names, weights[: len(names)].tolist(), strict=True))
-        return {
-            label: dict(zip(names, its[: len(names)].tolist(), strict=True))
-            for label, its in zip(self.labels.known, weights, strict=True)
-        }
-
     def name_columns(self, names: Iterable[str]) -> None:
         """Names the columns of arrays that are to come, so that dicts can be learned too."""
         self._engine.name_columns(list(names))
@@ -515,13 +391,6 @@ class Learner:
             return dict(x)
         raise TypeError(f"row {row}: an event must be a dict of named features, not {type(x).__name__}")
 
-    def _events(self) -> None:
-        """Events come with names: columns that were learned from arrays are called by their numbers."""
-        if self._named:
-            return
-        self._named = True
-        self._engine.number_columns()
-
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
         """A DataFrame's columns, by their names."""
         if self.parameters["hash_bits"] is not None:
@@ -537,75 +406,3 @@ class Learner:
                 if set(fresh).isdisjoint(self.feature_names):  # else another thread was quicker with some
                     raise
         return rows_by_name(values, names, self.feature_names)
-
-    # ---- files ----------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, self.to_bytes())
-
-    def to_bytes(self) -> bytes:
-        return model_file.to_bytes(*self.to_parts())
-
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        with self._lock:
-            (state, names), labels = self._engine.state(), self.labels
-        tensors: model_file.Tensors = dict(state)
-        while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
-            names.pop()
-        tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
-        kept = dict(self.parameters)
-        if isinstance(kept["w1"], (list, tuple, np.ndarray)):
-            tensors["w1"] = np.asarray(kept.pop("w1"), dtype=np.float64)
-        header = {
-            "kind": "Learner",
-            "task": self.task,
-            "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
-            "labels": labels.known,
-            "lanes": labels.lanes,
-            "closed": self.closed,
-            "arrays_fit": self._arrays_fit,
-        }
-        return header, tensors
-
-    @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Learner:
-        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        start = tensors.get("w1", values.get("w1"))
-        learner = cls(
-            header["task"], **{**values, "w1": None, "beta": values.get("beta") or parameters.default("beta")}
-        )
-        learner.parameters["w1"] = start
-        if "beta" in values:
-            learner.parameters["beta"] = values["beta"]
-        learner.labels = Labels(header["labels"], header.get("lanes", False))
-        learner.closed = header.get("closed", False)
-        learner._arrays_fit = header["arrays_fit"]
-        learner._engine = learner._new_engine(learner.labels)
-        learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        learner._engine.restore(*growth.restored(tensors, lacks_cost="lanes" not in header))
-        return learner
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Learner:
-        header, tensors = model_file.from_bytes(data)
-        try:
-            return cls.from_parts(header, tensors)
-        except model_file.ABSURD as error:
-            raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
-
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return (type(self).from_bytes, (self.to_bytes(),))
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._engine.__sizeof__()
-
-    def __repr__(self) -> str:
-        shown = [
-            f"{name}={value!r}"
-            for name, value in self.parameters.items()
-            if not isinstance(value, np.ndarray)
-            and value != parameters.default(name)
-            and len(repr(value)) < 200  # hundreds of classes are not shown
-        ]
-        return f"Learner({', '.join([repr(self.task), *shown])})"
