@@ -99,3 +99,184 @@ def test_misuse(what, task, single):
 def test_no_such_task(task):
     with pytest.raises(ValueError, match="unknown task"):
         new(task)
+
+
+# ---- many labels -----------------------------------------------------------------------------------------
+
+
+def indices(*labels):
+    return np.array(labels, dtype=np.int64)
+
+
+MANY = {
+    "classes": {"task": "classification", "labels": 3},
+    "simproj": {"task": "classification", "labels": 3, "selection": "simproj", "nu": np.ones(9)},
+    "mira": {"task": "classification", "labels": 3, "selection": "mira"},
+    "cost": {"task": "classification", "labels": 3, "cost": np.ones(9) - np.eye(3).ravel()},
+    "sets": {"task": "multilabel", "labels": 3},
+    "sets with a threshold": {"task": "multilabel", "labels": 3, "learned_threshold": True},
+    "sets, mira": {"task": "multilabel", "labels": 3, "selection": "mira", "learned_threshold": True},
+    "ranks": {"task": "ordinal", "labels": 3, "selection": "simproj", "sort_thresholds": True},
+    "ranks, max": {"task": "ordinal", "labels": 4, "selection": "max", "fit_intercept": False},
+}
+HIGH = "one event with no label so high"
+LABEL_CALLS = {
+    "no such label": lambda e: e.learn_dense(X, np.array([0.0, 1.0, 4.0])),
+    "a negative label": lambda e: e.learn_dense(X, np.array([0.0, 1.0, -3.0])),
+    "a label that is NaN": lambda e: e.learn_dense(X, np.array([0.0, 1.0, np.nan])),
+    "an infinite label": lambda e: e.learn_dense(X, np.array([0.0, 1.0, np.inf])),
+    "a huge label": lambda e: e.learn_dense(X, np.array([0.0, 1.0, 1e300])),
+    "one event with no such label": lambda e: e.learn_one({"a": 1.0}, 4.0, 1.0),
+    "one event with NaN": lambda e: e.learn_one({"a": 1.0}, np.nan, 1.0),
+    "events with no such label": lambda e: e.learn_dicts([{"a": 1.0}, {"g": 1.0}], np.array([1.0, 77.0])),
+    "a set with no such label": lambda e: e.learn_dense(
+        X, indices(0, 1, 5), label_starts=indices(0, 1, 1, 3)
+    ),
+    "a set with a huge label": lambda e: e.learn_dense(
+        X, indices(0, 2**62), label_starts=indices(0, 0, 1, 2)
+    ),
+    "a set with a negative label": lambda e: e.learn_dense(X, indices(-1), label_starts=indices(0, 1, 1, 1)),
+    "a set that does not ascend": lambda e: e.learn_dense(X, indices(1, 0), label_starts=indices(0, 2, 2, 2)),
+    "a set with a label twice": lambda e: e.learn_dense(X, indices(1, 1), label_starts=indices(0, 2, 2, 2)),
+    "too few sets": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices(0, 1, 2)),
+    "too many sets": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices(0, 1, 2, 2, 2)),
+    "no starts": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices()),
+    "starts that go back": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices(0, 2, 1, 2)),
+    "starts before the first": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices(-1, 1, 1, 2)),
+    "starts beyond the last": lambda e: e.learn_dense(X, indices(0, 1), label_starts=indices(0, 1, 2, 3)),
+    "labels of the wrong type": lambda e: e.learn_dense(X, np.zeros(2), label_starts=indices(0, 1, 2, 2)),
+    "labels with gaps": lambda e: e.learn_dense(X, np.arange(8)[::2], label_starts=indices(0, 1, 2, 2)),
+    "labels in two dimensions": lambda e: e.learn_dense(
+        X, np.zeros((1, 2), int), label_starts=indices(0, 1, 2, 2)
+    ),
+    "sets of events that are broken": lambda e: e.learn_dicts(
+        [{"g": 1.0}], indices(0), label_starts=indices(0, 2)
+    ),
+    "one event with a negative label": lambda e: e.learn_one_labels({"g": 1.0}, indices(-1, 0)),
+    HIGH: lambda e: e.learn_one_labels({"g": 1.0}, indices(0, 9)),
+    "one event that does not ascend": lambda e: e.learn_one_labels({"g": 1.0}, indices(1, 0)),
+    "a lane that is not there": lambda e: e.look_up({"a": 1.0}, 9, False),
+    "a lane far away": lambda e: e.extra(2**40, True),
+    "one score of many": lambda e: e.score_one({"a": 1.0}, False),
+    "a start for other labels": lambda e: e.start_at(np.ones(7), np.zeros(9)),
+    "a block": lambda e: e.learn_block(["a"], np.ones((3, 1)), 0.0),
+    "scores of a block": lambda e: e.score_block(["a"], np.ones((3, 1)), False),
+    "a turn": lambda e: e.negate(),
+    "weights of other pairs": lambda e: e.set_labels(5, np.ones(9)) if e.many_pairs else e.negate(),
+    "another step": lambda e: e.change_rule("pa9", 1.0, 1.0, 0.1),
+}
+
+
+class Known:
+    """An engine, and whether its labels are pairs."""
+
+    def __init__(self, engine, many_pairs):
+        self.engine, self.many_pairs = engine, many_pairs
+
+    def __getattr__(self, name):
+        return getattr(self.engine, name)
+
+
+def labelled(which, single=False, average_from=1):
+    options = dict(MANY[which])
+    return new(options.pop("task"), **{"single": single, "average_from": average_from, **options})
+
+
+@pytest.mark.parametrize("what", LABEL_CALLS)
+@pytest.mark.parametrize("which", MANY)
+@pytest.mark.parametrize("single", [False, True])
+def test_misuse_of_labels(what, which, single):
+    if which.startswith("ranks") and what in ("a set with no such label", "a set with a huge label", HIGH):
+        return  # which of the labels exist is asked of the rules that take sets
+    for fresh in (True, False):
+        engine = labelled(which, single)
+        if not fresh:
+            learn(engine, which)
+        before = state(engine)
+        with pytest.raises((TypeError, ValueError)):
+            LABEL_CALLS[what](Known(engine, which == "simproj"))
+        assert state(engine) == before
+        learn(engine, which)
+
+
+def learn(engine, which):
+    engine.learn_dicts([{"a": 1.0, "b": 2.0}, {"b": 1.0}, {"a": 3.0}], np.array([0.0, 1.0, 2.0]))
+    if which.startswith("sets"):
+        engine.learn_dicts([{"b": 1.0}, {"b": 2.0}], indices(0, 2), label_starts=indices(0, 0, 2))
+
+
+@pytest.mark.parametrize("which", MANY)
+@pytest.mark.parametrize("single", [False, True])
+def test_states_that_do_not_fit(which, single):
+    engine = labelled(which, single)
+    learn(engine, which)
+    (good, _), before = engine.state(), state(engine)
+
+    def restore(**changes):
+        parts = {**good, **changes}
+        engine.restore(parts["v"], parts["u"], parts["reals"], parts["counts"], parts["extras"])
+
+    extras = good["extras"]
+    for changes in (
+        {"extras": None},
+        {"extras": extras[:-1]},
+        {"extras": np.append(extras, 0.0)},
+        {"extras": extras[:0]},
+        {"extras": np.full_like(extras, np.nan)},
+        {"extras": np.full_like(extras, np.inf)},
+        {"v": good["v"][:-1], "u": good["u"][:-1]},
+        {"v": good["v"][:0], "u": good["u"][:0]},
+        {"v": np.append(good["v"], good["v"][:1])},
+        {"v": np.full_like(good["v"], np.nan)},
+        {"v": good["v"].astype(np.float64 if single else np.float32)},
+        {"u": good["u"][:-1]},
+        {"u": np.full_like(good["u"], np.inf)},
+        {"reals": good["reals"][:-1]},
+        {"reals": np.full_like(good["reals"], np.nan)},
+        {"counts": good["counts"][:-1]},
+        {"counts": good["counts"] - 100},
+    ):
+        if which.startswith("ranks") and set(changes) == {"v", "u"} and len(changes["v"]):
+            continue  # one w: another length is another number of columns (fewer than there are names)
+        with pytest.raises((TypeError, ValueError)):
+            restore(**changes)
+        assert state(engine) == before
+    restore()
+    assert state(engine) == before
+    other = labelled("classes" if which.startswith("ranks") else "ranks", single)
+    with pytest.raises(ValueError, match="does not fit"):
+        other.restore(good["v"], good["u"], good["reals"], good["counts"], extras)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"labels": 3, "cost": np.ones(4)},
+        {"labels": 3, "cost": np.ones(10)},
+        {"labels": 3, "selection": "simproj", "nu": np.ones(4)},
+        {"labels": 3, "selection": "all"},
+        {"labels": 3, "step": "pa9"},
+        {"task": "ordinal", "labels": 3, "selection": "simproj", "nu": np.ones(3)},
+        {"task": "ordinal", "labels": 3, "selection": "mira"},
+        {"task": "multilabel", "labels": 3, "selection": "conproj", "nu": np.ones(3)},
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_fit(options):
+    with pytest.raises(ValueError):
+        new(**options)
+
+
+def test_labels_that_learned_cannot_be_given_up():
+    engine = labelled("classes")
+    learn(engine, "classes")
+    before = state(engine)
+    with pytest.raises(ValueError, match="a label that has learned cannot be given up"):
+        engine.set_labels(2)
+    assert state(engine) == before
+    engine.set_labels(40)
+    engine.set_labels(3)  # none of these has learned
+    assert state(engine) == before
+    for which in ("ranks", "cost"):
+        with pytest.raises(ValueError, match="the labels cannot change"):
+            labelled(which).set_labels(5)

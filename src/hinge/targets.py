@@ -154,6 +154,8 @@ class LabelSets:
             raise ValueError(f"y has {matrix.shape[0]} entries for {count} rows")
         names = list(y.columns) if is_frame(y) else labels.known or range(matrix.shape[1])
         self.names = [plain(name) for name in names]
+        if len(set(self.names)) < len(self.names):
+            raise ValueError(f"the columns of y must be different labels, not {self.names[:10]!r}")
         if matrix.shape[1] != len(self.names):
             raise ValueError(f"y has {matrix.shape[1]} columns for {len(self.names)} labels")
         values = np.asarray(matrix.data if is_sparse(y) else matrix)
