@@ -74,7 +74,10 @@ def _is_start(value: Any) -> bool:
 
 
 def _is_classes(value: Any) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1 and len(value) >= 2
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and len(value) >= 2
+    nested = (list, tuple, np.ndarray)
+    return isinstance(value, (list, tuple)) and len(value) >= 2 and not any(isinstance(v, nested) for v in value)
 
 
 def _is_nonnegative(value: Any) -> bool:
