@@ -80,6 +80,7 @@ inline std::unique_ptr<Rule> build_label_rule(const Settings& s, Step step) {
 }
 
 inline std::unique_ptr<Rule> build_rule(const Settings& s) {
+  if (s.labels < (s.task == "ordinal" ? 2u : 1u)) throw std::invalid_argument("there are too few labels");
   const Step step{step_named(s.step), s.C, s.scikit_learn};
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);

@@ -95,7 +95,7 @@ NB_MODULE(_core, m) {
            "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
            "weights"_a.none() = nb::none())
       .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0)
-      .def("name_labels", &Engine::name_labels, "labels"_a, "codes"_a)
+      .def("name_labels", &Engine::name_labels, "labels"_a, "codes"_a, "turned"_a = false)
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
       .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0)
@@ -120,7 +120,6 @@ NB_MODULE(_core, m) {
       .def("extra", &Engine::extra, "lane"_a, "averaged"_a)
       .def("extras", &Engine::extras, "averaged"_a)
       .def("start_at", &Engine::start_at, "w"_a, "extras"_a)
-      .def("negate", &Engine::negate)
       .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a,
            "beta"_a = 0.01)
       .def("set_labels", &Engine::set_labels, "labels"_a, "nu"_a.none() = nb::none())

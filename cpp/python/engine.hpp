@@ -108,22 +108,27 @@ class Engine {
     learn_event(x, Truth{0, labels.data(), labels.size()}, weight);
   }
 
-  // Classes by their labels, as Python has them: what each is called in the core, and back.
-  void name_labels(nb::list labels, nb::dict codes) {
+  // Classes by their labels, as Python has them: what each is called in the core, and back. `turned`: the two
+  // classes change places.
+  void name_labels(nb::list labels, nb::dict codes, bool turned) {
     const Writing writing(*this);
-    labels_ = std::move(labels);
-    codes_ = std::move(codes);
+    if (turned) {
+      if (many_lanes()) throw Refused("there are not two classes");
+      settings_.single ? held<float>().negate() : held<double>().negate();
+    }
+    std::swap(labels_, labels);  // the old ones go when the lock is free
+    std::swap(codes_, codes);
   }
   // An event with one of the known labels. False, and nothing is done, if there is more to it: a new label, or no
   // label, or only one so far.
   bool learn_label(nb::handle x, nb::handle label, double weight) {
-    const nb::dict codes = codes_;  // held: a hash may run Python
-    PyObject* code = PyDict_GetItemWithError(codes.ptr(), label.ptr());
-    if (code == nullptr || PyDict_GET_SIZE(codes.ptr()) < 2) {
+    const Writing writing(*this);
+    PyObject* code = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
+    if (code == nullptr || PyDict_GET_SIZE(codes_.ptr()) < 2) {
       PyErr_Clear();  // it may not even be hashable
       return false;
     }
-    learn_event(x, Truth{PyFloat_AS_DOUBLE(code)}, weight);
+    learn_held(x, Truth{PyFloat_AS_DOUBLE(code)}, weight);
     return true;
   }
   // The label of the highest score, or of the sign; none before the first one is known.
@@ -146,8 +151,10 @@ class Engine {
                    double weight) {
     const Writing writing(*this);
     const Size known = size();
+    if (values.shape(0) == 0) throw Refused("there must be a row of values for each label");
     if (labels) check_ascending(labels->data(), labels->size(), none);
     try {
+      number_the_rest();
       const Columns columns(*this, names, values, weight != 0);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_block(columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
@@ -166,9 +173,15 @@ class Engine {
 
   void learn_event(nb::handle x, Truth truth, double weight) {
     const Writing writing(*this);
-    const Size known = size();
     // The sign of the first of two classes, from a moment before there were more.
     if (truth.value == -1 && settings_.task == "classification" && many_lanes()) truth.value = 0;
+    learn_held(x, truth, weight);
+  }
+
+ private:
+  void learn_held(nb::handle x, const Truth& truth, double weight) {
+    if (settings_.task == "prototype") throw Refused("each label has its own features: give a block of them");
+    const Size known = size();
     try {
       number_the_rest();
       read(x, weight, scratch_);
@@ -184,6 +197,7 @@ class Engine {
     }
   }
 
+ public:
   // One score a row, or one a lane in each row.
   nb::object scores(const Rows& rows, bool averaged) {
     std::vector<double> scores;
@@ -319,19 +333,16 @@ class Engine {
     learner_.memory().start_at(w.data(), w.size() / lanes, extras.data());
     learner_.awaits_first = false;
   }
-  void negate() {
-    const Writing writing(*this);
-    if (!one_w() || settings_.task == "ordinal") throw Refused("there are not two classes");
-    settings_.single ? held<float>().negate() : held<double>().negate();
-  }
   void change_rule(const std::string& step, double C, double margin, double epsilon, double beta) {
     const Writing writing(*this);
-    settings_.step = step;
-    settings_.C = C;
-    settings_.margin = margin;
-    settings_.epsilon = epsilon;
-    settings_.beta = beta;
-    learner_.change_rule(build_rule(settings_));
+    Settings changed = settings_;
+    changed.step = step;
+    changed.C = C;
+    changed.margin = margin;
+    changed.epsilon = epsilon;
+    changed.beta = beta;
+    learner_.change_rule(build_rule(changed));
+    settings_ = std::move(changed);
   }
   // As many labels as there are now, with the weights of their constraints.
   void set_labels(std::size_t labels, const std::optional<Doubles>& nu) {
@@ -569,7 +580,9 @@ class Engine {
     Columns(Engine& engine, const nb::list& names, const Matrix& from, bool grow) {
       if (engine.settings_.task != "prototype") throw Refused("the learner has one feature vector an instance");
       const std::size_t labels = from.shape(0), size = from.shape(1);
+      for (std::size_t i = 0; i < labels * size; ++i) refuse_unless_finite(from.data()[i], i / size, none);
       if (names.size() != size) throw Refused("there must be a column of values for each feature");
+      if (engine.names_.hashing()) throw Refused("features that depend on the label cannot be hashed (hash_bits)");
       if ((!engine.settings_.cost.empty() || !engine.settings_.nu.empty()) && labels != engine.settings_.labels)
         throw Refused("there must be a row of values for each label");
       std::vector<std::pair<std::size_t, std::size_t>> places;

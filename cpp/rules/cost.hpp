@@ -21,6 +21,7 @@ class CostSensitive final : public Rule {
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
+    if (relevant.count() != 1) throw Refused("costs are for one label an example, not for sets");
     const std::size_t y = relevant.first(), predicted = top_label(scores);
     const double* wanted = wanted_.data() + y * scores.count;
     std::size_t other = selection_ == prediction_ ? predicted : y;
@@ -29,6 +30,7 @@ class CostSensitive final : public Rule {
     Move move;
     std::fill_n(amounts, scores.count, 0.0);
     move.q = 2 * scores.q;
+    if (!relevant.asks(scores.count)) return move;
     move.mistake = worst_pair(scores, relevant).margin(scores) <= 0;
     move.cost = cost_[y * scores.count + predicted];
     if (other == y) return move;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,7 +17,7 @@ class Relevant {
   Relevant(const Truth& truth, std::size_t labels)
       : first_(truth.labels == nullptr ? &one_ : truth.labels), count_(truth.labels == nullptr ? 1 : truth.count) {
     if (truth.labels == nullptr) {
-      if (!(truth.value >= 0 && truth.value < static_cast<double>(labels)))
+      if (!(truth.value >= 0 && truth.value < static_cast<double>(labels) && truth.value == std::floor(truth.value)))
         throw Refused("there is no label with the index " + std::to_string(truth.value));
       one_ = static_cast<std::int64_t>(truth.value);
     }

@@ -19,10 +19,10 @@ class Ordinal final : public Rule {
       : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
-    const double size = scores.q + 1;
-    const auto side = [&](std::size_t j) { return static_cast<double>(j) < truth.value ? 1.0 : -1.0; };
-    if (!(truth.value >= 0 && truth.value <= static_cast<double>(scores.count)))
-      throw Refused("there is no rank " + std::to_string(truth.value));
+    const double size = scores.q + 1, rank = truth.number();
+    const auto side = [&](std::size_t j) { return static_cast<double>(j) < rank ? 1.0 : -1.0; };
+    if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
+      throw Refused("there is no rank " + std::to_string(rank));
     std::size_t worst = 0;
     for (std::size_t j = 1; j < scores.count; ++j)
       if (side(j) * scores.of[j] < side(worst) * scores.of[worst]) worst = j;

@@ -37,6 +37,11 @@ struct Truth {
   double value = 0;
   const std::int64_t* labels = nullptr;
   std::size_t count = 0;
+
+  double number() const {
+    if (labels != nullptr) throw Refused("the truth must be a number here, not a set of labels");
+    return value;
+  }
 };
 
 // What is to happen: w <- decay * w + amount * x (the amounts, one a lane, are written beside it).

@@ -306,10 +306,7 @@ def _learn_then_adopt(learner: Learner, learn: Callable[[], Any], labels: Labels
 
 def _adopt(learner: Learner, labels: Labels) -> None:
     """What was learned from new labels is learned: they are known now, and w is that of their order."""
-    flips = learner.labels.flips(labels)
-    learner.labels = labels
-    if flips:
-        learner._engine.negate()
+    learner.name_labels(labels, turned=learner.labels.flips(labels))
 
 
 # ---- predictions ------------------------------------------------------------------------------------------------

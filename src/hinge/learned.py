@@ -42,8 +42,12 @@ class Learned:
 
     @labels.setter
     def labels(self, labels: Labels) -> None:
+        self.name_labels(labels)
+
+    def name_labels(self, labels: Labels, turned: bool = False) -> None:
+        """The labels are these now; `turned`: the two classes have changed places, and w its sign."""
+        self._engine.name_labels(labels.known, labels.codes, turned)
         self._labels = labels
-        self._engine.name_labels(labels.known, labels.codes)
 
     def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
         lanes: Any = self._engine.scores_one(x, self.averaged)

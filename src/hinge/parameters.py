@@ -118,7 +118,9 @@ def _is_nu(value: Any) -> bool:
 def _is_feature_map(value: Any) -> bool:
     if isinstance(value, str):
         return value in ("tfidf", "email")
-    return all(callable(getattr(value, name, None)) for name in ("features", "learned", "state", "begin"))
+    return not isinstance(value, type) and all(
+        callable(getattr(value, name, None)) for name in ("features", "learned", "state", "begin")
+    )
 
 
 def _is_threshold(value: Any) -> bool:

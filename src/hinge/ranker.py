@@ -1,0 +1,494 @@
+"""PARanker: single-prototype ranking, one w for all labels and features phi(x, r) for each of them."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+
+from . import explain, growth, model_file, parameters
+from .estimator import StreamEstimator
+from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
+from .labels import Labels, plain
+from .learner import Contribution, Learner
+from .rows import Doubles, as_numbers
+
+_MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
+_BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
+_OWN_WORDS = ("max_iter", "shuffle")  # their defaults are not those of the table
+
+
+@parameters.documented("prototype", [name for name in parameters.PARAMETERS if name not in _OWN_WORDS])
+class PARanker(ClassifierMixin, StreamEstimator):
+    """Single-prototype label ranking with class-dependent features (J06 section 7, S06 section 6).
+
+    The score of label r is w.phi(x, r), with one w for all labels: what is learned of one label serves the others,
+    and those that are still to come. X is a list of what the map takes: texts, for the two that come with it. y is a
+    label for each, or a set of labels; every relevant label should score higher than every other one.
+
+    The map counts what it has seen, so the order of the examples matters, and an example is never scored with its
+    own counts. Therefore `fit`, which starts afresh, makes one pass in the order of the rows. In further passes
+    (`max_iter`) the counts are those of the first pass. Examples without weight are not counted.
+
+    Parameters
+    ----------
+    {parameters}
+    max_iter : a whole number of 1 or more, default=1
+        At most so many passes over the data in `fit`; it stops when a pass has changed nothing.
+    shuffle : True or False, default=False
+        Visit the rows in a new random order each pass of `fit`.
+
+    Examples
+    --------
+    >>> from hinge import PARanker
+    >>> model = PARanker(features="email", selection="simproj")
+    >>> mail = [("Lunch on Monday?", "personal"), ("Your invoice is attached", "bills")]
+    >>> mail += [("Lunch was great", "personal"), ("The invoice of Monday", "bills")]
+    >>> for text, folder in mail:
+    ...     model = model.learn_one(text, folder)
+    >>> model.predict_one("Invoice attached")
+    'bills'
+
+    A folder that is new, after one message in it (the weights were learned from the other folders):
+
+    >>> model = model.learn_one("Flight to Houston", "travel")
+    >>> model.predict_one("Flight on Monday")
+    'travel'
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _task: ClassVar[str] = "prototype"
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        features: str | FeatureMap = parameters.default("features"),
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = parameters.default("selection"),
+        cost: Any = parameters.default("cost"),
+        nu: Any = parameters.default("nu"),
+        w1: Mapping[str, float] | None = parameters.default("w1"),
+        average: bool | int = parameters.default("average"),
+        classes: Sequence[Any] | None = parameters.default("classes"),
+        max_labels: int = parameters.default("max_labels"),
+        max_iter: int = 1,
+        shuffle: bool = False,
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.features = features
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.cost = cost
+        self.nu = nu
+        self.w1 = w1
+        self.average = average
+        self.classes = classes
+        self.max_labels = max_labels
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- the learner and the map inside ---------------------------------------------------------------------
+
+    def _new_learner(self, **replaced: Any) -> Learner:
+        if self.w1 is not None and not isinstance(self.w1, Mapping):
+            raise ValueError(f"w1 must be a dict of named weights: the features have names; not {self.w1!r}")
+        return super()._new_learner(**replaced)
+
+    def _new_map(self) -> FeatureMap:
+        """The map to be fed: a copy, so that the one that was given stays what it is."""
+        if isinstance(self.features, str):
+            return _MAPS[self.features](max_features=int(self.max_features))
+        kind = type(self.features)
+        if kind.learned is not FeatureMap.learned and kind.state is FeatureMap.state:
+            raise ValueError(
+                f"{kind.__name__} has `learned`, so it must have `state` and `restore` too: what it has learned is "
+                "kept in files, and taken back when a round is refused"
+            )
+        return copy.deepcopy(self.features)
+
+    def _stream(self) -> Learner:
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None:
+            learner = self._new_learner()
+            self.feature_map_ = self._new_map()
+            self._learner = learner
+        return learner
+
+    # ---- learn ----------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+        """One round: the example `x`, and its true label `y` (or the set of them, which may be new)."""
+        learner = self._stream()
+        relevant = _relevant(y)
+        with learner._lock, self._all_or_none(learner, several=False):
+            self._round(learner, self.feature_map_, x, relevant, _checked_weight(weight))
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of examples: all of them, or none. New labels are welcome, as in `learn_one`."""
+        batch = _Batch(X, y, sample_weight)
+        learner = self._stream()
+        with learner._lock, self._all_or_none(learner, several=len(batch.X) > 1):
+            self._pass(learner, self.feature_map_, batch)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in one pass over the examples in their order (see `max_iter`, `shuffle`)."""
+        with self._all_or_nothing():
+            batch = _Batch(X, y, sample_weight)
+            labels = _in_order({label for relevant in batch.relevant for label in relevant})
+            learner, feature_map = (
+                self._begin(labels if self.classes is None else self.classes),
+                self._new_map(),
+            )
+            random = check_random_state(self.random_state)
+            for number in range(1, self.max_iter + 1):
+                before = learner.statistics
+                order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
+                self._pass(learner, feature_map, batch, order, counts=number == 1)
+                after = learner.statistics
+                if self.verbose:
+                    mean = (after.loss - before.loss) / max(1, after.rounds - before.rounds)
+                    mistakes = after.mistakes - before.mistakes
+                    print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes", flush=True)
+                if number > 1 and after.updates == before.updates:
+                    break
+            self._learner, self.feature_map_, self.n_iter_ = learner, feature_map, number
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """One pass over the examples in their order. `classes`: all labels, needed in the first call; others are
+        refused here (`learn_one` and `learn_many` welcome them)."""
+        batch = _Batch(X, y, sample_weight)
+        if self.__dict__.get("_learner") is None:
+            with self._all_or_nothing():
+                known = classes if self.classes is None else self.classes
+                if known is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                learner, feature_map = self._begin(np.asarray(known).tolist()), self._new_map()
+                self._pass(learner, feature_map, batch, grow=False)
+                self._learner, self.feature_map_ = learner, feature_map
+            return self
+        learner = self._fitted()
+        if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        self._follow_parameters(learner)
+        with learner._lock, self._all_or_none(learner, several=len(batch.X) > 1):
+            self._pass(learner, self.feature_map_, batch, grow=False)
+        return self
+
+    def _begin(self, labels: Sequence[Any]) -> Learner:
+        if isinstance(self.cost, Mapping) and self.classes is None:  # it may name more than the data has
+            named = [*self.cost, *(label for row in self.cost.values() for label in row)]
+            labels = _in_order({*labels, *named})
+        if len(labels) < 2:
+            raise ValueError(
+                f"two labels are needed to rank them, the data has only 1 class: {list(labels)!r}"
+            )
+        learner = self._new_learner(classes=list(labels))
+        learner.closed = self.classes is not None or self.cost is not None
+        return learner
+
+    def _pass(
+        self,
+        learner: Learner,
+        feature_map: FeatureMap,
+        batch: _Batch,
+        order: list[int] | None = None,
+        counts: bool = True,
+        grow: bool = True,
+    ) -> None:
+        for row in range(len(batch.X)) if order is None else order:
+            try:
+                relevant, weight = batch.relevant[row], batch.weights[row]
+                unknown = [label for label in relevant if label not in learner.labels.codes]
+                if unknown and weight and not grow:
+                    listed = learner.labels.listed()
+                    raise ValueError(f"the label {unknown[0]!r} is not one of the classes {listed}")
+                self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from error
+            except Exception as error:  # of a map of one's own
+                error.add_note(f"row {row}")
+                raise
+
+    def _round(
+        self,
+        learner: Learner,
+        feature_map: FeatureMap,
+        x: Any,
+        relevant: list[Any],
+        weight: float,
+        counts: bool = True,
+    ) -> None:
+        """The map says phi(x, r), the learner moves, the map counts. (It counts first: it can be taken back.)"""
+        labels = learner.labels
+        fresh = [label for label in relevant if label not in labels.codes] if weight else []
+        if self.cost is not None and len(relevant) != 1:
+            raise ValueError(f"with a cost each example has one label, not {relevant!r}")
+        if fresh:
+            labels = labels.with_new(fresh)
+            growth.check_new(learner, labels, fresh[-1])
+        names, values = checked_features(feature_map, x, labels.known)
+        if not weight:
+            return
+        if counts:
+            feature_map.learned(x, relevant)
+        if fresh:
+            growth.set_labels(learner, labels)
+        learner.learn_block(names, values, relevant, weight)
+
+    @contextlib.contextmanager
+    def _all_or_none(self, learner: Learner, *, several: bool) -> Iterator[None]:
+        """What is refused leaves no trace: not in w, not in the labels, not in the counts."""
+        feature_map, engine, labels = self.feature_map_, learner._engine, learner.labels
+        state = engine.state() if several else None  # a single round of the core is all or nothing by itself
+        rounds = engine.statistics()[0]
+        before = feature_map.begin()
+        try:
+            yield
+        except BaseException:
+            if several or engine.statistics()[0] == rounds:  # else Ctrl-C came right after it
+                _go_back(learner, labels, state)
+                feature_map.rollback(before)
+            raise
+        feature_map.commit(before)
+
+    # ---- predict ----------------------------------------------------------------------------------------------
+
+    def score_one(self, x: Any) -> dict[Any, float]:
+        """The score of each label."""
+        learner = self._stream()
+        with learner._lock:
+            labels = learner.labels.known
+            return dict(zip(labels, self._scores_one(learner, x).tolist(), strict=True))
+
+    def predict_one(self, x: Any) -> Any:
+        """The label with the highest score (None before the first one). Never learns."""
+        learner = self._stream()
+        with learner._lock:
+            scores = self._scores_one(learner, x)
+            return learner.labels.known[int(scores.argmax())] if len(scores) else None
+
+    def _scores_one(self, learner: Learner, x: Any) -> Doubles:
+        return learner.score_block(*checked_features(self.feature_map_, x, learner.labels.known))
+
+    def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
+        """What each feature contributed to the score of `label` (of the one with the highest), the largest first."""
+        learner = self._stream()
+        with learner._lock:
+            known = learner.labels.known
+            names, values = checked_features(self.feature_map_, x, known)
+            if label is not None and label not in learner.labels.codes:
+                raise ValueError(f"the label {label!r} is not one of the labels {learner.labels.listed()}")
+            if not known:
+                return []
+            if label is None:
+                label = known[int(learner.score_block(names, values).argmax())]
+            event = dict(zip(names, values[known.index(label)].tolist(), strict=True))
+            parts = explain.of_product(learner._engine.look_up(event, 0, learner.averaged), None)
+        return sorted(parts, key=lambda part: -abs(part.contribution))
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The score of each label, (n, n_labels): the ranking. (Two labels have two columns, too.)"""
+        learner = self._fitted()
+        with learner._lock:
+            scores = np.empty((len(X), len(learner.labels.known)))
+            for row, x in enumerate(_examples(X)):
+                try:
+                    scores[row] = self._scores_one(learner, x)
+                except ValueError as error:
+                    raise ValueError(f"row {row}: {error}") from error
+        return scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of the highest score, the first of them."""
+        labels: npt.NDArray[Any] = self.classes_[self.decision_function(X).argmax(axis=1)]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """How often the label with the highest score is the true one, or one of the relevant ones."""
+        batch = _Batch(X, y, sample_weight)
+        known = self._fitted().labels.known
+        tops = self.decision_function(batch.X).argmax(axis=1).tolist()
+        hits = [known[top] in relevant for top, relevant in zip(tops, batch.relevant, strict=True)]
+        return float(np.average(hits, weights=batch.weights))
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of `decision_function`."""
+        known = self._fitted().labels.known
+        kinds = {str if isinstance(label, str) else float for label in known}
+        return np.asarray(known, dtype=object if len(kinds) > 1 else None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+    # ---- files --------------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        learner = self._fitted()
+        with learner._lock:
+            header, tensors = learner.to_parts()
+            pack("map", self.feature_map_, tensors)
+        given = self.get_params(deep=False)
+        del given["w1"], given["features"]  # the learner keeps w1
+        if not isinstance(self.features, str):
+            pack("features", self.features, tensors)
+        whole = {
+            "kind": type(self).__name__,
+            "learner": header,
+            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
+            "attributes": {"n_iter_": self.n_iter_} if "n_iter_" in self.__dict__ else {},
+            "map": {
+                "kind": type(self.feature_map_).__name__,
+                "given": self.features if isinstance(self.features, str) else None,
+                "options": _options(self.feature_map_),
+            },
+        }
+        return whole, tensors
+
+    @classmethod
+    def from_parts(
+        cls, header: dict[str, Any], tensors: model_file.Tensors, features: FeatureMap | None = None
+    ) -> Self:
+        learner = Learner.from_parts(header["learner"], tensors)
+        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        said = header["map"]
+        if features is None and said["options"] is None:
+            raise model_file.ModelFileError(
+                f"its feature map, {said['kind']}, is code of your own (or has a tokenizer that is), which no file "
+                f"holds: use PARanker.load(path, features={said['kind']}(...))"
+            )
+        if features is None:
+            options = {name: model_file.decode_value(value) for name, value in said["options"].items()}
+            features = _BY_NAME[said["kind"]](**options)
+        elif type(features).__name__ != said["kind"]:
+            raise ValueError(f"the model was saved with the feature map {said['kind']}, not {features!r}")
+        feature_map = copy.deepcopy(features)
+        feature_map.restore(unpack("map", tensors))
+        if said["given"] is None:
+            features = copy.deepcopy(features)
+            features.restore(unpack("features", tensors))
+        estimator = cls(features=said["given"] or features, w1=learner.parameters["w1"], **values)
+        for name, value in header["attributes"].items():
+            setattr(estimator, name, value)
+        estimator._learner, estimator.feature_map_ = learner, feature_map
+        return estimator
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> Self:
+        """As `hinge.load`, for a model whose map or tokenizer is code of one's own: `features` is such a map, as it
+        was given to the constructor; what it has counted comes from the file."""
+        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
+        try:
+            if header["kind"] != cls.__name__:
+                raise ValueError(f"it is a {header['kind']}")
+            return cls.from_parts(header, tensors, features)
+        except model_file.ABSURD as error:
+            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+
+
+class _Batch:
+    """Examples, the labels of each, and the weight of each."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+        self.X = _examples(X)
+        if y is None:
+            raise ValueError("PARanker requires y to be passed, but the target y is None.")
+        if isinstance(y, (str, bytes, Mapping)) or getattr(y, "ndim", 1) != 1:
+            raise ValueError("y must have a label, or a set of labels, for each example")
+        labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        if len(labels) != len(self.X):
+            raise ValueError(f"y has {len(labels)} entries for {len(self.X)} examples")
+        self.relevant: list[list[Any]] = []
+        for row, label in enumerate(labels):
+            try:
+                self.relevant.append(_relevant(label))
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from None
+        weights = (
+            np.ones(len(labels)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
+        )
+        if len(weights) != len(labels):
+            raise ValueError(f"sample_weight has {len(weights)} entries for {len(labels)} examples")
+        self.weights = [_checked_weight(weight) for weight in weights.tolist()]
+
+
+def _examples(X: Any) -> list[Any]:
+    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
+        raise ValueError(f"X must be a list of examples, not {type(X).__name__}")
+    return list(X)
+
+
+def _relevant(y: Any) -> list[Any]:
+    """The relevant labels: one, or those of a set, in a fixed order, though a set has none."""
+    if isinstance(y, np.ndarray):
+        y = y.tolist()
+    if not isinstance(y, (set, frozenset, list, tuple)):
+        return [plain(y)]
+    return sorted({plain(label) for label in y}, key=lambda label: (str(type(label)), label))
+
+
+def _in_order(labels: Collection[Any]) -> list[Any]:
+    try:
+        return sorted(labels)
+    except TypeError:  # strings among numbers
+        return sorted(labels, key=lambda label: (str(type(label)), label))
+
+
+def _checked_weight(weight: Any) -> float:
+    try:
+        number = float(weight)
+    except (TypeError, ValueError):
+        raise ValueError(f"the sample weight must be a number, not {weight!r}") from None
+    if not 0 <= number < np.inf:
+        raise ValueError(f"the sample weight is {number}; it must be 0 or more, and finite")
+    return number
+
+
+def _options(feature_map: FeatureMap) -> dict[str, Any] | None:
+    """What a file keeps of a map that comes with hinge; None if there is code that it cannot keep."""
+    if type(feature_map) is not ClassTfIdf and type(feature_map) is not EmailFeatures:
+        return None
+    options = feature_map.options()
+    if options["tokenizer"] is not None:
+        return None
+    return {name: model_file.encode_value(value) for name, value in options.items()}
+
+
+def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
+    if state is not None:
+        engine = learner._new_engine(labels)
+        engine.name_columns(state[1])
+        engine.restore(*growth.restored(state[0]))
+        learner._engine, learner.labels = engine, labels
+    elif learner.labels is not labels:
+        growth.set_labels(learner, labels)
