@@ -49,6 +49,7 @@ template <class Value>
 struct DenseFeatures {
   const Value* values;
   std::size_t size;
+  static DenseFeatures of(const Instance& x) { return {static_cast<const Value*>(x.values), x.size}; }
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return j; }
 };
@@ -58,6 +59,7 @@ struct StridedFeatures {
   const Value* values;
   std::size_t size;
   std::ptrdiff_t stride;
+  static StridedFeatures of(const Instance& x) { return {static_cast<const Value*>(x.values), x.size, x.stride}; }
   double value(std::size_t j) const {
     return static_cast<double>(values[static_cast<std::ptrdiff_t>(j) * stride]);
   }
@@ -70,6 +72,9 @@ struct SparseFeatures {
   std::size_t size;
   const Index* columns;
   std::size_t limit;
+  static SparseFeatures of(const Instance& x) {
+    return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit};
+  }
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }
 };
@@ -77,27 +82,22 @@ struct SparseFeatures {
 #if defined(__GNUC__)
 #define HINGE_INLINE __attribute__((always_inline)) inline
 #define HINGE_INLINE_LAMBDA __attribute__((always_inline))
+#define HINGE_APART __attribute__((noinline))
 #else
 #define HINGE_INLINE inline
 #define HINGE_INLINE_LAMBDA
+#define HINGE_APART
 #endif
 
 template <class Value, class Function>
 HINGE_INLINE decltype(auto) visit_as(const Instance& x, Function&& function) {
-  const auto* values = static_cast<const Value*>(x.values);
   switch (x.layout) {
-    case Layout::strided:
-      return function(StridedFeatures<Value>{values, x.size, x.stride});
-    case Layout::sparse32:
-      return function(SparseFeatures<Value, std::int32_t>{
-          values, x.size, static_cast<const std::int32_t*>(x.columns), x.limit});
-    case Layout::sparse64:
-      return function(SparseFeatures<Value, std::int64_t>{
-          values, x.size, static_cast<const std::int64_t*>(x.columns), x.limit});
-    case Layout::dense:
-      break;
+    case Layout::strided: return function(StridedFeatures<Value>::of(x));
+    case Layout::sparse32: return function(SparseFeatures<Value, std::int32_t>::of(x));
+    case Layout::sparse64: return function(SparseFeatures<Value, std::int64_t>::of(x));
+    case Layout::dense: break;
   }
-  return function(DenseFeatures<Value>{values, x.size});
+  return function(DenseFeatures<Value>::of(x));
 }
 
 template <class Function>

@@ -17,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "batch.hpp"
 #include "instance.hpp"
 #include "memories/memory.hpp"
+#include "memories/weights.hpp"
 #include "rows.hpp"
 #include "rules/rule.hpp"
 
@@ -42,19 +44,6 @@ struct Averaging {
   bool after = false;  // scikit-learn's way, for `hinge.compat` only
 };
 
-struct Batch {
-  const Rows* rows = nullptr;
-  const double* targets = nullptr;      // none: 0 (uniclass), or labels
-  const std::int64_t* labels = nullptr;  // the relevant labels of row i: from label_starts[i] to [i + 1]
-  const std::int64_t* label_starts = nullptr;
-  const double* weights = nullptr;      // none: 1
-  const std::int64_t* order = nullptr;  // none: as they lie
-  std::size_t count = 0;                // how many, of the rows or of `order`
-  double tolerance = -1;                // present only examples with a larger squared loss (S21)
-  std::int64_t max_updates = std::numeric_limits<std::int64_t>::max();
-  const std::size_t* dimensions = nullptr;  // named features: how many columns there are once a row is met
-};
-
 class Learner {
  public:
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging averaging,
@@ -70,7 +59,6 @@ class Learner {
   // The rounds of a batch, one after the other, all or none. Returns how many were presented.
   // `poll` is called now and then and may throw to interrupt.
   std::size_t learn(const Batch& batch, const std::function<void()>& poll) {
-    constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
     if (batch.rows->width() > memory_->dimension() && batch.dimensions == nullptr)
       throw Refused("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
@@ -78,26 +66,9 @@ class Learner {
     const Statistics statistics_before = statistics;
     const bool awaited_first = awaits_first;
     if (several) memory_->begin(batch.rows->stored());
-    std::size_t presented = 0, row = 0, read_since_poll = 0;
-    Instance x = batch.rows->blank();
+    std::size_t presented = 0, row = 0;
     try {
-      const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
-      for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
-        row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
-        const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
-        const Truth truth = truth_of(batch, row);
-        batch.rows->take(row, x);
-        read_since_poll += x.size + 1;
-        if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
-        if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
-        const Reading reading = memory_->read(x, reads_, scores_.data());
-        if (reading.in_order) {
-          presented += round(x, reading, truth, weight, batch.tolerance);
-        } else {
-          const Instance ordered = batch.rows->in_order(x, row, scratch_);
-          presented += round(ordered, memory_->read(ordered, reads_, scores_.data()), truth, weight, batch.tolerance);
-        }
-      }
+      presented = all_rounds(batch, poll, row);
       if (several) poll();  // who asked to stop while it ran gets back what was before
     } catch (...) {
       if (several) memory_->rollback();
@@ -114,8 +85,8 @@ class Learner {
     return presented;
   }
 
-  void learn_one(const Instance& x, const Truth& truth, double weight) {
-    round(x, memory_->read(x, reads_, scores_.data()), truth, weight, -1);
+  HINGE_APART bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance = -1) {
+    return round(*memory_, x, memory_->read(x, reads_, scores_.data()), truth, weight, tolerance);
   }
 
   // The scores of each row, lane by lane: w.x, or |x - w|.
@@ -195,6 +166,49 @@ class Learner {
   const Memory& memory() const { return *memory_; }
 
  private:
+  // The loop. `row` is the one that it has come to. `memory` is memory_, or a view of it with more known about it: a
+  // function apart for each, because g++ spills registers if it meets them all in one. Its own copies of `batch` and
+  // `rows`: nothing that a round writes can be taken for a change of them.
+  template <class M>
+  HINGE_APART std::size_t rounds(M memory, const Batch batch, const std::function<void()>& poll, std::size_t& row) {
+    constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
+    std::size_t presented = 0, read_since_poll = 0;
+    const Rows rows = *batch.rows;
+    Instance x = rows.blank();
+    const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
+    for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
+      row = batch.order == nullptr ? i : checked(batch.order[i], rows.count());
+      const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
+      const Truth truth = truth_of(batch, row);
+      rows.take(row, x);
+      read_since_poll += x.size + 1;
+      if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
+      if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
+      const Reading reading = memory.read(x, reads_, scores_.data());
+      if (reading.in_order) [[likely]]
+        presented += round(memory, x, reading, truth, weight, batch.tolerance);
+      else
+        presented += learn_one(batch.rows->in_order(x, row, scratch_), truth, weight, batch.tolerance);
+    }
+    return presented;
+  }
+
+  // One lane and products: what the memory is, and what its rows look like, is asked once a batch, not in every round.
+  std::size_t all_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
+    if (lanes_ == 1 && reads_ == Reads::product) {
+      if (auto* weights = dynamic_cast<Weights<double>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
+      if (auto* weights = dynamic_cast<Weights<float>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
+    }
+    return rounds<Memory&>(*memory_, batch, poll, row);
+  }
+  template <class Real>
+  std::size_t rounds_as(Weights<Real>& weights, const Batch& batch, const std::function<void()>& poll,
+                        std::size_t& row) {
+    return visit(batch.rows->blank(), [&]<class Features>(const Features&) {
+      return rounds(WeightsAs<Real, Features>{weights}, batch, poll, row);
+    });
+  }
+
   static Truth truth_of(const Batch& batch, std::size_t row) {
     if (batch.targets != nullptr) return {batch.targets[row]};
     if (batch.labels == nullptr) return {};
@@ -216,12 +230,15 @@ class Learner {
 
   static constexpr std::int64_t statistics_limit = std::int64_t{1} << 62;
 
-  // One round. Until `admit` has returned nothing is changed; after it nothing throws (but for memory
-  // exhausted while a batch is journaled, which is rolled back).
-  bool round(const Instance& x, const Reading& reading, const Truth& truth, double weight, double tolerance) {
-    if (!(weight > 0)) return skip(x, reading, truth, weight);
-    if (lanes_ > 1 && !std::isfinite(reading.score)) look_at_each(x, reading, truth, weight, Move(), 0);
-    const Scores scores{lanes_ == 1 ? &reading.score : scores_.data(), lanes_, reading.q};
+  // One round; `memory` as in `rounds`. Until `admit` has returned nothing is changed; after it nothing throws (but
+  // for memory exhausted while a batch is journaled, which is rolled back).
+  template <class M>
+  HINGE_INLINE bool round(M& memory, const Instance& x, const Reading& reading, const Truth& truth, double weight,
+                          double tolerance) {
+    if (!(weight > 0)) [[unlikely]] return skip(x, reading, truth, weight);
+    const bool one_lane = memory.one_lane || lanes_ == 1;
+    if (!one_lane && !std::isfinite(reading.score)) look_at_each(x, reading, truth, weight, Move(), 0);
+    const Scores scores{one_lane ? &reading.score : scores_.data(), one_lane ? 1 : lanes_, reading.q};
     double* amounts = amounts_.data();
     const Move move = rule_->decide(scores, truth, weight, amounts);
     const double squared_loss = move.loss * move.loss;
@@ -229,17 +246,17 @@ class Learner {
     // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)
     const double all = reading.score + reading.square + truth.value + weight + move.length +
                        (squared_loss + statistics.squared_loss) + progress;
-    if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, progress);
-    if (awaits_first) return start_at(x, reading.square);
+    if (!std::isfinite(all)) [[unlikely]] look_at_each(x, reading, truth, weight, move, progress);
+    if (awaits_first) [[unlikely]] return start_at(x, reading.square);
     if (squared_loss <= tolerance) return false;
 
     const bool moves = move.length > 0 || move.beside;
-    if (moves) memory_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), move.decay, reading.square);
+    if (moves) memory.admit(one_lane ? std::abs(amounts[0]) : sum_of_amounts(), move.decay, reading.square);
     count(move, progress);
     const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
-    if (tallies && !averaging_.after) memory_->tally();
-    if (moves) memory_->move(amounts, move.decay, x);
-    if (tallies && averaging_.after) memory_->tally();
+    if (tallies && !averaging_.after) memory.tally();
+    if (moves) memory.move(amounts, move.decay, x);
+    if (tallies && averaging_.after) memory.tally();
     return true;
   }
 
@@ -261,7 +278,7 @@ class Learner {
   }
 
   // Uniclass may start at the first instance: it becomes the centre, and is not a round (N03).
-  bool start_at(const Instance& x, double square) {
+  HINGE_APART bool start_at(const Instance& x, double square) {
     const double all = 1;
     memory_->admit(all, 1, square);
     memory_->move(&all, 1, x);
@@ -270,15 +287,15 @@ class Learner {
   }
 
   // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
-  bool skip(const Instance& x, const Reading& reading, const Truth& truth, double weight) const {
+  HINGE_APART bool skip(const Instance& x, const Reading& reading, const Truth& truth, double weight) const {
     if (weight != 0)
       throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
     look_at_each(x, reading, truth, weight, Move(), 0);
     return false;
   }
 
-  void look_at_each(const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                    const Move& move, double progress) const {
+  HINGE_APART void look_at_each(const Instance& x, const Reading& reading, const Truth& truth, double weight,
+                                const Move& move, double progress) const {
     refuse_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
     if (std::isnan(truth.value)) throw Refused("the target is NaN");

@@ -22,6 +22,8 @@ struct Reading {
 
 class Memory {
  public:
+  static constexpr bool one_lane = false;  // whether that is known when the loop is compiled
+
   virtual ~Memory() = default;
 
   virtual std::size_t dimension() const = 0;

@@ -276,19 +276,19 @@ HINGE_AVX2 inline void dense_add_avx2(Real* weights, const Value* x, std::size_t
 
 template <class Real, class Value>
 inline Sums sums(const InArray<Real>& weight, const DenseFeatures<Value>& x) {
-  if (has_avx2) return dense_sums_avx2(weight.weights, x.values, x.size);
+  if (has_avx2) [[likely]] return dense_sums_avx2(weight.weights, x.values, x.size);
   return sums<InArray<Real>, DenseFeatures<Value>>(weight, x);
 }
 
 template <class Real, class Value>
 inline Sums sums(const InArray<Real>& weight, const SparseFeatures<Value, std::int32_t>& x) {
-  if (has_avx2) return sparse_sums_avx2(weight.weights, x);
+  if (has_avx2) [[likely]] return sparse_sums_avx2(weight.weights, x);
   return sums<InArray<Real>, SparseFeatures<Value, std::int32_t>>(weight, x);
 }
 
 template <class Real, class Value>
 inline void add(Real* weights, const DenseFeatures<Value>& x, double step) {
-  if (has_avx2) return dense_add_avx2(weights, x.values, x.size, step);
+  if (has_avx2) [[likely]] return dense_add_avx2(weights, x.values, x.size, step);
   add<Real, DenseFeatures<Value>>(weights, x, step);
 }
 #endif

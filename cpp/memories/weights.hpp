@@ -60,18 +60,20 @@ class Weights final : public Memory {
   }
 
   Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
-    const InArray<Real> weight{v.data()};
-    if (reads == Reads::distance) return distance(x, weight, now.scale, now.norm2, now.filled, now.extra);
-    return visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA {
-      const Sums s = sums(weight, features);
-      // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
-      const double product = now.scale == 1 ? s.product : now.scale * s.product;
-      const bool in_order = !requires { features.columns; } || s.in_order();
-      if (extra_.constant == 0) return Reading{product, product, s.square, s.square, in_order};
-      const double score = product + now.extra * extra_.constant;
-      const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
-      return Reading{score, score, q, s.square, in_order};
-    });
+    if (reads == Reads::distance)
+      return distance(x, InArray<Real>{v.data()}, now.scale, now.norm2, now.filled, now.extra);
+    return visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { return read_product(features); });
+  }
+  template <class Features>
+  HINGE_INLINE Reading read_product(const Features& x) const {
+    const Sums s = sums(InArray<Real>{v.data()}, x);
+    // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
+    const double product = now.scale == 1 ? s.product : now.scale * s.product;
+    const bool in_order = !requires { x.columns; } || s.in_order();
+    if (extra_.constant == 0) return Reading{product, product, s.square, s.square, in_order};
+    const double score = product + now.extra * extra_.constant;
+    const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
+    return Reading{score, score, q, s.square, in_order};
   }
 
   Reading read_average(const Instance& x, Reads reads, double* scores) const override {
@@ -91,18 +93,19 @@ class Weights final : public Memory {
   }
 
   void move(const double* amounts, double decay, const Instance& x) override {
-    const double amount = amounts[0];
+    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features); });
+  }
+  template <class Features>
+  HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features) {
     if (decay != 1) shrink(decay);
     Real* const noted = journaling_ ? journal(x) : nullptr;
     const double step = now.scale == 1 ? amount : amount / now.scale;
-    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA {
-      if (averaging_ || reads_distances_)
-        move_and_follow(features, step);
-      else if (noted != nullptr)
-        note_and_add(noted, v.data(), features, step);
-      else
-        add(v.data(), features, step);
-    });
+    if (averaging_ || reads_distances_)
+      move_and_follow(features, step);
+    else if (noted != nullptr)
+      note_and_add(noted, v.data(), features, step);
+    else
+      add(v.data(), features, step);
     now.extra += extra_.rate * amount * extra_.constant;
   }
 
@@ -235,7 +238,7 @@ class Weights final : public Memory {
 
   // Moves v, and keeps the average's u and the norm of w in step.
   template <class Features>
-  void move_and_follow(const Features& x, double step) {
+  HINGE_APART void move_and_follow(const Features& x, double step) {
     double seen = 0, fresh = 0;
     for (std::size_t j = 0; j < x.size; ++j) {
       const std::size_t i = x.column(j);
@@ -307,7 +310,7 @@ class Weights final : public Memory {
   };
 
   // Where to note the old v, while it moves; nullptr if there is nothing (more) to note.
-  Real* journal(const Instance& x) {
+  HINGE_APART Real* journal(const Instance& x) {
     if (x.size == 0) return nullptr;
     const std::size_t at = journal_.noted, end = at + x.size;
     if (end > v.size()) {  // rows that are visited again and again
@@ -365,6 +368,23 @@ class Weights final : public Memory {
   static constexpr std::size_t largest_spare = std::size_t{1} << 20;
   Buffer<Real> copied_v_;
   Buffer<double> copied_u_;
+};
+
+// The same weights, for rows that all have one layout, by a rule that reads products: the loop of a batch calls them
+// directly, and asks for nothing that was known before it began.
+template <class Real, class Features>
+struct WeightsAs {
+  static constexpr bool one_lane = true;
+  Weights<Real>& weights;
+
+  HINGE_INLINE Reading read(const Instance& x, Reads /*reads*/, double* /*scores*/) const {
+    return weights.read_product(Features::of(x));
+  }
+  HINGE_INLINE void admit(double amount, double decay, double square) { weights.admit(amount, decay, square); }
+  HINGE_INLINE void move(const double* amounts, double decay, const Instance& x) {
+    weights.move_by(amounts[0], decay, x, Features::of(x));
+  }
+  HINGE_INLINE void tally() { weights.tally(); }
 };
 
 }  // namespace hinge
