@@ -32,7 +32,8 @@ NU = np.array([[1.0, 2.0, 0.0, 0.5], [3.0, 1.0, 1.0, 0.0], [1.0, 0.25, 1.0, 1.0]
 def instances(rng, count, weighted, repeats=True):
     """Sparse rows of mixed sizes, zero rows among them, repeated directions, and weights.
 
-    MIRA, and a cost of 0, leave labels that tie exactly: in the same direction rounding would decide (`repeats`).
+    MIRA, averages of equal steps, and a cost of 0 leave labels that tie exactly: if the same direction came again
+    (`repeats`), rounding would decide.
     """
     row = np.zeros(WIDTH)
     for t in range(count):
@@ -40,7 +41,7 @@ def instances(rng, count, weighted, repeats=True):
             row = 1.3 * row
         else:
             row = np.where(rng.random(WIDTH) < 0.6, rng.normal(size=WIDTH) * rng.choice([0.2, 1.0, 3.0]), 0.0)
-        x = np.zeros(WIDTH) if (t % 9 == 5 if repeats else t == 5) else row
+        x = np.zeros(WIDTH) if (t % 9 == 5 if repeats else t == 0) else row
         yield x, float(rng.choice([0.0, 0.3, 1.0, 2.5])) if weighted else 1.0
 
 
@@ -123,10 +124,10 @@ def same_ranks(ours, twin, average):
 
 
 def ties(options):
-    return options.get("selection") == "mira" or options.get("cost") is not None
+    return options.get("selection") in ("mira", "simperc", "uniform") or options.get("cost") is not None
 
 
-def play(task, ours, twin, same, average, weighted, seed, count=30):
+def play(task, ours, twin, same, average, weighted, seed, count=40):
     rng = np.random.default_rng(seed)
     y = truths(task, rng, count)
     repeats = not ties(ours.learner.parameters)
