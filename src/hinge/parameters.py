@@ -77,7 +77,9 @@ def _is_classes(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and len(value) >= 2
     nested = (list, tuple, np.ndarray)
-    return isinstance(value, (list, tuple)) and len(value) >= 2 and not any(isinstance(v, nested) for v in value)
+    return (
+        isinstance(value, (list, tuple)) and len(value) >= 2 and not any(isinstance(v, nested) for v in value)
+    )
 
 
 def _is_nonnegative(value: Any) -> bool:
