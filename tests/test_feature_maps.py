@@ -54,7 +54,7 @@ def naive_email(x, labels, past, scope="folder", often=0.2, rare=0.02, binary=Fa
             lambda x, k, past: naive_email(x, k, past, "all", 0.5, 0.25),
         ),
     ],
-    ids=repr,
+    ids=lambda value: None if callable(value) else repr(value),
 )
 def test_counts_are_those_of_earlier_rounds(feature_map, naive, sets):
     """Whatever the labels asked for: unseen ones, and in any order. The ranker feeds it the same way."""

@@ -177,7 +177,9 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._learner
         except AttributeError:
             learner = self._stream()
-        if not (learner.by_label and learner._engine.learn_label(x, y, weight)):  # a call less than learner.learn_one
+        if not (
+            learner.by_label and learner._engine.learn_label(x, y, weight)
+        ):  # a call less than learner.learn_one
             learner.learn_one(x, y, weight)
         return self
 
