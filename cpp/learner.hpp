@@ -115,7 +115,7 @@ class Learner {
     scores_.resize(std::max(scores_.size(), block.labels));
     amounts_.resize(scores_.size());
     const double square = score_block(block, false, scores_.data());
-    if (!(weight > 0)) return void(skip(block.vector(0), Reading{0, 0, 0, square}, truth, weight));
+    if (!(weight > 0)) return void(skip(block.labels == 0 ? Instance() : block.vector(0), Reading{0, 0, 0, square}, truth, weight));
     const Scores scores{scores_.data(), block.labels, square, &block};
     const Move move = rule_->decide(scores, truth, weight, amounts_.data());
     direction_.resize(block.size);

@@ -151,7 +151,6 @@ class Engine {
                    double weight) {
     const Writing writing(*this);
     const Size known = size();
-    if (values.shape(0) == 0) throw Refused("there must be a row of values for each label");
     if (labels) check_ascending(labels->data(), labels->size(), none);
     try {
       number_the_rest();
