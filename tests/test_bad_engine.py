@@ -290,3 +290,18 @@ def test_empty_sets_and_single_ranks_do_not_crash():
     for labels in (0, 1):
         with pytest.raises(ValueError):
             new("ordinal", labels=labels, selection="simproj").learn_one({"a": 1.0}, 0.0)
+
+
+def test_labels_must_be_there():
+    for options in ({"learned_threshold": True}, {}):
+        with pytest.raises(ValueError, match="too few labels"):
+            new("multilabel", labels=0, **options)
+
+
+def test_a_refused_rule_leaves_the_old_one():
+    engine = new("classification", labels=3, selection="simproj")
+    with pytest.raises(ValueError, match="pa9"):
+        engine.change_rule("pa9", 1.0, 1.0, 0.1, 0.01)
+    engine.set_labels(4)  # builds the rule anew
+    engine.learn_one({"a": 1.0}, 3.0)
+    assert engine.statistics()[0] == 1
