@@ -345,3 +345,18 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
     model.save(place)
     assert hinge.load(place).to_bytes() == model.to_bytes()
+
+
+def test_a_file_of_the_first_version_is_read():
+    """hinge 0.1 kept no cost (it was that of the mistakes), and knew nothing of lanes."""
+    model = hinge.Learner("classification", classes=["a", "b"])
+    for x, y in [({"f": 1.0}, "a"), ({"f": 1.0}, "b"), ({"g": 2.0}, "a")]:
+        model.learn_one(x, y)
+    header, tensors = model.to_parts()
+    new = {"selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "max_labels"}
+    old = {name: value for name, value in header.items() if name not in ("lanes", "closed")}
+    old["parameters"] = {n: value for n, value in header["parameters"].items() if n not in new}
+    again = hinge.Learner.from_parts(old, {**tensors, "reals": tensors["reals"][:10]})
+    assert again.statistics == model.statistics
+    assert again.statistics.cost == model.statistics.mistakes > 0
+    assert again.named_weights() == model.named_weights()
