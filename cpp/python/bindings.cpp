@@ -111,7 +111,6 @@ NB_MODULE(_core, m) {
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a)
       .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
       .def("scores_one", &Engine::scores_one, "x"_a.none(), "averaged"_a)
-      .def("top_one", &Engine::top_one, "x"_a.none(), "averaged"_a)
       .def("look_up", &Engine::look_up, "x"_a.none(), "lane"_a, "averaged"_a)
       .def("forget", &Engine::forget, "columns"_a)
       .def("name_columns", &Engine::name_columns, "names"_a)

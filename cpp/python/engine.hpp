@@ -224,13 +224,6 @@ class Engine {
     score_event(x, averaged, scores.data());
     return numpy_array(std::move(scores));
   }
-  // The lane with the highest score, the first of them.
-  std::size_t top_one(nb::handle x, bool averaged) {
-    const Reading_ reading(*this);
-    std::vector<double> scores(learner_.lanes());
-    score_event(x, averaged, scores.data());
-    return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-  }
 
  private:
   void score_event(nb::handle x, bool averaged, double* scores) {
