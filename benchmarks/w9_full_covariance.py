@@ -1,14 +1,14 @@
 """W9: an update with a full covariance: AROW with r = 1, which is PAM-II with C = 1/2.
 
-Data     dense rows of 500 standard normals (and of 100 and 2,000), 2,000 of them (5,000; 300). An adversary labels them,
-         each against AROW's prediction: every round is a mistake, so every round updates (stats_ is asked).
-Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S. BLAS through scipy.linalg.blas: dsymv,
-         and dsyr in place on one half of S; that nothing is copied is checked.
+Data     dense rows of 500 standard normals (and of 100 and 2,000), 2,000 of them (5,000; 300). An adversary labels
+         them, each against AROW's prediction: every round is a mistake, so every round updates (stats_ is asked).
+Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S. BLAS through scipy.linalg.blas:
+         dsymv, and dsyr in place on one half of S; that nothing is copied is checked.
 Ours     PAClassifier(geometry="mahalanobis", step="pa2", C=0.5, fit_intercept=False).partial_fit, in one batch and row
          by row.
 Limit    covariance.cpp: half of the matrix read and written once; the update as a C loop, in two passes and in one.
-Diagonal 20,000 sparse rows of 2^18 columns, 82 non-zeros (data.zipf_rows), against NumPy on the non-zeros of each row; the
-         limit is reading the arrays once.
+Diagonal 20,000 sparse rows of 2^18 columns, 82 non-zeros (data.zipf_rows), against NumPy on the non-zeros of each row;
+         the limit is reading the arrays once.
 Clock    CPU time of a single thread, best of 15 (100: 7, 2,000: 5), taking turns.
 Check    all end with the same weights, to 1e-8.
 """
