@@ -50,6 +50,8 @@ class Statistics:
 
 
 class Reference:
+    every_q = True  # whether largest_q is of all rounds, or of those with an update only
+
     def __init__(
         self,
         task,
@@ -137,7 +139,7 @@ class Reference:
         delta, v, q = self.discrepancy(x, y)
         loss = max(0.0, delta - self.eps)
         mistake = delta >= 0 if self.task == "classification" else loss > 0
-        tau = step_length(self.step, loss, q, self.C, weight, mistake)
+        tau = self.length(delta, loss, q, weight, mistake)
 
         s = self.statistics
         s.rounds += 1
@@ -145,14 +147,22 @@ class Reference:
         s.updates += bool(tau > 0)
         s.loss += loss
         s.squared_loss += loss**2
-        s.largest_q = max(s.largest_q, q)
+        s.largest_q = max(s.largest_q, q if self.every_q or tau > 0 else 0.0)
         s.progress += tau * (2 * loss - tau * q)
         if self.average:
             self.copies.append(self.state.copy())
 
         if tau > 0:
-            self.state = self.state + tau * v
+            self.move(tau, v, weight)
         return tau
+
+    # --- what another geometry does in another way (reference_geometries.py) ---
+
+    def length(self, delta, loss, q, weight, mistake):
+        return step_length(self.step, loss, q, self.C, weight, mistake)
+
+    def move(self, tau, v, weight):
+        self.state = self.state + tau * v
 
     # --- what was learned ---
 

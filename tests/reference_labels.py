@@ -185,8 +185,11 @@ class Decision:
 class Learner:
     """What the three families share: options, statistics, the average."""
 
+    steps_of = STEPS_OF
+    every_q = True  # whether largest_q is of all rounds, or of those with an update only
+
     def __init__(self, k, *, step="pa1", C=1.0, margin=1.0, selection="max", nu=None, average=False):
-        if step not in STEPS_OF[selection]:
+        if step not in self.steps_of[selection]:
             raise ValueError(f"{selection} has no step {step!r}")
         if nu is not None and (step != "pa1" or selection not in SIMULTANEOUS):
             raise ValueError("nu divides the cap C of simperc, conproj and simproj")
@@ -213,17 +216,34 @@ class Learner:
         s.loss += decision.loss
         s.squared_loss += decision.loss**2
         s.cost += decision.cost
-        s.largest_q = max(s.largest_q, self.largest_q(x, Y))
-        s.progress += 2 * decision.gain - np.sum(move**2)
+        if self.every_q or decision.total > 0:
+            s.largest_q = max(s.largest_q, self.largest_q(x, Y))
+        s.progress += 2 * decision.gain - self.square(move)
         s.total += decision.total
         if self.average:
             self.copies.append(self.state.copy())
         if decision.total > 0:
-            self.state = self.state + move
+            self.move(move, x, weight)
             self.tidy()
 
     def tidy(self):
         pass
+
+    # --- what another geometry does in another way (reference_geometries.py) ---
+
+    def length(self, loss, q, weight, mistake):
+        return step_length(self.step, loss, q, self.C, weight, mistake)
+
+    def coefficients(self, x, directions, margins, q, C, nu, weight):
+        """Of the rows, whose directions are given as amounts: one a label, or one a threshold."""
+        return simultaneous(self.selection, self.step, margins, q, self.margin, C, nu)
+
+    def square(self, move):
+        """The squared size of a move."""
+        return np.sum(move**2)
+
+    def move(self, move, x, weight):
+        self.state = self.state + move
 
     @property
     def average_state(self):
@@ -263,7 +283,7 @@ class Ranking(Learner):
         if self.selection == "mira":
             return self.decide_mira(scores, x, relevant, margin, weight)
         if self.selection in SIMULTANEOUS:
-            return self.decide_simultaneously(scores, norms, relevant, margin, weight)
+            return self.decide_simultaneously(x, scores, norms, relevant, margin, weight)
         if self.selection == "prediction" and relevant[np.argmax(scores)]:
             return Decision(0.0, mistake, float(mistake))
         return self.one_pair(
@@ -272,7 +292,7 @@ class Ranking(Learner):
 
     def one_pair(self, r, s, loss, norms, mistake, cost, weight):
         """The step of S2 with a = phi_r - phi_s."""
-        tau = step_length(self.step, loss, norms[r, s], self.C, weight, mistake)
+        tau = self.length(loss, norms[r, s], weight, mistake)
         amounts = np.zeros(self.k)
         amounts[r], amounts[s] = tau, -tau
         return Decision(loss, mistake, cost, tau * loss, tau, amounts)
@@ -289,13 +309,14 @@ class Ranking(Learner):
             return Decision(0.0, mistake, cost)
         return self.one_pair(y, q, losses[q], norms, mistake, cost, weight)
 
-    def decide_simultaneously(self, scores, norms, relevant, margin, weight):
+    def decide_simultaneously(self, x, scores, norms, relevant, margin, weight):
         rows = pairs(relevant)
         margins = np.array([scores[r] - scores[s] for r, s in rows])
         q = np.array([norms[r, s] for r, s in rows])
         nu = np.array([1.0 if self.nu is None else self.nu[r][s] for r, s in rows])
         C = weight if self.selection == "uniform" else self.C * weight
-        coefficients = simultaneous(self.selection, self.step, margins, q, self.margin, C, nu)
+        directions = np.array([np.eye(self.k)[r] - np.eye(self.k)[s] for r, s in rows])
+        coefficients = self.coefficients(x, directions, margins, q, C, nu, weight)
         amounts = np.zeros(self.k)
         for (r, s), c in zip(rows, coefficients, strict=True):
             amounts[r] += c
@@ -428,17 +449,17 @@ class Ordinal(Learner):
     def decide(self, x, y, weight):
         signs = np.where(np.arange(self.k - 1) < y, 1, -1)
         margins = signs * (self.w @ x - self.thresholds)
-        q = np.full(self.k - 1, x @ x + 1.0)
+        q = np.full(self.k - 1, self.largest_q(x, y))
         loss = max(0.0, self.margin - margins.min())
         mistake = margins.min() <= 0
         if self.selection == "max":
             coefficients = np.zeros(self.k - 1)
             j = np.argmin(margins)
-            coefficients[j] = step_length(self.step, loss, q[j], self.C, weight, mistake)
+            coefficients[j] = self.length(loss, q[j], weight, mistake)
         else:
             nu = np.ones(self.k - 1) if self.nu is None else np.asarray(self.nu, dtype=float)
             C = weight if self.selection == "uniform" else self.C * weight
-            coefficients = simultaneous(self.selection, self.step, margins, q, self.margin, C, nu)
+            coefficients = self.coefficients(x, np.diag(signs), margins, q, C, nu, weight)
         gain = coefficients @ (self.margin - margins)
         return Decision(loss, mistake, float(mistake), gain, coefficients.sum(), coefficients * signs)
 
