@@ -1,7 +1,8 @@
-"""The real sets of `labels.py`, from the folder $HINGE_DATA (nothing of them is in this repository)."""
+"""The real sets of `labels.py` and `geometries.py`, from the folder $HINGE_DATA (none is in this repository)."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import lzma
 import os
@@ -14,6 +15,9 @@ from typing import Any
 import numpy as np
 
 Words = list[str]
+
+DIGIT = 8
+"""Against the rest: the digit that linear learners find the hardest to tell, so that differences show."""
 
 
 @dataclass
@@ -45,7 +49,9 @@ def folder() -> Path:
 
 
 def json_lines(name: str) -> Iterator[dict[str, Any]]:
-    with lzma.open(folder() / f"{name}.jsonl.xz", "rt", encoding="utf-8") as file:
+    path = folder() / f"{name}.jsonl.xz"
+    unpack: Any = lzma.open if path.exists() else gzip.open
+    with unpack(path if path.exists() else path.with_suffix(".gz"), "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
@@ -153,6 +159,76 @@ def mail(user: str) -> Mail:
     return Mail(user, words, [m["folder"] for m in messages])
 
 
+# ---- two classes, as they come and scaled -------------------------------------------------------------------
+
+
+@dataclass
+class Binary:
+    """Two classes, y is 0 or 1; the features as they come and scaled, rows of about length 1."""
+
+    name: str
+    unscaled: Any
+    scaled: Any
+    y: Any
+    about: str
+    balanced: bool = False  # a stream has all positives and as many of the negatives, drawn anew
+
+    def stream(self, seed: int) -> Any:
+        """The rows of a permutation, in its order."""
+        random = np.random.default_rng(seed)
+        if not self.balanced:
+            return random.permutation(len(self.y))
+        positive, negative = np.flatnonzero(self.y == 1), np.flatnonzero(self.y == 0)
+        drawn = random.choice(negative, len(positive), replace=False)
+        return random.permutation(np.concatenate([positive, drawn]))
+
+
+def standardised(x: Any) -> Any:
+    """Columns of mean 0 and deviation 1, divided by the square root of their number."""
+    deviation = x.std(axis=0)
+    return (x - x.mean(axis=0)) / np.where(deviation > 0, deviation, 1) / np.sqrt(x.shape[1])
+
+
+def numbers(name: str, positive: int, about: str) -> Binary:
+    """A missing number is the mean of its column."""
+    with np.load(folder() / f"{name}.npz") as file:
+        x, y = file["X"].astype(np.float64), (file["y"] == positive).astype(np.int64)
+    x = np.where(np.isnan(x), np.nanmean(x, axis=0), x)
+    return Binary(name, x, standardised(x), y, f"{about}; scaled: standardised")
+
+
+def one_digit(name: str, digit: int, balanced: bool = True) -> Binary:
+    """MNIST is divided by one number: standardising would blow up the pixels at the border."""
+    from scipy.sparse import csr_matrix
+
+    with np.load(folder() / f"{name}.npz") as file:
+        x, y = (np.concatenate([file[f"{which}_train"], file[f"{which}_test"]]) for which in "Xy")
+    x, y = x.astype(np.float64), (y == digit).astype(np.int64)
+    rest = "as many of the rest, drawn anew for each permutation" if balanced else "the rest"
+    about = f"{digit} against {rest}; scaled: "
+    if name == "usps":
+        return Binary(name, x, standardised(x), y, f"{about}standardised", balanced)
+    length = np.sqrt(np.einsum("ij,ij->", x, x) / len(x))
+    x = csr_matrix(x)
+    name = name if balanced else f"{name}_all"
+    return Binary(name, x, x / length, y, f"{about}mean squared length 1", balanced)
+
+
+def webkb(common: int = 1) -> Binary:
+    """Pages of courses: the words outside of the tags, runs of letters in lower case, in `common` pages at least."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+    pages = list(json_lines("webkb_course"))
+    texts = [re.sub(r"<[^>]*>", " ", page["fulltext"]) for page in pages]
+    counts = CountVectorizer(token_pattern=r"[^\W\d_]+", min_df=common, dtype=np.float64).fit_transform(texts)
+    counts.sort_indices()
+    scaled = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    y = np.array([page["label"] for page in pages], dtype=np.int64)
+    words = "all words" if common == 1 else f"words of at least {common} pages"
+    name = "webkb_course" if common == 1 else "webkb_common"
+    return Binary(name, counts, scaled, y, f"{words}, how often; scaled: tf-idf, rows of length 1")
+
+
 MULTICLASS: dict[str, Callable[[], Set]] = {
     "mnist": lambda: digits("mnist"),
     "usps": lambda: digits("usps"),
@@ -169,4 +245,14 @@ ORDINAL: dict[str, Callable[[], Set]] = {
 }
 MAIL: dict[str, Callable[[], Mail]] = {
     f"enron_{user}": lambda user=user: mail(user) for user in ("lokay-m", "farmer-d")
+}
+BINARY: dict[str, Callable[[], Binary]] = {
+    "bupa": lambda: numbers("bupa", 2, "the selector's 2 against 1"),
+    "crx": lambda: numbers("crx", 1, "granted or not; missing numbers: the mean"),
+    "spambase": lambda: numbers("spambase", 1, "spam or not"),
+    "usps": lambda: one_digit("usps", DIGIT),
+    "mnist": lambda: one_digit("mnist", DIGIT),
+    "webkb_course": webkb,
+    "webkb_common": lambda: webkb(common=20),
+    "mnist_all": lambda: one_digit("mnist", DIGIT, balanced=False),
 }
