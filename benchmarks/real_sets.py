@@ -172,12 +172,13 @@ class Binary:
     y: Any
     about: str
     balanced: bool = False  # a stream has all positives and as many of the negatives, drawn anew
+    most: int | None = None  # rows of a stream
 
     def stream(self, seed: int) -> Any:
         """The rows of a permutation, in its order."""
         random = np.random.default_rng(seed)
         if not self.balanced:
-            return random.permutation(len(self.y))
+            return random.permutation(len(self.y))[: self.most]
         positive, negative = np.flatnonzero(self.y == 1), np.flatnonzero(self.y == 0)
         drawn = random.choice(negative, len(positive), replace=False)
         return random.permutation(np.concatenate([positive, drawn]))
@@ -204,14 +205,16 @@ def one_digit(name: str, digit: int, balanced: bool = True) -> Binary:
     with np.load(folder() / f"{name}.npz") as file:
         x, y = (np.concatenate([file[f"{which}_train"], file[f"{which}_test"]]) for which in "Xy")
     x, y = x.astype(np.float64), (y == digit).astype(np.int64)
-    rest = "as many of the rest, drawn anew for each permutation" if balanced else "the rest"
+    rest = "as many of the rest, drawn anew for each permutation" if balanced else "all of the rest"
     about = f"{digit} against {rest}; scaled: "
     if name == "usps":
         return Binary(name, x, standardised(x), y, f"{about}standardised", balanced)
     length = np.sqrt(np.einsum("ij,ij->", x, x) / len(x))
     x = csr_matrix(x)
-    name = name if balanced else f"{name}_all"
-    return Binary(name, x, x / length, y, f"{about}mean squared length 1", balanced)
+    about += "mean squared length 1"
+    if balanced:
+        return Binary(name, x, x / length, y, about, balanced)
+    return Binary(f"{name}_all", x, x / length, y, f"{about}; 20,000 rows of each permutation", most=20_000)
 
 
 def webkb(common: int = 1) -> Binary:
