@@ -137,7 +137,7 @@ class Reference:
         if self.state is None and self.start(x):
             return 0.0
         delta, v, q = self.discrepancy(x, y)
-        loss = max(0.0, delta - self.eps)
+        loss = max(0.0, delta - self.insensitivity(q))
         mistake = delta >= 0 if self.task == "classification" else loss > 0
         tau = self.length(delta, loss, q, weight, mistake)
 
@@ -157,6 +157,9 @@ class Reference:
         return tau
 
     # --- what another geometry does in another way (reference_geometries.py) ---
+
+    def insensitivity(self, q):
+        return self.eps
 
     def length(self, delta, loss, q, weight, mistake):
         return step_length(self.step, loss, q, self.C, weight, mistake)

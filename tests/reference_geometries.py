@@ -5,7 +5,7 @@ covariance S is kept as an explicit matrix. An update adds c x x' to it (mahalan
 (precision), or what takes c S_ii^2 x_i^2/(1 + c x'Sx) from the variances (drop):
 
     c = weight/r          pa, pa1, pa2 (PAM; with C = 1/(2r) pa2 is AROW), perceptron (the second-order one)
-    c = 2 alpha phi       cw
+    c = 2 alpha phi       cw, which wants y w.x >= phi x'Sx; its loss is what that lacks
 
 Entropy: w = scale (p+ - p-), or scale p, with p on the simplex, kept explicitly; p_i <- p_i exp(tau z_i)/Z with z the
 direction in the coordinates of p, and the size q = (max z - min z)^2/4, which makes S16's step l/q. For many labels p
@@ -136,6 +136,9 @@ class SecondOrderReference(SecondOrder, Reference):
         delta, v, _ = super().discrepancy(x, y)
         return delta, v, self.confidence(x)
 
+    def insensitivity(self, q):
+        return -self.phi * q if self.step == "cw" else self.eps
+
     def length(self, delta, loss, q, weight, mistake):
         if self.step == "cw":
             self.alpha = confident_step(-delta, q, self.phi)
@@ -191,7 +194,7 @@ class SecondOrderLabels(SecondOrderLearner, Labels):
         high = np.flatnonzero(~relevant)[np.argmax(scores[~relevant])]
         M = scores[low] - scores[high]
         self.alpha = confident_step(M, self.largest_q(x, Y), self.phi)
-        loss = max(0.0, self.margin - M)
+        loss = max(0.0, self.phi * self.largest_q(x, Y) - M)
         amounts = self.alpha * (np.eye(self.k)[low] - np.eye(self.k)[high])
         return Decision(loss, M <= 0, float(M <= 0), self.alpha * loss, self.alpha, amounts)
 
