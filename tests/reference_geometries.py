@@ -252,11 +252,12 @@ class EntropyReference(Reference):
 
     def discrepancy(self, x, y):
         delta, v, _ = super().discrepancy(x, y)
+        z = self.in_simplex(v if self.task == "uniclass" else self.extend(x))  # but for the sign
         if self.rule == "range":
-            return delta, v, np.ptp(self.in_simplex(v)) ** 2 / 4
+            return delta, v, np.ptp(z) ** 2 / 4
         if np.min(x) < 0:
             raise ValueError("the paper's step needs instances >= 0")
-        largest = np.max(np.abs(self.in_simplex(v)))
+        largest = np.max(np.abs(z))
         return delta, v, 8 * largest**2 if self.task == "uniclass" else largest**2 / 4
 
     def move(self, tau, v, weight):
