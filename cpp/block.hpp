@@ -6,14 +6,19 @@
 #include <cstdint>
 
 #include "instance.hpp"
+#include "sizes.hpp"
 
 namespace hinge {
 
-struct Block {
-  const std::int64_t* columns;
-  const double* values;  // labels x size: the vector of a label lies together
-  std::size_t size;      // columns
-  std::size_t labels;
+struct Block final : Sizes {
+  const std::int64_t* columns = nullptr;
+  const double* values = nullptr;  // labels x size: the vector of a label lies together
+  std::size_t size = 0;            // columns
+  std::size_t labels = 0;
+
+  Block() = default;
+  Block(const std::int64_t* columns_, const double* values_, std::size_t size_, std::size_t labels_)
+      : columns(columns_), values(values_), size(size_), labels(labels_) {}
 
   Instance vector(std::size_t label) const { return instance(values + label * size); }
 
@@ -28,7 +33,7 @@ struct Block {
   }
 
   // |phi_r - phi_s|^2
-  double between(std::size_t r, std::size_t s) const {
+  double between(std::size_t r, std::size_t s) const override {
     double sum = 0;
     for (std::size_t j = 0; j < size; ++j) {
       const double difference = values[r * size + j] - values[s * size + j];
@@ -45,7 +50,7 @@ struct Block {
     return sum;
   }
   // |d|^2
-  double moved(const double* amounts) const {
+  double moved(const double* amounts, std::size_t /*count*/) const override {
     double squares = 0;
     for (std::size_t j = 0; j < size; ++j) {
       const double d = direction(amounts, j);

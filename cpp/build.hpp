@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "learner.hpp"
+#include "memories/covariance.hpp"
+#include "memories/curved.hpp"
+#include "memories/diagonal.hpp"
 #include "memories/lanes.hpp"
+#include "memories/simplex.hpp"
 #include "memories/weights.hpp"
 #include "rules/binary.hpp"
 #include "rules/cost.hpp"
@@ -44,13 +48,26 @@ struct Settings {
   std::vector<double> nu;          // labels x labels, or one a threshold (ordinal), or none
   bool learned_threshold = false;  // multilabel
   bool sort_thresholds = false;    // ordinal
+  // Geometries.
+  std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
+  double regularizer = 1;              // a covariance's r
+  double variance = 1;                 // its start
+  bool drop = false;                   // diagonal: which update
+  double max_covariance = 0;           // mahalanobis: bytes
+  double phi = 0;                      // cw
+  double scale = 1;                    // entropy
+  bool is_signed = true;
+  bool paper = false;                  // N03's sizes as printed
 };
+
+inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }
 
 inline Step::Kind step_named(const std::string& name) {
   if (name == "pa") return Step::pa_;
   if (name == "pa1") return Step::pa1_;
   if (name == "pa2") return Step::pa2_;
   if (name == "perceptron") return Step::perceptron_;
+  if (name == "cw") return Step::cw_;
   throw std::invalid_argument("unknown step " + name);
 }
 
@@ -81,7 +98,10 @@ inline std::unique_ptr<Rule> build_label_rule(const Settings& s, Step step) {
 
 inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (s.labels < (s.task == "ordinal" ? 2u : 1u)) throw std::invalid_argument("there are too few labels");
-  const Step step{step_named(s.step), s.C, s.scikit_learn};
+  Step step{step_named(s.step), s.C, s.scikit_learn};
+  if (has_covariance(s)) step.second_order = s.regularizer;
+  step.phi = s.phi;
+  if (step.kind == Step::cw_ && !has_covariance(s)) throw std::invalid_argument("cw needs a covariance");
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
   if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
@@ -92,44 +112,72 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (s.task == "classification" || s.task == "multilabel" || s.task == "prototype") {
     auto rule = build_label_rule(s, step);
     if (!s.learned_threshold) return rule;
-    const Step beside{step.kind == Step::perceptron_ ? Step::pa1_ : step.kind, s.C};
+    const bool has_no_C = step.kind == Step::perceptron_ || step.kind == Step::cw_;
+    const Step beside{has_no_C ? Step::pa1_ : step.kind, s.C};
     return std::make_unique<WithThreshold>(std::move(rule), beside, s.margin);
   }
   throw std::invalid_argument("unknown task " + s.task);
 }
 
+// How many lanes; 0 if there is one w and no need for lanes.
+inline std::size_t lanes_of(const Settings& s) {
+  if (s.task == "ordinal") return s.labels - 1;
+  if (s.task == "multilabel" || (s.task == "classification" && !is_binary(s))) return s.labels + s.learned_threshold;
+  return 0;
+}
+
 template <class Real>
-std::unique_ptr<Memory> build_memory_of(const Settings& s) {
+std::unique_ptr<Memory> build_flat_of(const Settings& s) {
   const bool averaging = s.average_from > 0;
   using Kind = typename Lanes<Real>::Kind;
   if (s.task == "ordinal")
-    return std::make_unique<Lanes<Real>>(s.labels - 1, Kind{-1, true, s.sort_thresholds}, averaging);
-  if (s.task == "multilabel" || (s.task == "classification" && !is_binary(s)))
-    return std::make_unique<Lanes<Real>>(s.labels + s.learned_threshold, Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
+    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{-1, true, s.sort_thresholds}, averaging);
+  if (lanes_of(s) > 0)
+    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
   const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
   return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
+inline std::unique_ptr<Memory> build_flat(const Settings& s) {
+  if (s.geometry == "entropy")
+    return std::make_unique<Simplex>(std::max<std::size_t>(1, lanes_of(s)),
+                                     Simplex::Kind{s.scale, s.is_signed, s.paper, s.fit_intercept ? 1.0 : 0.0},
+                                     s.average_from > 0, s.task == "uniclass");
+  return s.single ? build_flat_of<float>(s) : build_flat_of<double>(s);
+}
 
 inline std::unique_ptr<Memory> build_memory(const Settings& s) {
-  return s.single ? build_memory_of<float>(s) : build_memory_of<double>(s);
+  if (!has_covariance(s)) return build_flat(s);
+  const double constant = s.fit_intercept ? 1 : 0;
+  std::unique_ptr<Shape> shape;
+  if (s.geometry == "diagonal")
+    shape = std::make_unique<Diagonal>(constant, s.variance, s.drop);
+  else
+    shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
+  return std::make_unique<Curved>(build_flat(s), std::move(shape), s.task == "ordinal" ? -1 : 0);
 }
 
 inline Learner build(const Settings& s) {
   return Learner(build_rule(s), build_memory(s),
-                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first);
+                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first, s.regularizer);
 }
 
 // More labels than before. Two classes with one w become two lanes of half of it each.
-template <class Real>
-void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+template <class One, class Many>
+void add_labels_as(Learner& learner, const Settings& before, const Settings& after) {
+  Memory& flat = learner.memory().flat();
   if (is_binary(before) && !is_binary(after)) {
-    auto lanes = build_memory_of<Real>(after);
-    static_cast<Lanes<Real>&>(*lanes).start_from(static_cast<Weights<Real>&>(learner.memory()));
-    learner.change_memory(std::move(lanes));
+    auto lanes = build_flat(after);
+    static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
+    learner.change_flat(std::move(lanes));
   } else if (!is_binary(after)) {
-    static_cast<Lanes<Real>&>(learner.memory()).widen(after.labels + after.learned_threshold);
+    static_cast<Many&>(flat).widen(lanes_of(after));
     learner.count_lanes();
   }
+}
+inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);
+  before.single ? add_labels_as<Weights<float>, Lanes<float>>(learner, before, after)
+                : add_labels_as<Weights<double>, Lanes<double>>(learner, before, after);
 }
 
 }  // namespace hinge

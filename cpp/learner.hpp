@@ -12,13 +12,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "batch.hpp"
+#include "block.hpp"
 #include "instance.hpp"
+#include "memories/curved.hpp"
 #include "memories/memory.hpp"
 #include "memories/weights.hpp"
 #include "rows.hpp"
@@ -46,12 +50,14 @@ struct Averaging {
 
 class Learner {
  public:
+  // `regularizer`: a round of weight 1 adds x x'/regularizer to the inverse of a covariance.
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging averaging,
-          bool start_at_first)
+          bool start_at_first, double regularizer = 1)
       : rule_(std::move(rule)),
         reads_(rule_->reads()),
         memory_(std::move(memory)),
         averaging_(averaging),
+        regularizer_(regularizer),
         awaits_first(start_at_first) {
     count_lanes();
   }
@@ -150,13 +156,17 @@ class Learner {
 
   // Goes on under another rule (another C, another step).
   void change_rule(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
-  // Goes on with another memory, which holds the same predictor (more lanes).
-  void change_memory(std::unique_ptr<Memory> memory) {
-    memory_ = std::move(memory);
+  // Goes on with other weights, which are the same predictor (more lanes).
+  void change_flat(std::unique_ptr<Memory> flat) {
+    if (curved_ != nullptr)
+      curved_->change_flat(std::move(flat));
+    else
+      memory_ = std::move(flat);
     count_lanes();
   }
   void count_lanes() {
     lanes_ = memory_->lanes();
+    curved_ = dynamic_cast<Curved*>(memory_.get());
     scores_.resize(lanes_);
     amounts_.resize(lanes_);
   }
@@ -166,6 +176,10 @@ class Learner {
   const Memory& memory() const { return *memory_; }
 
  private:
+  // Whether the compiler knows which memory it is, so that nothing need be asked.
+  template <class M>
+  static constexpr bool memory_is_known = std::remove_reference_t<M>::one_lane;
+
   // The loop. `row` is the one that it has come to. `memory` is memory_, or a view of it with more known about it: a
   // function apart for each, because g++ spills registers if it meets them all in one. Its own copies of `batch` and
   // `rows`: nothing that a round writes can be taken for a change of them.
@@ -238,7 +252,11 @@ class Learner {
     if (!(weight > 0)) [[unlikely]] return skip(x, reading, truth, weight);
     const bool one_lane = memory.one_lane || lanes_ == 1;
     if (!one_lane && !std::isfinite(reading.score)) look_at_each(x, reading, truth, weight, Move(), 0);
-    const Scores scores{one_lane ? &reading.score : scores_.data(), one_lane ? 1 : lanes_, reading.q};
+    Scores scores{one_lane ? &reading.score : scores_.data(), one_lane ? 1 : lanes_, reading.q};
+    if constexpr (!memory_is_known<M>) {
+      if (curved_ != nullptr) return shaped_round(x, reading, scores, truth, weight, tolerance);
+      scores.sizes = memory.sizes(x, reading.q);
+    }
     double* amounts = amounts_.data();
     const Move move = rule_->decide(scores, truth, weight, amounts);
     const double squared_loss = move.loss * move.loss;
@@ -257,6 +275,51 @@ class Learner {
     if (tallies && !averaging_.after) memory.tally();
     if (moves) memory.move(amounts, move.decay, x);
     if (tallies && averaging_.after) memory.tally();
+    return true;
+  }
+
+  // A round in the geometry of a covariance, where the size of x costs much more than its scores: it is measured only
+  // if the rule would move. The rule is asked with a size that is certainly not too large: so its steps are
+  // certainly not too short, and if even they can be taken, x is measured and learned in one pass over the covariance.
+  HINGE_APART bool shaped_round(const Instance& x, const Reading& reading, Scores scores, const Truth& truth,
+                                double weight, double tolerance) {
+    Shape& shape = curved_->shape();
+    double* amounts = amounts_.data();
+    const auto decide = [&](double q) {
+      scores.q = q;
+      return rule_->decide(scores, truth, weight, amounts);
+    };
+    const auto check = [&](const Move& move) {
+      const double all = reading.score + reading.square + truth.value + weight + move.length + 2 * move.loss * move.length +
+                         (move.loss * move.loss + statistics.squared_loss) + statistics.progress + move.progress;
+      if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, statistics.progress + move.progress);
+      return std::isfinite(all);
+    };
+    check(Move());
+    const double least = shape.least_size(reading.square), precision = weight / regularizer_;
+    const bool tiny = !(least > std::numeric_limits<double>::min()) && reading.square > 0;
+    bool measured = tiny || rule_->needs_size();
+    Move move = decide(measured ? shape.size(x) : least);
+    if (!measured && !std::isfinite(move.length + 2 * move.loss * move.length + statistics.progress + move.progress)) {
+      measured = true;
+      move = decide(shape.size(x));
+    }
+    check(move);
+    if (move.loss * move.loss <= tolerance) return false;
+
+    const bool moves = move.length > 0 || move.beside;
+    const bool narrows = move.length > 0;
+    const double its_precision = rule_->needs_size() ? move.precision : precision;
+    if (moves) curved_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), 1, reading.square);
+    if (narrows) shape.admit(its_precision, reading.square);
+    if (moves && !narrows) move = decide(shape.aim(x));
+    if (narrows && measured) shape.narrow(x, its_precision);
+    if (narrows && !measured) move = decide(shape.narrow(x, its_precision));
+    if (!moves) move.q = 0;  // it was never measured
+    count(move, statistics.progress + move.progress);
+    const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
+    if (tallies) memory_->tally();
+    if (moves) curved_->move(amounts, 1, x);
     return true;
   }
 
@@ -316,7 +379,9 @@ class Learner {
   std::unique_ptr<Rule> rule_;
   Reads reads_;
   std::unique_ptr<Memory> memory_;
+  Curved* curved_ = nullptr;  // memory_, if it has a shape
   Averaging averaging_;
+  double regularizer_;
   std::size_t lanes_ = 1;
   std::vector<double> scores_, amounts_;  // one a lane
   std::vector<double> direction_;         // of a block

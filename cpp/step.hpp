@@ -4,10 +4,15 @@
 //     PA     min 1/2|v-w|^2            s.t. v.a >= b
 //     PA-I   min 1/2|v-w|^2 + C xi     s.t. v.a >= b - xi, xi >= 0
 //     PA-II  min 1/2|v-w|^2 + C xi^2   s.t. v.a >= b - xi
-// (J06 section 3; gamma of N03 is 1/(2C)). The perceptron takes a step of constant length.
+// (J06 section 3; gamma of N03 is 1/(2C)), in whatever geometry |.| and q are taken. The perceptron takes a step of
+// constant length; in the geometry of a covariance it is the second-order one: v += y x and A += x x'/r on mistakes,
+// with w = A^-1 v, is a step of loss/(q + r) along A^-1 x.
+// Confidence-weighted learning (S18) wants M = w.a >= phi V, V = a'Sa, and takes the step alpha that solves
+//     min KL(N(w, S) || N(w_t, S_t))   s.t.   M >= phi V;     S^-1 gets 2 alpha phi a a'.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -16,21 +21,36 @@ namespace hinge {
 inline double pa(double loss, double q) { return loss / q; }
 inline double pa1(double loss, double q, double C) { return std::min(C, loss / q); }
 inline double pa2(double loss, double q, double C) { return loss / (q + 1 / (2 * C)); }
+inline double cw(double M, double V, double phi) {
+  if (phi == 0) return std::max(0.0, -M / V);
+  // (-(1 + 2 phi M) + root)/(4 phi V), root^2 = (1 + 2 phi M)^2 + 8 phi (phi V - M); without cancellation if 1 + 2 phi M > 0.
+  const double b = 1 + 2 * phi * M, c = 8 * phi * (phi * V - M), root = std::sqrt(b * b + c);
+  return std::max(0.0, (b > 0 ? c / (root + b) : root - b) / (4 * phi * V));
+}
 
 struct Step {
-  enum Kind : std::uint8_t { pa_, pa1_, pa2_, perceptron_ };
+  enum Kind : std::uint8_t { pa_, pa1_, pa2_, perceptron_, cw_ };
   Kind kind = pa1_;
   double C = 1;
   // scikit-learn's way, for `hinge.compat` only: a weight multiplies the step after the cap, and
   // PA-II still moves the (uncounted) intercept on an all-zero instance.
   bool scikit_learn = false;
+  double second_order = 0;  // r of the second-order perceptron, if it is one
+  double phi = 0;           // CW: the confidence, in standard deviations
+
+  // The margin that a constraint of squared size q asks for.
+  double wanted(double margin, double q) const { return kind == cw_ ? phi * q : margin; }
+  // What S^-1 gets after a step of length tau.
+  double precision(double tau) const { return 2 * tau * phi; }
 
   // The weight of the example scales C. An instance of (almost) no size has no direction: no step.
   double length(double loss, double q, double weight) const {
     if (!(loss > 0)) return 0;
     if (q <= std::numeric_limits<double>::min() && !(scikit_learn && kind == pa2_)) return 0;
     if (scikit_learn) return weight * bare(loss, q, C);
-    return kind == perceptron_ ? weight : bare(loss, q, C * weight);
+    if (kind == perceptron_) return second_order > 0 ? loss / (q + second_order / weight) : weight;
+    if (kind == cw_) return cw(phi * q - loss, q, phi);
+    return bare(loss, q, C * weight);
   }
 
  private:
@@ -39,7 +59,7 @@ struct Step {
       case pa_: return pa(loss, q);
       case pa1_: return pa1(loss, q, cap);
       case pa2_: return pa2(loss, q, cap);
-      case perceptron_: break;
+      case perceptron_: case cw_: break;
     }
     return 1;
   }

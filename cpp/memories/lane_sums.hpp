@@ -22,6 +22,7 @@ using QuadOfFloats = float __attribute__((vector_size(16)));
 #else
 struct Quad {
   double of[4];
+  double operator[](int i) const { return of[i]; }
   friend Quad operator*(Quad x, Quad y) {
     for (int i = 0; i < 4; ++i) x.of[i] *= y.of[i];
     return x;

@@ -16,6 +16,7 @@
 #include "buffer.hpp"
 #include "lane_sums.hpp"
 #include "memory.hpp"
+#include "undo.hpp"
 #include "weights.hpp"
 
 namespace hinge {
@@ -101,6 +102,9 @@ class Lanes final : public Memory {
   }
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
+    move_along(amounts, x, kind_.constant);
+  }
+  void move_along(const double* amounts, const Instance& x, double beside) override {
     moving_.clear();
     if (kind_.shared) {
       double total = 0;
@@ -111,7 +115,12 @@ class Lanes final : public Memory {
         if (amounts[r] != 0) moving_.push_back({r, amounts[r]});
     }
     visit(x, [&](auto features) {
-      if (journaling_) journal(features);
+      const auto each = [&](const auto& note) {
+        for (std::size_t j = 0; j < features.size; ++j)
+          for (const Moving& m : moving_) note(features.column(j) * stride_ + m.lane);
+      };
+      undo_v_.note(features.size * moving_.size(), each);
+      if (averaging_) undo_u_.note(features.size * moving_.size(), each);
       const double alpha = static_cast<double>(tallied);
       const auto add = [&](std::size_t j, const Moving& m) HINGE_INLINE_LAMBDA {
         const std::size_t place = features.column(j) * stride_ + m.lane;
@@ -127,7 +136,7 @@ class Lanes final : public Memory {
         for (std::size_t j = 0; j < features.size; ++j)
           for (const Moving& m : moving_) add(j, m);
     });
-    for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * kind_.constant;
+    for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * beside;
     if (kind_.sorted) std::sort(extras.begin(), extras.end());
   }
 
@@ -141,31 +150,22 @@ class Lanes final : public Memory {
   void begin(std::size_t stored) override {
     if (stored >= columns_) v.expect_use(), u.expect_use();
     before_ = {extras, extra_sums, tallied, reach_};
-    all_zero_ = reach_ == 0 && tallied == 0;
-    journaling_ = !all_zero_;
+    const bool all_zero = reach_ == 0 && tallied == 0;
+    undo_v_.begin(all_zero);
+    undo_u_.begin(all_zero);
   }
   void commit() override {
-    journaling_ = copied_ = false;
-    journal_ = {};
-    copied_v_ = {};
-    copied_u_ = {};
+    undo_v_.commit();
+    undo_u_.commit();
   }
   void rollback() override {
-    if (copied_) {
-      v = std::move(copied_v_);
-      u = std::move(copied_u_);
-    } else if (all_zero_) {
-      v.clear();
-      u.clear();
-    } else {
-      undo(v, u);
-    }
+    undo_v_.rollback();
+    undo_u_.rollback();
     columns_ = v.size() / stride_;
     extras = before_.extras;
     extra_sums = before_.extra_sums;
     tallied = before_.tallied;
     reach_ = before_.reach;
-    commit();
   }
 
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
@@ -266,41 +266,6 @@ class Lanes final : public Memory {
     return reach;
   }
 
-  struct Was {
-    std::size_t place;
-    Real v;
-    double u;
-  };
-
-  template <class Features>
-  void journal(const Features& x) {
-    if (journal_.size() + x.size * moving_.size() > v.size() / 2) {
-      copied_v_ = v;
-      copied_u_ = u;
-      undo(copied_v_, copied_u_);
-      copied_ = true;
-      journaling_ = false;
-      return;
-    }
-    const std::size_t noted = journal_.size();
-    try {
-      for (std::size_t j = 0; j < x.size; ++j)
-        for (const Moving& m : moving_) {
-          const std::size_t place = x.column(j) * stride_ + m.lane;
-          journal_.push_back({place, v[place], averaging_ ? u[place] : 0});
-        }
-    } catch (...) {  // out of memory: what was not noted has not moved either
-      journal_.resize(noted);
-      throw;
-    }
-  }
-  void undo(Buffer<Real>& old_v, Buffer<double>& old_u) const {
-    for (auto was = journal_.rbegin(); was != journal_.rend(); ++was) {
-      old_v[was->place] = was->v;
-      if (averaging_) old_u[was->place] = was->u;
-    }
-  }
-
   Kind kind_;
   bool averaging_;
   std::size_t columns_ = 0;
@@ -315,12 +280,8 @@ class Lanes final : public Memory {
     double reach = 0;
   };
   Before before_;
-  bool journaling_ = false;
-  bool copied_ = false;
-  bool all_zero_ = false;
-  std::vector<Was> journal_;
-  Buffer<Real> copied_v_;
-  Buffer<double> copied_u_;
+  Undo<Real> undo_v_{v};
+  Undo<double> undo_u_{u};
 };
 
 }  // namespace hinge

@@ -26,6 +26,9 @@ class Memory {
 
   virtual ~Memory() = default;
 
+  // The memory that holds the weights: itself, but for one that shapes another.
+  virtual Memory& flat() { return *this; }
+
   virtual std::size_t dimension() const = 0;
   virtual std::size_t lanes() const { return 1; }
   // New columns start at 0; columns that are given up must never have moved.
@@ -37,7 +40,7 @@ class Memory {
   virtual Reading read_average(const Instance& x, Reads reads, double* scores) const = 0;
 
   // Throws if the move that is to come could make a weight overflow. `amount`: at least what any weight gets.
-  void admit(double amount, double decay, double square) {
+  virtual void admit(double amount, double decay, double square) {
     const double step = amount * std::sqrt(square + constant2_);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
@@ -46,6 +49,10 @@ class Memory {
   }
   // w <- decay * w + amount * x, in each lane.
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
+  // w <- w + amount * direction, in each lane; `beside` is the direction's extra coordinate.
+  virtual void move_along(const double* amounts, const Instance& direction, double beside) = 0;
+  // How large the constraints of the round of x, of the squared size q, are, if that is not told by q alone.
+  virtual const Sizes* sizes(const Instance& /*x*/, double /*q*/) { return nullptr; }
   // Counts the present w into the average.
   virtual void tally() = 0;
 

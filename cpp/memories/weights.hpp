@@ -93,10 +93,13 @@ class Weights final : public Memory {
   }
 
   void move(const double* amounts, double decay, const Instance& x) override {
-    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features); });
+    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features, extra_.constant); });
+  }
+  void move_along(const double* amounts, const Instance& direction, double beside) override {
+    visit(direction, [&](const auto& features) { move_by(amounts[0], 1, direction, features, beside); });
   }
   template <class Features>
-  HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features) {
+  HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features, double beside) {
     if (decay != 1) shrink(decay);
     Real* const noted = journaling_ ? journal(x) : nullptr;
     const double step = now.scale == 1 ? amount : amount / now.scale;
@@ -106,7 +109,7 @@ class Weights final : public Memory {
       note_and_add(noted, v.data(), features, step);
     else
       add(v.data(), features, step);
-    now.extra += extra_.rate * amount * extra_.constant;
+    now.extra += extra_.rate * amount * beside;
   }
 
   void tally() override {
@@ -177,6 +180,7 @@ class Weights final : public Memory {
   }
 
   double reach() const { return reach_; }
+  HINGE_INLINE double constant() const { return extra_.constant; }
   // After a state was restored: what it says of itself is not believed where it matters.
   void check_restored(double reach) {
     reach_ = std::max(reach, look_for_reach());
@@ -382,7 +386,7 @@ struct WeightsAs {
   }
   HINGE_INLINE void admit(double amount, double decay, double square) { weights.admit(amount, decay, square); }
   HINGE_INLINE void move(const double* amounts, double decay, const Instance& x) {
-    weights.move_by(amounts[0], decay, x, Features::of(x));
+    weights.move_by(amounts[0], decay, x, Features::of(x), weights.constant());
   }
   HINGE_INLINE void tally() { weights.tally(); }
 };

@@ -54,21 +54,25 @@ NB_MODULE(_core, m) {
              bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
              const std::string& selection, double beta, const std::optional<Doubles>& cost,
              const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
-             std::size_t hash_bits, std::size_t max_features) {
+             const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
+             double phi, double scale, bool is_signed, bool paper, std::size_t hash_bits, std::size_t max_features) {
             const auto vector = [](const std::optional<Doubles>& from) {
               return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
             };
             new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, fit_intercept,
                                        start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
                                        selection, beta, vector(cost), vector(nu), learned_threshold,
-                                       sort_thresholds},
+                                       sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
+                                       phi, scale, is_signed, paper},
                               hash_bits, max_features);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
           "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a, "scikit_learn"_a = false,
           "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
           "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
-          "sort_thresholds"_a = false, "hash_bits"_a, "max_features"_a)
+          "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
+          "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
+          "paper"_a = false, "hash_bits"_a, "max_features"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Doubles>& classes,
@@ -125,7 +129,17 @@ NB_MODULE(_core, m) {
       .def("statistics", &Engine::statistics)
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
-           "extras"_a.none() = nb::none())
+           "extras"_a.none() = nb::none(), "shape"_a.none() = nb::none())
+      .def("confidence_dense", [](Engine& self, const Array& X) { return self.confidence(dense_rows(X)); }, "X"_a,
+           nb::sig("def confidence_dense(self, X: object) -> object"))
+      .def(
+          "confidence_sparse",
+          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width) {
+            return self.confidence(sparse_rows(data, indices, indptr, width));
+          },
+          "data"_a, "indices"_a, "indptr"_a, "width"_a)
+      .def("confidence_one", &Engine::confidence_one, "x"_a.none())
+      .def("factors", &Engine::factors)
       .def("names", &Engine::names)
       .def("name_of", &Engine::name_of, "column"_a)
       .def_prop_ro("n_names", &Engine::n_names)

@@ -15,6 +15,7 @@
 #include "../build.hpp"
 #include "arrays.hpp"
 #include "names.hpp"
+#include "state.hpp"
 
 namespace hinge {
 
@@ -114,7 +115,9 @@ class Engine {
     const Writing writing(*this);
     if (turned) {
       if (many_lanes()) throw Refused("there are not two classes");
-      settings_.single ? held<float>().negate() : held<double>().negate();
+      with_flat(settings_, learner_.memory(), [](auto& w) {
+        if constexpr (requires { w.negate(); }) w.negate();
+      });
     }
     std::swap(labels_, labels);  // the old ones go when the lock is free
     std::swap(codes_, codes);
@@ -350,8 +353,7 @@ class Engine {
     changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
     auto rule = build_rule(changed);
     if (settings_.task != "prototype")
-      settings_.single ? add_labels<float>(learner_, settings_, changed)
-                       : add_labels<double>(learner_, settings_, changed);
+      add_labels(learner_, settings_, changed);
     learner_.change_rule(std::move(rule));
     settings_ = std::move(changed);
   }
@@ -362,17 +364,16 @@ class Engine {
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
   }
 
-  // Everything that learning has changed: {"v", "u", "reals", "counts"} and for many lanes "extras", and the
-  // names, of one moment.
+  // Everything that learning has changed (state.hpp), and the names, of one moment.
   nb::tuple state() {
     const Reading_ reading(*this);
-    return nb::make_tuple(settings_.single ? state_of<float>() : state_of<double>(), names_.all());
+    return nb::make_tuple(state_of(settings_, learner_), names_.all());
   }
   void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
-               const std::optional<Doubles>& extras) {
+               const std::optional<Doubles>& extras, const std::optional<Doubles>& shape) {
     const Writing writing(*this);
-    settings_.single ? restore_to<float>(v, u, reals, counts, extras)
-                     : restore_to<double>(v, u, reals, counts, extras);
+    restore_state(settings_, learner_, v, u, reals, counts, extras, shape, names_.columns(), names_.limit(),
+                  names_.hashing());
   }
 
   nb::list names() { return names_.all(); }
@@ -390,7 +391,47 @@ class Engine {
     const Reading_ reading(*this);
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
     const std::size_t lanes = one_w() ? 1 : padded(learner_.lanes());
-    return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes();
+    const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
+    return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes() + shape;
+  }
+
+  // x'Sx of each row: how unsure the model is in that direction.
+  nb::object confidence(const Rows& rows) {
+    const Reading_ reading(*this);
+    const Shape& shape = the_shape();
+    if (rows.width() > learner_.memory().dimension())
+      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+                    std::to_string(learner_.memory().dimension()));
+    std::vector<double> sizes(rows.count()), scores(learner_.lanes());
+    {
+      const nb::gil_scoped_release released;
+      Scratch scratch;
+      Instance x = rows.blank();
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        rows.take(i, x);
+        const bool in_order = learner_.memory().read(x, Reads::product, scores.data()).in_order;
+        sizes[i] = checked_size(shape, in_order ? x : rows.in_order(x, i, scratch), i);
+      }
+    }
+    return numpy_array(std::move(sizes));
+  }
+  double confidence_one(nb::handle x) {
+    const Reading_ reading(*this);
+    Scratch scratch;
+    // Features never seen are those of which it knows nothing: their variance is that of the start.
+    const double unseen = names_.read(x, false, scratch);
+    const double size = checked_size(the_shape(), scratch.ordered(), none) + settings_.variance * unseen;
+    if (!std::isfinite(size)) throw Refused("the squared norm of the instance overflows float64");
+    return size;
+  }
+  // The variances d, and for a full covariance U: S = U diag(d) U'.
+  nb::tuple factors() {
+    const Reading_ reading(*this);
+    Shape::Factors factors = the_shape().factors();
+    const std::size_t size = factors.d.size();
+    nb::object d = numpy_array(std::move(factors.d));
+    if (factors.u.empty() && settings_.geometry == "diagonal") return nb::make_tuple(d, nb::none());
+    return nb::make_tuple(d, numpy_matrix(std::move(factors.u), size, size));
   }
 
  private:
@@ -479,93 +520,22 @@ class Engine {
     learner_.memory().resize(width);
   }
 
-  bool many_lanes() const {
-    return settings_.task == "ordinal" || settings_.task == "multilabel" ||
-           (settings_.task == "classification" && !is_binary(settings_));
+  bool many_lanes() const { return lanes_of(settings_) > 0; }
+  Curved& curved() { return static_cast<Curved&>(learner_.memory()); }
+  const Shape& the_shape() {
+    if (!has_covariance(settings_)) throw Refused("there is no covariance: geometry is " + settings_.geometry);
+    return curved().shape();
+  }
+  static double checked_size(const Shape& shape, const Instance& x, std::size_t row) {
+    const double size = shape.size(x);
+    if (!std::isfinite(size)) {
+      refuse_bad_values(x, row);
+      throw Refused("the squared norm of the instance overflows float64", row);
+    }
+    return size;
   }
   // One vector of weights, be it for one lane or for all.
   bool one_w() const { return settings_.task == "ordinal" || !many_lanes(); }
-
-  template <class Real>
-  Weights<Real>& held() {
-    return static_cast<Weights<Real>&>(learner_.memory());
-  }
-  template <class Real>
-  Lanes<Real>& lanes() {
-    return static_cast<Lanes<Real>&>(learner_.memory());
-  }
-
-  template <class Real>
-  nb::dict state_of() {
-    const Statistics& s = learner_.statistics;
-    nb::dict state;
-    std::vector<double> reals;
-    std::vector<std::int64_t> counts;
-    if (many_lanes()) {
-      const Lanes<Real>& w = lanes<Real>();
-      const std::size_t size = w.dimension() * w.held();
-      std::vector<Real> v(size);
-      std::vector<double> u(settings_.average_from > 0 ? size : 0), extras(w.extras);
-      w.save(v.data(), u.data());
-      extras.insert(extras.end(), w.extra_sums.begin(), w.extra_sums.end());
-      state["v"] = numpy_array(std::move(v));
-      state["u"] = numpy_array(std::move(u));
-      state["extras"] = numpy_array(std::move(extras));
-      reals = {1, 0, 0, 0, 0, w.reach()};
-      counts = {w.tallied, 0};
-    } else {
-      const Weights<Real>& w = held<Real>();
-      state["v"] = numpy_array(std::vector<Real>(w.v.data(), w.v.data() + w.v.size()));
-      state["u"] = numpy_array(std::vector<double>(w.u.data(), w.u.data() + w.u.size()));
-      reals = {w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum, w.now.norm2, w.reach()};
-      counts = {w.now.tallied, w.now.work};
-    }
-    reals.insert(reals.end(), {s.loss, s.squared_loss, s.largest_q, s.progress, s.cost});
-    counts.insert(counts.end(), {s.rounds, s.mistakes, s.updates, learner_.awaits_first ? 1 : 0});
-    state["reals"] = numpy_array(std::move(reals));
-    state["counts"] = numpy_array(std::move(counts));
-    return state;
-  }
-
-  template <class Real>
-  void restore_to(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
-                  const std::optional<Doubles>& extras) {
-    const bool many = many_lanes(), averaging = settings_.average_from > 0;
-    const std::size_t each = many ? lanes<Real>().held() : 1, size = v.size() / each;
-    if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (v.size() > 1 && v.stride(0) != 1) ||
-        size * each != v.size() || size > names_.limit() || u.size() != (averaging ? v.size() : 0) ||
-        reals.size() != 11 || counts.size() != 6 || size < names_.columns() ||
-        (names_.hashing() && size > names_.columns()) || many != extras.has_value() ||
-        (many && extras->size() != 2 * learner_.lanes()))
-      throw Refused("the state does not fit the settings of the learner");
-    const auto finite = [](const auto* values, std::size_t count) {
-      return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
-    };
-    const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
-    const auto* weights = static_cast<const Real*>(v.data());
-    if (!finite(weights, v.size()) || !finite(u.data(), u.size()) || !finite(reals.data(), reals.size()) ||
-        !(reals.data()[0] > 0) || (many && !finite(extras->data(), extras->size())) ||
-        !std::all_of(counts.data(), counts.data() + counts.size(), countable))
-      throw Refused("the state is not one that a learner can be in");
-    const double* r = reals.data();
-    const std::int64_t* c = counts.data();
-    if (many) {
-      Lanes<Real>& w = lanes<Real>();
-      std::copy_n(extras->data(), w.lanes(), w.extras.begin());
-      std::copy_n(extras->data() + w.lanes(), w.lanes(), w.extra_sums.begin());
-      w.tallied = c[0];
-      w.restore(weights, u.data(), size, r[5]);
-    } else {
-      Weights<Real>& w = held<Real>();
-      w.resize(v.size());
-      std::copy_n(weights, v.size(), w.v.data());
-      std::copy_n(u.data(), u.size(), w.u.data());
-      w.now = WeightScalars{r[0], r[1], r[2], r[3], r[4], c[0], c[1], 0};
-      w.check_restored(r[5]);
-    }
-    learner_.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9], r[10]};
-    learner_.awaits_first = c[5] != 0;
-  }
 
   // The features of a block by their names, in the order of the columns. Unknown names are left out.
   struct Columns {
@@ -591,13 +561,13 @@ class Engine {
       values.reserve(labels * places.size());
       for (std::size_t r = 0; r < labels; ++r)
         for (const auto& place : places) values.push_back(from.data()[r * size + place.second]);
-      block = {columns.data(), values.data(), columns.size(), labels};
+      block = Block(columns.data(), values.data(), columns.size(), labels);
     }
     Columns(const Columns&) = delete;
     Columns& operator=(const Columns&) = delete;
     std::vector<std::int64_t> columns;
     std::vector<double> values;
-    Block block{};
+    Block block;
   };
 
   Settings settings_;

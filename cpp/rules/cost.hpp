@@ -29,7 +29,7 @@ class CostSensitive final : public Rule {
       if (scores.of[r] + wanted[r] > scores.of[other] + wanted[other]) other = r;
     Move move;
     std::fill_n(amounts, scores.count, 0.0);
-    move.q = 2 * scores.q;
+    move.q = scores.pair();
     if (!relevant.asks(scores.count)) return move;
     move.mistake = worst_pair(scores, relevant).margin(scores) <= 0;
     move.cost = cost_[y * scores.count + predicted];

@@ -22,7 +22,7 @@ class Mira final : public Rule {
     const Relevant relevant(truth, scores.count);
     Move move;
     std::fill_n(amounts, scores.count, 0.0);
-    move.q = 2 * scores.q;
+    move.q = scores.pair();
     if (!relevant.asks(scores.count)) return move;
     const double margin = worst_pair(scores, relevant).margin(scores), q = scores.q;
     move.loss = std::max(0.0, beta_ - margin);

@@ -15,11 +15,13 @@ class Ranking final : public Rule {
   enum Selection : std::uint8_t { max_, prediction_ };
   Ranking(Step step, double margin, Selection selection) : step_(step), margin_(margin), selection_(selection) {}
 
+  bool needs_size() const override { return step_.kind == Step::cw_; }
+
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
     Move move;
     std::fill_n(amounts, scores.count, 0.0);
-    move.q = 2 * scores.q;
+    move.q = scores.pair();
     if (!relevant.asks(scores.count)) return move;
     Worst pair = worst_pair(scores, relevant);
     move.mistaken(pair.margin(scores) <= 0);
@@ -27,11 +29,12 @@ class Ranking final : public Rule {
       pair.irrelevant = top_label(scores);
       if (relevant.has(pair.irrelevant)) return move;
     }
-    move.loss = std::max(0.0, margin_ - pair.margin(scores));
     const double size = scores.between(pair.relevant, pair.irrelevant);
+    move.loss = std::max(0.0, step_.wanted(margin_, size) - pair.margin(scores));
     const bool moves = step_.kind != Step::perceptron_ || move.mistake;
     move_pair(move, scores, pair.relevant, pair.irrelevant, moves ? step_.length(move.loss, size, weight) : 0, size,
               amounts);
+    move.precision = step_.precision(move.length);
     return move;
   }
 

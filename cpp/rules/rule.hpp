@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../block.hpp"
+#include "../instance.hpp"
+#include "../sizes.hpp"
 #include "../step.hpp"
 
 namespace hinge {
@@ -17,15 +18,19 @@ enum class Reads : std::uint8_t { product, distance };
 struct Scores {
   const double* of;
   std::size_t count;
-  double q;                      // |x|^2, with the constant feature of an intercept
-  const Block* block = nullptr;  // single-prototype ranking: a feature vector for each label
+  double q;                      // the squared size of the instance, with the constant feature of an intercept
+  const Sizes* sizes = nullptr;  // if q does not tell how large the constraints are
+  std::size_t first = 0;         // the lane of label 0
 
-  // |a|^2 of the constraint score_r - score_s >= b: 2|x|^2 if each label has its weights (multi-prototype),
+  // The squared size of the constraint score_r - score_s >= b: 2|x|^2 if each label has its weights (multi-prototype),
   // |phi_r - phi_s|^2 if all share one w.
-  double between(std::size_t r, std::size_t s) const { return block == nullptr ? 2 * q : block->between(r, s); }
+  double between(std::size_t r, std::size_t s) const {
+    return sizes == nullptr ? 2 * q : sizes->between(first + r, first + s);
+  }
+  double pair() const { return sizes == nullptr ? 2 * q : sizes->pair(q); }
   // |d|^2 of the move that gives each label its amount.
   double moved(const double* amounts) const {
-    if (block != nullptr) return block->moved(amounts);
+    if (sizes != nullptr) return sizes->moved(amounts, count);
     double squares = 0;
     for (std::size_t r = 0; r < count; ++r) squares += amounts[r] * amounts[r];
     return q * squares;
@@ -52,6 +57,7 @@ struct Move {
   double progress = 0;  // 2 sum tau_j l_j - |d|^2, d the move: the left side of the master inequality (J06 Lemma 1)
   double decay = 1;     // 1 but for uniclass
   double cost = 0;      // of the prediction: 1 for a mistake, if no costs are given
+  double precision = 0; // what x x' gets in the inverse covariance, if the rule decides that (CW)
   bool mistake = false;
   bool beside = false;  // something moves that is no part of the loss: a learned threshold
 
@@ -71,6 +77,8 @@ class Rule {
  public:
   virtual ~Rule() = default;
   virtual Reads reads() const { return Reads::product; }
+  // Whether even the loss depends on the size of the instance (CW).
+  virtual bool needs_size() const { return false; }
   // Writes the amount of every lane.
   virtual Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const = 0;
 };

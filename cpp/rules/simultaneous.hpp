@@ -5,7 +5,8 @@
 //     simperc   margin <= 0      C                  (the uniform perceptron of CS03: the weight instead of C)
 //     conproj   margin <= 0      as PA, PA-I, PA-II
 //     simproj   loss > 0         as PA, PA-I, PA-II
-// With weights nu of the constraints the cap of a pair is C/nu (S13.3).
+// With weights nu of the constraints the cap of a pair is C/nu (S13.3). On the simplex (S13.6) alpha, at most C, is the
+// step after which the constraint holds.
 #pragma once
 
 #include <utility>
@@ -25,9 +26,14 @@ class Projection {
   double loss(double margin) const { return std::max(0.0, margin_ - margin); }
   bool active(double margin) const { return scheme_ == Scheme::simproj ? margin < margin_ : margin <= 0; }
   double alpha(double margin, double size, double weight, double nu) const {
-    if (scheme_ != Scheme::simperc) return step_.length(margin_ - margin, size, weight / nu);
+    if (scheme_ != Scheme::simperc || step_.second_order > 0) return step_.length(margin_ - margin, size, weight / nu);
     if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
     return step_.kind == Step::perceptron_ ? weight : step_.C * weight;
+  }
+  // The same where the step has no formula.
+  bool projects() const { return scheme_ != Scheme::simperc; }
+  double exact(const Sizes& sizes, std::size_t r, std::size_t s, double weight) const {
+    return sizes.project(r, s, margin_, step_.C * weight);
   }
 
  private:
@@ -45,14 +51,15 @@ class Simultaneous final : public Rule {
     const Relevant relevant(truth, scores.count);
     Move move;
     std::fill_n(amounts, scores.count, 0.0);
-    move.q = 2 * scores.q;
+    move.q = scores.pair();
     if (!relevant.asks(scores.count)) return move;
     const double margin = worst_pair(scores, relevant).margin(scores);
     move.loss = projection_.loss(margin);
     move.mistaken(margin <= 0);
     if (!projection_.active(margin)) return move;
-    if (scores.block != nullptr) move.q = 0;
+    if (scores.sizes != nullptr) move.q = 0;
     double active = 0, gain = 0;
+    const bool exact = scores.sizes != nullptr && scores.sizes->projects() && projection_.projects();
     relevant.each(scores.count, [&](std::size_t r, bool is_relevant) {
       if (!is_relevant) return;
       relevant.each(scores.count, [&](std::size_t s, bool also_relevant) {
@@ -60,7 +67,8 @@ class Simultaneous final : public Rule {
         if (also_relevant || !projection_.active(its_margin)) return;
         const double size = scores.between(r, s);
         const double nu = nu_.empty() ? 1 : nu_[r * scores.count + s];
-        const double alpha = projection_.alpha(its_margin, size, weight, nu);
+        const double alpha = exact ? projection_.exact(*scores.sizes, scores.first + r, scores.first + s, weight / nu)
+                                   : projection_.alpha(its_margin, size, weight, nu);
         active += 1;
         gain += alpha * projection_.loss(its_margin);
         move.length += alpha;

@@ -19,8 +19,10 @@ class WithThreshold final : public Rule {
   WithThreshold(std::unique_ptr<Rule> ranking, Step step, double margin)
       : ranking_(std::move(ranking)), step_(step), margin_(margin) {}
 
+  bool needs_size() const override { return ranking_->needs_size(); }
+
   Move decide(const Scores& all, const Truth& truth, double weight, double* amounts) const override {
-    const Scores scores{all.of + 1, all.count - 1, all.q};
+    const Scores scores{all.of + 1, all.count - 1, all.q, all.sizes, 1};
     Move move = ranking_->decide(scores, truth, weight, amounts + 1);
     const Worst pair = worst_pair(scores, Relevant(truth, scores.count));
     double middle = 0, slack = 0;

@@ -1,0 +1,369 @@
+// A full covariance, held as S = U D U', U unit upper triangular, D diagonal and positive.
+//
+// Bierman's update of the factors. With f = U'x, and for the columns j = 0, 1, ... in turn,
+//     a_j = a_{j-1} + d_j f_j^2,  a_{-1} = 1/precision,     d_j <- d_j a_{j-1}/a_j,
+//     u_j <- u_j - (f_j/a_{j-1}) k_{j-1},                    k_j = k_{j-1} + d_j f_j u_j   (old d_j and u_j),
+// S^-1 has got precision * x x', and k_n = Sx, x'Sx = a_n - a_{-1} by the old S. D is only ever multiplied by positive
+// numbers: S stays symmetric and positive whatever comes, also where S - gg'/(r + x'Sx) would cancel.
+// f_j needs no column but the j-th: all of it is one pass, half a matrix read and written once.
+//
+// Column j of U lies in a row of memory, four of them in a block, padded to whole quads: block b has four rows of
+// 4 (b + 1) numbers. A new feature is a new row at the end. Each block knows its first quad that is not 0, and an
+// instance its quads that are not: sparse instances cost what their non-zeros touch.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "buffer.hpp"
+#include "lane_sums.hpp"
+#include "shape.hpp"
+
+namespace hinge {
+
+// An instance as the passes read it: dense, with a list of its quads that are not 0.
+struct Spread {
+  std::vector<double> x;
+  std::vector<std::size_t> quads;
+
+  void take(const Instance& instance, double constant, std::size_t blocks) {
+    for (const std::size_t quad : quads) std::fill_n(x.data() + 4 * quad, 4, 0.0);
+    quads.clear();
+    x.resize(4 * blocks);
+    const std::size_t first = constant == 0 ? 0 : 1;
+    if (first == 1) put(0, constant);
+    visit(instance, [&](const auto& features) {
+      for (std::size_t j = 0; j < features.size; ++j)
+        if (features.value(j) != 0) put(features.column(j) + first, features.value(j));
+    });
+  }
+
+ private:
+  void put(std::size_t coordinate, double value) {
+    if (quads.empty() || quads.back() != coordinate / 4) quads.push_back(coordinate / 4);
+    x[coordinate] = value;
+  }
+};
+
+// Four columns of U, in four rows of memory.
+template <class Real>
+struct BlockOf {
+  Real* row[4];
+  std::size_t number;
+
+  static BlockOf at(Real* u, std::size_t b) {
+    Real* const rows = u + 8 * b * (b + 1);
+    const std::size_t width = 4 * (b + 1);
+    return {{rows, rows + width, rows + 2 * width, rows + 3 * width}, b};
+  }
+};
+
+HINGE_INLINE double total_of(const Quad& q) { return (q[0] + q[1]) + (q[2] + q[3]); }
+
+// f = U'x of four columns. `quads` are those of x from the block's first one on, up to its own.
+HINGE_INLINE void dots(const BlockOf<const double>& block, const double* x, const std::size_t* quads,
+                       std::size_t count, double* f) {
+  Quad sums[4] = {};
+  const auto add = [&](std::size_t quad) HINGE_INLINE_LAMBDA {
+    Quad values, weights;
+    load_lanes(x + 4 * quad, values);
+    for (int r = 0; r < 4; ++r) {
+      load_lanes(block.row[r] + 4 * quad, weights);
+      sums[r] = sums[r] + weights * values;
+    }
+  };
+  if (count > 0 && quads[count - 1] - quads[0] + 1 == count)
+    for (std::size_t quad = quads[0]; quad < quads[0] + count; ++quad) add(quad);
+  else
+    for (std::size_t k = 0; k < count; ++k) add(quads[k]);
+  const double* own = x + 4 * block.number;
+  for (int r = 0; r < 4; ++r) {
+    f[r] = total_of(sums[r]);
+    for (int i = 0; i < r; ++i) f[r] += block.row[r][4 * block.number + i] * own[i];
+    f[r] += own[r];
+  }
+}
+
+// The update of four columns, and of k, from the quad `first` on.
+HINGE_INLINE void update(const BlockOf<double>& block, std::size_t first, const double* shift, const double* share,
+                         double* k) {
+  Quad shifts[4], shares[4];
+  for (int r = 0; r < 4; ++r) {
+    shifts[r] = Quad{shift[r], shift[r], shift[r], shift[r]};
+    shares[r] = Quad{share[r], share[r], share[r], share[r]};
+  }
+  for (std::size_t i = 4 * first; i < 4 * block.number; i += 4) {
+    Quad gain, u;
+    load_lanes(k + i, gain);
+    for (int r = 0; r < 4; ++r) {
+      load_lanes(block.row[r] + i, u);
+      const Quad moved = u + shifts[r] * gain;
+      gain = gain + shares[r] * u;
+      std::memcpy(block.row[r] + i, &moved, sizeof moved);
+    }
+    std::memcpy(k + i, &gain, sizeof gain);
+  }
+  double* own = k + 4 * block.number;
+  for (int r = 0; r < 4; ++r) {
+    for (int i = 0; i < r; ++i) {
+      double& u = block.row[r][4 * block.number + static_cast<std::size_t>(i)];
+      const double before = u;
+      u = before + shift[r] * own[i];
+      own[i] += share[r] * before;
+    }
+    own[r] += share[r];
+  }
+}
+
+// The arrays of a covariance, and the passes over them.
+struct Factored {
+  std::size_t blocks;
+  double* u;
+  double* d;
+  std::size_t* first;  // of each block: its first quad that is not 0
+
+  // Which quads of x a block meets.
+  struct Met {
+    const std::size_t* quads;
+    std::size_t count;
+    bool own;  // whether x is not 0 in the block's own coordinates
+  };
+  HINGE_INLINE static Met meet(const Spread& spread, std::size_t first, std::size_t b) {
+    const auto begin = std::lower_bound(spread.quads.begin(), spread.quads.end(), first);
+    const auto end = std::lower_bound(begin, spread.quads.end(), b);
+    return {spread.quads.data() + (begin - spread.quads.begin()), static_cast<std::size_t>(end - begin),
+            end != spread.quads.end() && *end == b};
+  }
+
+  HINGE_INLINE static double size(std::size_t blocks, const double* u, const double* d, const std::size_t* first,
+                                  const Spread& spread, double* all_f) {
+    double sum = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      double f[4] = {};
+      const Met met = meet(spread, first[b], b);
+      if (met.count > 0 || met.own)
+        dots(BlockOf<const double>::at(u, b), spread.x.data(), met.quads, met.count, f);
+      for (int r = 0; r < 4; ++r) sum += d[4 * b + r] * f[r] * f[r];
+      if (all_f != nullptr) std::copy_n(f, 4, all_f + 4 * b);
+    }
+    return sum;
+  }
+
+  // k = U D f.
+  HINGE_INLINE void product(const double* f, double* k) const {
+    std::fill_n(k, 4 * blocks, 0.0);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      double share[4];
+      const double still[4] = {};
+      for (int r = 0; r < 4; ++r) share[r] = d[4 * b + r] * f[4 * b + r];
+      if (share[0] != 0 || share[1] != 0 || share[2] != 0 || share[3] != 0)
+        update(BlockOf<double>::at(u, b), first[b], still, share, k);
+    }
+  }
+
+  HINGE_INLINE double narrow(const Spread& spread, double precision, double* k) const {
+    double sum = 0;
+    std::size_t from = blocks;  // the first quad in which k is not 0
+    std::fill_n(k, 4 * blocks, 0.0);
+    const double start = 1 / precision;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const Met met = meet(spread, first[b], b);
+      if (met.count == 0 && !met.own) continue;
+      const BlockOf<double> block = BlockOf<double>::at(u, b);
+      double f[4], shift[4], share[4];
+      dots({{block.row[0], block.row[1], block.row[2], block.row[3]}, b}, spread.x.data(), met.quads, met.count, f);
+      for (int r = 0; r < 4; ++r) {
+        double& variance = d[4 * b + r];
+        const double before = start + sum;
+        share[r] = variance * f[r];
+        sum += share[r] * f[r];
+        shift[r] = -f[r] / before;
+        variance *= before / (start + sum);
+      }
+      from = first[b] = std::min({from, first[b], b});
+      update(block, from, shift, share, k);
+    }
+    return sum;
+  }
+};
+
+#if defined(__x86_64__) && defined(__GNUC__)
+HINGE_AVX2 inline double size_avx2(std::size_t blocks, const double* u, const double* d, const std::size_t* first,
+                                   const Spread& spread, double* f) {
+  return Factored::size(blocks, u, d, first, spread, f);
+}
+HINGE_AVX2 inline void product_avx2(const Factored& factored, const double* f, double* k) { factored.product(f, k); }
+HINGE_AVX2 inline double narrow_avx2(const Factored& factored, const Spread& spread, double precision, double* k) {
+  return factored.narrow(spread, precision, k);
+}
+#endif
+
+class Covariance final : public Shape {
+ public:
+  // `most`: the bytes that it may take.
+  Covariance(double constant, double variance, double most) : Shape(constant, variance), most_(most) { resize(0); }
+
+  void resize(std::size_t columns) override {
+    const std::size_t size = columns + extras(), blocks = (size + 3) / 4;
+    if (blocks > first_.size()) {
+      if (const double bytes = bytes_of(blocks); bytes > most_)
+        throw Refused("a full covariance of " + std::to_string(size) + " features needs " + in_words(bytes) +
+                      ", the limit is " + in_words(most_) + " (max_covariance); geometry='diagonal' needs " +
+                      in_words(8.0 * static_cast<double>(size)));
+      u_.resize(8 * blocks * (blocks + 1));
+      u_.expect_use();
+      k_.resize(4 * blocks), f_.resize(4 * blocks);
+    }
+    d_.resize(4 * blocks, variance_);
+    const std::size_t known = first_.size();
+    first_.resize(blocks);
+    for (std::size_t b = known; b < blocks; ++b) first_[b] = b;
+    if (blocks < known) u_.resize(8 * blocks * (blocks + 1));
+    columns_ = columns;
+  }
+
+  double size(const Instance& x) const override {
+    thread_local Spread spread;  // several threads may ask
+    spread.take(x, constant_, first_.size());
+    return size_of(spread, nullptr);
+  }
+  double aim(const Instance& x) override {
+    spread_.take(x, constant_, first_.size());
+    const double sum = size_of(spread_, f_.data());
+    const Factored factored = factored_();
+#if defined(__x86_64__) && defined(__GNUC__)
+    has_avx2 ? product_avx2(factored, f_.data(), k_.data()) : factored.product(f_.data(), k_.data());
+#else
+    factored.product(f_.data(), k_.data());
+#endif
+    beside_ = extras() == 0 ? 0 : k_[0];
+    return sum;
+  }
+  double narrow(const Instance& x, double precision) override {
+    if (in_batch_ && !copied_) copy();
+    spread_.take(x, constant_, first_.size());
+    const Factored factored = factored_();
+#if defined(__x86_64__) && defined(__GNUC__)
+    const double sum = has_avx2 ? narrow_avx2(factored, spread_, precision, k_.data())
+                                : factored.narrow(spread_, precision, k_.data());
+#else
+    const double sum = factored.narrow(spread_, precision, k_.data());
+#endif
+    beside_ = extras() == 0 ? 0 : k_[0];
+    return sum;
+  }
+
+  Instance direction(const Instance& /*x*/) const override {
+    Instance g;
+    g.values = k_.data() + extras();
+    g.size = columns_;
+    return g;
+  }
+
+  void begin() override {
+    Shape::begin();
+    in_batch_ = true;
+  }
+  void commit() override {
+    in_batch_ = copied_ = false;
+    before_ = {};
+  }
+  void rollback() override {
+    Shape::rollback();
+    if (copied_) {
+      const std::size_t columns = columns_;
+      u_ = std::move(before_.u);
+      d_ = std::move(before_.d);
+      first_ = std::move(before_.first);
+      resize(columns);
+    }
+    commit();
+  }
+
+  std::vector<double> save() const override {
+    const std::size_t size = columns_ + extras();
+    std::vector<double> state{added_};
+    state.insert(state.end(), d_.begin(), d_.begin() + static_cast<std::ptrdiff_t>(size));
+    for (std::size_t j = 0; j < size; ++j) state.insert(state.end(), row(j), row(j) + j);
+    return state;
+  }
+  void restore(const double* state, std::size_t count, std::size_t columns) override {
+    const std::size_t size = columns + extras();
+    if (count != 1 + size + size * (size - (size > 0)) / 2) throw Refused("the covariance does not fit the learner");
+    resize(columns);
+    const double* from = state + 1;
+    for (std::size_t j = 0; j < size; ++j)
+      if (!(from[j] > 0 && from[j] <= variance_ * (1 + 1e-9))) throw Refused("a variance is not positive");
+    std::copy_n(from, size, d_.begin());
+    from += size;
+    for (std::size_t j = 0; j < size; ++j)
+      for (std::size_t i = 0; i < j; ++i, ++from) {
+        if (!(std::abs(*from) <= largest_ratio)) throw Refused("the covariance is not one of a learner");
+        row(j)[i] = *from;
+        if (*from != 0) first_[j / 4] = std::min(first_[j / 4], i / 4);
+      }
+    if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
+      throw Refused("the covariance is not one of a learner");
+    double added = 0;  // what it says of itself must not be less than what the variances say
+    for (std::size_t j = 0; j < size; ++j) added = std::max(added, 1 / d_[j] - 1 / variance_);
+    added_ = std::max(state[0], added * (1 - 1e-9));
+  }
+  std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
+
+  Factors factors() const override {
+    const std::size_t size = columns_ + extras();
+    Factors factors{{d_.begin(), d_.begin() + static_cast<std::ptrdiff_t>(size)}, std::vector<double>(size * size)};
+    for (std::size_t j = 0; j < size; ++j) {
+      for (std::size_t i = 0; i < j; ++i) factors.u[i * size + j] = row(j)[i];
+      factors.u[j * size + j] = 1;
+    }
+    return factors;
+  }
+
+ private:
+  static double bytes_of(std::size_t blocks) {
+    return 64 * static_cast<double>(blocks) * static_cast<double>(blocks + 1);
+  }
+  static std::string in_words(double bytes) {
+    const char* const units[] = {" bytes", " KB", " MB", " GB", " TB", " PB", " EB"};
+    int unit = 0;
+    for (; bytes >= 1000 && unit < 6; ++unit) bytes /= 1000;
+    const std::string number = std::to_string(bytes);
+    return number.substr(0, number.find('.') + (unit == 0 ? 0 : 2)) + units[unit];
+  }
+
+  double* row(std::size_t j) { return BlockOf<double>::at(u_.data(), j / 4).row[j % 4]; }
+  const double* row(std::size_t j) const { return BlockOf<const double>::at(u_.data(), j / 4).row[j % 4]; }
+  Factored factored_() { return {first_.size(), u_.data(), d_.data(), first_.data()}; }
+  double size_of(const Spread& spread, double* f) const {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (has_avx2) return size_avx2(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
+#endif
+    return Factored::size(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
+  }
+  void copy() {
+    before_ = {u_, d_, first_};
+    copied_ = true;
+  }
+
+  double most_;
+  std::size_t columns_ = 0;
+  Buffer<double> u_;
+  std::vector<double> d_;
+  std::vector<std::size_t> first_;
+  Spread spread_;
+  std::vector<double> f_, k_;
+
+  struct Before {
+    Buffer<double> u;
+    std::vector<double> d;
+    std::vector<std::size_t> first;
+  };
+  Before before_;
+  bool in_batch_ = false, copied_ = false;
+};
+
+}  // namespace hinge

@@ -1,0 +1,72 @@
+// Takes back what a batch wrote into an array: what is overwritten is noted, until that is more than a copy of all.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "buffer.hpp"
+
+namespace hinge {
+
+template <class Real>
+class Undo {
+ public:
+  explicit Undo(Buffer<Real>& array) : array_(array) {}
+
+  // `all_zero`: that is known already, and need not be noted.
+  void begin(bool all_zero = false) {
+    noting_ = !all_zero;
+    all_zero_ = all_zero;
+  }
+  // `count` places are about to be overwritten; each(function) calls function(place) for all of them. If it throws
+  // (out of memory) nothing is noted, and nothing may be overwritten.
+  template <class Each>
+  void note(std::size_t count, const Each& each) {
+    if (!noting_) return;
+    if (noted_.size() + count > array_.size() / 2) {
+      copy_ = array_;
+      undo(copy_);
+      copied_ = true;
+      noting_ = false;
+      return;
+    }
+    const std::size_t before = noted_.size();
+    try {
+      each([&](std::size_t place) { noted_.push_back({place, array_[place]}); });
+    } catch (...) {
+      noted_.resize(before);
+      throw;
+    }
+  }
+  void rollback() {
+    if (copied_)
+      array_ = std::move(copy_);
+    else if (all_zero_)
+      array_.clear();
+    else
+      undo(array_);
+    commit();
+  }
+  void commit() {
+    noting_ = copied_ = all_zero_ = false;
+    noted_ = {};
+    copy_ = {};
+  }
+
+ private:
+  struct Was {
+    std::size_t place;
+    Real value;
+  };
+  void undo(Buffer<Real>& array) const {
+    for (auto was = noted_.rbegin(); was != noted_.rend(); ++was) array[was->place] = was->value;
+  }
+
+  Buffer<Real>& array_;
+  bool noting_ = false, copied_ = false, all_zero_ = false;
+  std::vector<Was> noted_;
+  Buffer<Real> copy_;
+};
+
+}  // namespace hinge

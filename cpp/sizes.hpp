@@ -1,0 +1,24 @@
+// How large the constraints of a round are, where the size of the instance does not tell it.
+#pragma once
+
+#include <cstddef>
+
+namespace hinge {
+
+class Sizes {
+ public:
+  virtual ~Sizes() = default;
+  // The squared size of the constraint that label r beats s.
+  virtual double between(std::size_t r, std::size_t s) const = 0;
+  // At least that of any pair of labels, where q is the squared size of the (largest) instance.
+  virtual double pair(double q) const { return 2 * q; }
+  // That of the move that gives each label its amount.
+  virtual double moved(const double* amounts, std::size_t count) const = 0;
+
+  // Whether a constraint can be projected on exactly, where no formula tells the step (S13.6); and the step, at
+  // most `cap`, after which label r beats s by `wanted`.
+  virtual bool projects() const { return false; }
+  virtual double project(std::size_t /*r*/, std::size_t /*s*/, double /*wanted*/, double /*cap*/) const { return 0; }
+};
+
+}  // namespace hinge
