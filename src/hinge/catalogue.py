@@ -17,6 +17,7 @@ _ESTIMATORS = {
 }
 _ALL = tuple(_ESTIMATORS)
 _SETS = ("classification", "multilabel")
+_SHAPED = ("classification", "multilabel", "ordinal", "regression")
 _RANKED = ("classification", "multilabel", "ordinal", "prototype")
 
 
@@ -37,6 +38,10 @@ class Algorithm:
 
 def _step(name: str) -> dict[str, Any]:
     return {"step": name, "selection": "max"}
+
+
+def _with_covariance(step: str) -> dict[str, Any]:
+    return {"step": step, "selection": "max", "geometry": "mahalanobis"}
 
 
 _ALGORITHMS = (
@@ -75,6 +80,28 @@ _ALGORITHMS = (
         "max-loss", ("classification", "prototype"), {"step": "pa1", "selection": "max"}, "J06", "J06 Thm 9",
         "the constraint with the largest loss; with `cost`, cost-sensitive",
     ),
+    Algorithm(
+        "pam", _SHAPED, _with_covariance("pa"), "M11", "M11 Thm 1, resolved (S17)", "pa with a covariance"
+    ),
+    Algorithm(
+        "pam1", _SHAPED, _with_covariance("pa1"), "M11", "M11 Thm 2, resolved (S17)", "pa1 with a covariance"
+    ),
+    Algorithm(
+        "pam2", _SHAPED, _with_covariance("pa2"), "M11", "M11 Thm 3, resolved (S17)", "pa2 with a covariance"
+    ),
+    Algorithm(
+        "arow", _SHAPED, _with_covariance("pa2"), "M11, S18", "S18",
+        "adaptive regularization of weights; `r` sets C and covariance_regularizer",
+    ),
+    Algorithm("cw", _SETS, _with_covariance("cw"), "M11, S18", "none", "confidence-weighted, variance form; `eta`"),
+    Algorithm(
+        "sop", _SETS, _with_covariance("perceptron"), "M11, S18", "S18",
+        "the second-order perceptron; `initial_variance` is 1/a",
+    ),
+    Algorithm(
+        "multiplicative", ("classification", "regression", "uniclass", "multilabel"),
+        {"step": "pa", "selection": "max", "geometry": "entropy"}, "N03", "N03 Thm 4", "pa on the simplex",
+    ),
 )  # fmt: skip
 
 
@@ -100,6 +127,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     PAOrdinal(C=0.1)
     >>> hinge.make("mira", C=0.5)
     PAClassifier(C=0.5, selection='mira')
+    >>> hinge.make("arow", r=0.1, geometry="diagonal")
+    PAClassifier(C=5.0, covariance_regularizer=0.1, geometry='diagonal', step='pa2')
     """
     found = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
     if name not in found:
@@ -115,7 +144,23 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     cls = getattr(importlib.import_module(f".{module}", __package__), estimator)
     known = set(cls._get_param_names())
     made = {option: value for option, value in algorithm.options.items() if option in known}
+    if name == "arow":
+        made, options = _arow(made, options)
+    if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
+        made["geometry"] = "diagonal"
     clashing = [option for option in options if option in made and options[option] != made[option]]
     if clashing:
         raise ValueError(f"{name!r} means {clashing[0]}={made[clashing[0]]!r}, not {options[clashing[0]]!r}")
     return cls(**{**made, **options})
+
+
+_DIAGONAL_TOO = ("pam", "pam1", "pam2", "arow", "cw", "sop")
+
+
+def _arow(made: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """AROW's r is both the slack of PA-II, 1/(2C), and what an update adds to the inverse covariance, x x'/r."""
+    rest = {option: value for option, value in options.items() if option != "r"}
+    r = options.get("r", 1.0)
+    if isinstance(r, bool) or not isinstance(r, (int, float)) or not r > 0:
+        raise ValueError(f"r must be a number greater than 0, not {r!r}")
+    return {**made, "C": 1 / (2 * r), "covariance_regularizer": float(r)}, rest

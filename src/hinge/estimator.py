@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import model_file, parameters
+from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .rows import Rows, is_frame, plain_rows, rows_of
 
@@ -287,6 +288,23 @@ class StreamEstimator(BaseEstimator):
         except AttributeError:
             learner = self._stream()
         return learner.explain_one(x, label)
+
+    def confidence_one(self, x: dict[Any, Any]) -> float:
+        """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
+        return self._stream().confidence_one(x)
+
+    def confidence(self, X: Any) -> npt.NDArray[np.float64]:
+        """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
+        learner = self._fitted()
+        check_has_covariance(learner.parameters["geometry"])
+        if self._takes_names(X):
+            return learner.confidence(X)
+        return learner.confidence_of(self._rows(X, reset=False))
+
+    @property
+    def covariance_(self) -> npt.NDArray[np.float64]:
+        """S: a matrix, or the variances if geometry='diagonal'; without the coordinate of the intercept."""
+        return self._fitted().covariance
 
     def named_weights(self) -> dict[Any, Any]:
         """The weights by the names of their features; many labels: for each label."""

@@ -94,7 +94,7 @@ def restored(tensors: Mapping[str, Any], lacks_cost: bool = False) -> tuple[Any,
     reals, counts = tensors["reals"], tensors["counts"]
     if lacks_cost:
         reals = np.append(reals, float(counts[3]))
-    return tensors["v"], tensors["u"], reals, counts, tensors.get("extras")
+    return tensors["v"], tensors["u"], reals, counts, tensors.get("extras"), tensors.get("shape")
 
 
 # ---- new labels ---------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, growth, model_file, parameters
+from . import explain, geometry, growth, model_file, parameters
 from ._core import Engine
 from .explain import Contribution
 from .labels import Labels, plain
@@ -123,6 +123,21 @@ class Learned:
         return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
 
     @property
+    def covariance(self) -> Doubles:
+        """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
+        geometry.check_has_covariance(self.parameters["geometry"])
+        variances, upper = self._engine.factors()
+        has_intercept = self.parameters["fit_intercept"] and self.task != "ordinal"
+        return geometry.covariance(variances, upper, has_intercept)
+
+    def confidence_one(self, x: dict[Any, Any]) -> float:
+        """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
+        squared size of x in its geometry. Features never seen count with the variance of the start."""
+        geometry.check_has_covariance(self.parameters["geometry"])
+        self._events()
+        return self._engine.confidence_one(x)
+
+    @property
     def statistics(self) -> Statistics:
         return Statistics(*self._engine.statistics())
 
@@ -204,12 +219,11 @@ class Learned:
     def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
         values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
         start = tensors.get("w1", values.get("w1"))
-        learner = cls(
-            header["task"], **{**values, "w1": None, "beta": values.get("beta") or parameters.default("beta")}
-        )
-        learner.parameters["w1"] = start
-        if "beta" in values:
-            learner.parameters["beta"] = values["beta"]
+        eased = {
+            name: parameters.default(name) for name in ("beta", "eta")
+        }  # some values need w1, which comes later
+        learner = cls(header["task"], **{**values, **eased, "w1": None})
+        learner.parameters.update({name: values[name] for name in eased if name in values}, w1=start)
         learner.labels = Labels(header["labels"], header.get("lanes", False))
         learner.closed = header.get("closed", False)
         learner._arrays_fit = header["arrays_fit"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import growth, parameters, targets
 from ._core import Engine
 from .explain import Contribution as Contribution
+from .geometry import check_has_covariance, geometry_options, plus_unseen
 from .labels import Labels
 from .learned import Learned
 from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
@@ -56,6 +57,15 @@ class Learner(Learned):
         radius: float = parameters.default("radius"),
         max_radius: float | None = parameters.default("max_radius"),
         fit_intercept: bool = parameters.default("fit_intercept"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
+        eta: float = parameters.default("eta"),
+        scale: float = parameters.default("scale"),
+        signed: bool = parameters.default("signed"),
+        entropy_step: str = parameters.default("entropy_step"),
         w1: str | npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
@@ -74,6 +84,10 @@ class Learner(Learned):
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
         self._labels = growth.first_labels(task, self.parameters)
+        if task == "classification" and geometry == "entropy" and not signed and len(self._labels.known) != 2:
+            raise ValueError(
+                "signed=False needs the two classes ahead, the negative one first: give classes=[...]"
+            )
         # Whether labels are known ahead, and others refused.
         self.closed = classes is not None or cost is not None or task == "ordinal"
         self.averaged = bool(average)
@@ -99,9 +113,11 @@ class Learner(Learned):
             learned_radius=learned,
             fit_intercept=bool(p["fit_intercept"]) and task in parameters.PARAMETERS["fit_intercept"].tasks,
             start_at_first=uniclass
+            and p["geometry"] != "entropy"
             and (p["w1"] is None or (isinstance(p["w1"], str) and p["w1"] == "first")),
             single=np.dtype(p["dtype"]) == np.float32,
             average_from=int(p["average"]),
+            **geometry_options(p),
             hash_bits=p["hash_bits"] or 0,
             max_features=int(p["max_features"]),
             **growth.engine_options(task, p, labels),
@@ -327,6 +343,20 @@ class Learner(Learned):
         if self.many_scores:
             return scores.reshape(len(scores), -1)[:, self._beside : self._beside + len(self.labels.known)]
         return scores
+
+    def confidence(self, X: Any) -> Doubles:
+        """x'Sx of each row (see `confidence_one`)."""
+        check_has_covariance(self.parameters["geometry"])
+        if not is_frame(X):
+            return self.confidence_of(self._unnamed_rows(X))
+        sizes = self.confidence_of(self._named_rows(X, learning=False))
+        return plus_unseen(sizes, unseen_norms(X, self.feature_names), self.parameters["initial_variance"])
+
+    def confidence_of(self, rows: Rows) -> Doubles:
+        engine = self._engine
+        size: Any = engine.confidence_dense if rows.indptr is None else engine.confidence_sparse
+        sizes: Doubles = size(*rows.arrays)
+        return sizes
 
     def lanes_of(self, rows: Rows) -> Doubles:
         """What the core says of each row: a score a lane (ordinal: w.x less each threshold)."""

@@ -45,6 +45,10 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         step: str = parameters.default("step"),
         radius: float = parameters.default("radius"),
         max_radius: float | None = parameters.default("max_radius"),
+        geometry: str = parameters.default("geometry"),
+        scale: float = parameters.default("scale"),
+        signed: bool = parameters.default("signed"),
+        entropy_step: str = parameters.default("entropy_step"),
         w1: str | npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         max_iter: int = parameters.default("max_iter"),
@@ -63,6 +67,10 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.step = step
         self.radius = radius
         self.max_radius = max_radius
+        self.geometry = geometry
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
         self.w1 = w1
         self.average = average
         self.max_iter = max_iter

@@ -62,6 +62,11 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         selection: str = "simproj",
         nu: Any = parameters.default("nu"),
         sort_thresholds: bool | None = parameters.default("sort_thresholds"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
         w1: npt.ArrayLike | dict[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
@@ -83,6 +88,11 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.selection = selection
         self.nu = nu
         self.sort_thresholds = sort_thresholds
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
         self.w1 = w1
         self.average = average
         self.classes = classes

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
 
 _LINEAR = (
-    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "average",
-    "max_labels", "hash_bits", "max_features", "dtype",
+    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry",
+    "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta", "scale", "signed",
+    "entropy_step", "average", "max_labels", "hash_bits", "max_features", "dtype",
 )  # fmt: skip
 
 
@@ -65,6 +66,10 @@ class _Linear(base.Estimator):
     def score_one(self, x: dict[Any, Any]) -> Any:
         """w.x, with the intercept; many labels: a dict of scores. Features never seen count nothing."""
         return self._learner.score_one(x)
+
+    def confidence_one(self, x: dict[Any, Any]) -> float:
+        """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
+        return self._learner.confidence_one(x)
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
         """What each feature of `x` contributed to its score (of many labels to that of `label`), the largest first."""
@@ -134,6 +139,15 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         beta: float = parameters.default("beta"),
         cost: dict[Any, dict[Any, float]] | None = parameters.default("cost"),
         fit_intercept: bool = parameters.default("fit_intercept"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
+        eta: float = parameters.default("eta"),
+        scale: float = parameters.default("scale"),
+        signed: bool = parameters.default("signed"),
+        entropy_step: str = parameters.default("entropy_step"),
         average: bool | int = parameters.default("average"),
         max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
@@ -147,6 +161,15 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.beta = beta
         self.cost = cost
         self.fit_intercept = fit_intercept
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.eta = eta
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
         self.average = average
         self.max_labels = max_labels
         self.hash_bits = hash_bits
@@ -242,6 +265,15 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         beta: float = parameters.default("beta"),
         threshold: float | str = parameters.default("threshold"),
         fit_intercept: bool = parameters.default("fit_intercept"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
+        eta: float = parameters.default("eta"),
+        scale: float = parameters.default("scale"),
+        signed: bool = parameters.default("signed"),
+        entropy_step: str = parameters.default("entropy_step"),
         average: bool | int = parameters.default("average"),
         max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
@@ -255,6 +287,15 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.beta = beta
         self.threshold = threshold
         self.fit_intercept = fit_intercept
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.eta = eta
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
         self.average = average
         self.max_labels = max_labels
         self.hash_bits = hash_bits
@@ -343,6 +384,14 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         step: str = parameters.default("step"),
         epsilon: float = parameters.default("epsilon"),
         fit_intercept: bool = parameters.default("fit_intercept"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
+        scale: float = parameters.default("scale"),
+        signed: bool = parameters.default("signed"),
+        entropy_step: str = parameters.default("entropy_step"),
         average: bool | int = parameters.default("average"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -352,6 +401,14 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         self.step = step
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
         self.average = average
         self.hash_bits = hash_bits
         self.max_features = max_features

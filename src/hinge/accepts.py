@@ -1,0 +1,127 @@
+"""What an option may be: one test a kind of value. The table of the options is parameters.py."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
+    def accepts(value: Any) -> bool:
+        if not is_real(value) or math.isnan(value) or (math.isinf(value) and not infinite):
+            return False
+        return bool(value >= above if inclusive else value > above)
+
+    return accepts
+
+
+def whole(low: int, high: float = math.inf) -> Callable[[Any], bool]:
+    return lambda value: is_whole(value) and low <= value <= high
+
+
+def one_of(*words: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def or_none(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or accepts(value)
+
+
+def is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def is_start(value: Any) -> bool:
+    """A start vector: none, a word, a vector of finite numbers, or a dict of named weights."""
+    if value is None or (isinstance(value, str) and value in ("first", "zero")):
+        return True
+    try:
+        weights = np.asarray(list(value.values()) if isinstance(value, Mapping) else value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
+
+
+def is_classes(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and len(value) >= 2
+    nested = (list, tuple, np.ndarray)
+    return (
+        isinstance(value, (list, tuple)) and len(value) >= 2 and not any(isinstance(v, nested) for v in value)
+    )
+
+
+def is_nonnegative(value: Any) -> bool:
+    try:
+        numbers_ = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.isfinite(numbers_).all() and (numbers_ >= 0).all())
+
+
+def is_matrix(value: Any) -> bool:
+    """A square matrix of numbers of 0 or more, or a dict of dicts of them."""
+    if isinstance(value, Mapping):
+        rows = list(value.values())
+        return bool(rows) and all(
+            isinstance(row, Mapping) and is_nonnegative(list(row.values())) for row in rows
+        )
+    return is_nonnegative(value) and np.ndim(value) == 2 and np.shape(value)[0] == np.shape(value)[1]
+
+
+def is_cost(value: Any) -> bool:
+    if not is_matrix(value):
+        return False
+    if isinstance(value, Mapping):
+        return all(row.get(label, 0) == 0 for label, row in value.items())
+    return not np.diagonal(np.asarray(value, dtype=np.float64)).any()
+
+
+def is_nu(value: Any) -> bool:
+    """One set of weights, or a list of several (matrices, or dicts of dicts; ordinal: vectors)."""
+    if isinstance(value, Mapping):
+        return is_matrix(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
+        return all(is_matrix(one) for one in value)
+    return is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
+
+
+def is_feature_map(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ("tfidf", "email")
+    return not isinstance(value, type) and all(
+        callable(getattr(value, name, None)) for name in ("features", "learned", "state", "begin")
+    )
+
+
+def is_threshold(value: Any) -> bool:
+    return (isinstance(value, str) and value == "learned") or (is_real(value) and math.isfinite(value))
+
+
+def is_dtype(value: Any) -> bool:
+    try:
+        return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
+    except TypeError:
+        return False
+
+
+def is_class_weight(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return True
+    return isinstance(value, Mapping) and all(real(0, inclusive=True)(v) for v in value.values())
+
+
+def is_seed(value: Any) -> bool:
+    return value is None or whole(0, 2**32 - 1)(value) or isinstance(value, np.random.RandomState)
