@@ -2,8 +2,9 @@
 
 Data     dense rows of 500 standard normals (and of 100 and 2,000), 2,000 of them (5,000; 300). An adversary labels
          them, each against AROW's prediction: every round is a mistake, so every round updates (stats_ is asked).
-Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S. BLAS through scipy.linalg.blas:
-         dsymv, and dsyr in place on one half of S; that nothing is copied is checked.
+Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S. glibc is told to keep its memory:
+         else new pages for the product can cost more than the work (3 ms instead of 0.3). BLAS through
+         scipy.linalg.blas: dsymv, and dsyr in place on one half of S; that nothing is copied is checked.
 Ours     PAClassifier(geometry="mahalanobis", step="pa2", C=0.5, fit_intercept=False).partial_fit, in one batch and row
          by row.
 Limit    covariance.cpp: half of the matrix read and written once; the update as a C loop, in two passes and in one.
@@ -41,6 +42,15 @@ from measure import (
 R = 1.0
 NUMPY, BLAS, TWO, ONE = "NumPy", "BLAS dsymv + dsyr", "C loop, two passes", "C loop, one pass"
 HALF = "half of S read and written once"
+
+
+def keep_memory() -> None:
+    """Freed memory is not given back to the system (glibc's mallopt): that is what a peer's temporaries wait for."""
+    trim_threshold, mmap_threshold = -1, -3
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        for what in (trim_threshold, mmap_threshold):
+            library.mallopt(what, 1 << 30)
 
 
 class NumpyArow:
@@ -227,6 +237,7 @@ def diagonal(rows: int, repeats: int) -> Row:
 
 
 def run(quick: bool) -> list[Row]:
+    keep_memory()
     targets = {NUMPY: 8, BLAS: 1.5}
     if quick:
         return [*full(200, 500, 3, targets), *full(200, 100, 3), *full(20, 2000, 2), diagonal(2000, 2)]
