@@ -27,6 +27,8 @@ KINDS = ("learner", "reference") if available() else ("reference",)
 def make(kind, task, k=None, **options):
     """A twin, or a learner fed with dense arrays ("learner"), CSR rows ("csr") or dicts ("dict")."""
     if kind == "reference":
+        if k is not None and "w1" in options:
+            options["W1"] = options.pop("w1")
         return reference_geometries.make(task, k=k, **options)
     return Ours(task, "dense" if kind == "learner" else kind, k, **options)
 

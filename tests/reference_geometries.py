@@ -17,6 +17,7 @@ What the selections do, what a round suffers and how it is counted is inherited 
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 import reference_labels
@@ -227,18 +228,30 @@ def multiplied(p, exponents):
     return grown / grown.sum()
 
 
-class EntropyReference(Reference):
-    """S16. p has the coordinates of w (with the intercept's) and, if signed, once more with the opposite sign."""
+def nearest_to_uniform(d):
+    """p+ and p- with p+ - p- = d and the sum 1: those with the same product p+_i p-_i = c^2 for all i."""
+    c = brentq(lambda c: np.sum(np.hypot(d, 2 * c)) - 1, 0.0, 1.0, xtol=1e-300, rtol=1e-15)
+    return (np.hypot(d, 2 * c) + d) / 2, (np.hypot(d, 2 * c) - d) / 2
 
-    def __init__(self, task, *, scale=1.0, signed=True, entropy_step="range", p1=None, **options):
+
+class EntropyReference(Reference):
+    """S16. p has the coordinates of w (with the intercept's) and, if signed, once more with the opposite sign.
+
+    It begins uniform, or (w1) at the distribution nearest to the uniform one that has these weights.
+    """
+
+    def __init__(self, task, *, scale=1.0, signed=True, entropy_step="range", **options):
         super().__init__(task, **options)
         if entropy_step == "paper" and (signed or options.get("step", "pa1") != "pa"):
             raise ValueError("the paper's step is that of pa on the plain simplex")
-        self.scale, self.signed, self.rule, self.p = scale, signed, entropy_step, p1
+        self.scale, self.signed, self.rule, self.p = scale, signed, entropy_step, None
 
     def start(self, x):
         n = len(self.extend(x)) * (2 if self.signed else 1)
-        self.p = np.full(n, 1 / n) if self.p is None else np.array(self.p, dtype=float)
+        self.p = np.full(n, 1 / n)
+        if not isinstance(self.w1, str):
+            w1 = np.append(self.w1, 0.0) if self.fit_intercept else np.asarray(self.w1)
+            self.p = np.concatenate(nearest_to_uniform(w1 / self.scale)) if self.signed else w1 / self.scale
         self.state = self.weights()
         return False
 
@@ -295,6 +308,9 @@ class EntropyLabels(Labels):
     def start(self, x):
         shape = (2, self.k, len(self.extend(x)))
         self.p = np.full(shape, 1 / np.prod(shape))
+        if self.W1 is not None:
+            super().start(x)
+            self.p = np.stack(nearest_to_uniform(self.state / self.scale))
         self.state = self.scale * (self.p[0] - self.p[1])
 
     def norms(self, x):

@@ -319,6 +319,8 @@ def divergence(d: Vector, p1: Vector | None, signed: bool) -> tuple[float, str]:
         high *= 2
     for _ in range(200):
         middle = (low + high) / 2
+        if not low < middle < high:
+            break
         low, high = (middle, high) if sums(middle).sum() < 1 else (low, middle)
     both = sums(high)
     larger = (np.abs(d) + both) / 2  # of p+ and p-; their difference would cancel
@@ -350,6 +352,8 @@ def entropy_comparator(
 ) -> Comparator:
     """What the fixed weights u = scale (p+ - p-), or scale p if not signed, suffer; all options are the learner's.
 
+    The learner must have known all columns from the start (arrays do that): features that come later, with dicts, take
+    their share from the others, which no theorem covers.
     `p1` is where the learner started on the simplex, if not at the uniform distribution (p+ and then p-, the
     intercept's coordinate last in each). In uniclass the size of a step depends on the run: its bounds have the largest
     possible one, or `largest_q`, that of the learner's statistics.

@@ -198,9 +198,9 @@ def test_right_hand_sides_by_hand():
     PAM-II with C = 1/2: l = 1, v = 1, tau = 1/2, w = 1/2, A = 2; then l = 2, v = 2, tau = 2/3, w = 1/2 - 2/3, A = 6.
     u has the losses 1/2 and 2, Q(u) = 0 + 4 (2/3)^2, X = 5, and both rounds are mistakes.
     """
-    X, y, geometry = np.array([[1.0], [2.0]]), [1, -1], {"geometry": "mahalanobis"}
+    geometry = {"geometry": "mahalanobis"}
 
-    def of(step, C):
+    def of(step, C, X=((1.0,), (2.0,)), y=(1, -1)):
         run = trace("reference", "classification", X, y, step=step, C=C, **geometry)
         return {
             (g.theorem, g.quantity): g.guaranteed
@@ -217,6 +217,9 @@ def test_right_hand_sides_by_hand():
         }
     )
     assert ("AROW", "mistakes") not in of("pa2", 0.4)
+    # x = 1 twice: w = 1/2, so the second round is an update without a mistake; u has the loss 1/2 twice, X = 2
+    spared = of("pa2", 0.5, [[1.0], [1.0]], [1, 1])["AROW", "mistakes"]
+    assert spared == pytest.approx(math.sqrt(0.25 + 2 / 4) * math.sqrt(math.log(3) + 1) + 1 - 1)
     assert of("perceptron", 1.0) == pytest.approx(
         {("SOP", "mistakes"): 2.5 + math.sqrt((0.25 + 5 / 4) * math.log(6))}
     )
