@@ -31,20 +31,24 @@ class Buffer {
     return *this;
   }
 
-  Real* data() { return memory_.get(); }
-  const Real* data() const { return memory_.get(); }
+  Real* data() { return data_; }
+  const Real* data() const { return data_; }
   std::size_t size() const { return size_; }
-  Real& operator[](std::size_t i) { return memory_.get()[i]; }
-  const Real& operator[](std::size_t i) const { return memory_.get()[i]; }
+  Real& operator[](std::size_t i) { return data_[i]; }
+  const Real& operator[](std::size_t i) const { return data_[i]; }
 
   // New entries are 0. Entries that are given up must be 0 already.
   void resize(std::size_t size) {
     if (size > capacity_) {
       const std::size_t capacity = size_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2);
-      auto* fresh = static_cast<Real*>(std::calloc(capacity, sizeof(Real)));
+      constexpr std::size_t more = line / sizeof(Real);
+      void* fresh = capacity > none_that_large ? nullptr : std::calloc(capacity + more, sizeof(Real));
       if (fresh == nullptr) throw std::bad_alloc();
-      if (size_ > 0) std::memcpy(fresh, data(), size_ * sizeof(Real));
+      const auto address = reinterpret_cast<std::uintptr_t>(fresh);
+      auto* aligned = reinterpret_cast<Real*>((address + line - 1) / line * line);
+      if (size_ > 0) std::memcpy(aligned, data(), size_ * sizeof(Real));
       memory_.reset(fresh);
+      data_ = aligned;
       capacity_ = capacity;
     }
     size_ = size;
@@ -69,17 +73,21 @@ class Buffer {
   }
 
  private:
+  static constexpr std::size_t line = 64;  // data() begins a line of the cache
+  static constexpr std::size_t none_that_large = std::size_t{1} << 56;
   struct Free {
-    void operator()(Real* memory) const { std::free(memory); }
+    void operator()(void* memory) const { std::free(memory); }
   };
   void swap(Buffer& other) noexcept {
     std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     std::swap(expected_, other.expected_);
   }
 
-  std::unique_ptr<Real, Free> memory_;
+  std::unique_ptr<void, Free> memory_;
+  Real* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   const Real* expected_ = nullptr;

@@ -26,7 +26,7 @@ namespace hinge {
 
 // An instance as the passes read it: dense, with a list of its quads that are not 0.
 struct Spread {
-  std::vector<double> x;
+  Buffer<double> x;
   std::vector<std::size_t> quads;
 
   void take(const Instance& instance, double constant, std::size_t blocks) {
@@ -61,41 +61,70 @@ struct BlockOf {
   }
 };
 
-HINGE_INLINE double total_of(const Quad& q) { return (q[0] + q[1]) + (q[2] + q[3]); }
-
-// f = U'x of four columns. `quads` are those of x from the block's first one on, up to its own.
-HINGE_INLINE void dots(const BlockOf<const double>& block, const double* x, const std::size_t* quads,
-                       std::size_t count, double* f) {
+// f = U'x of four columns, one quad of x after the other.
+struct Dots {
   Quad sums[4] = {};
-  const auto add = [&](std::size_t quad) HINGE_INLINE_LAMBDA {
+
+  template <class Real>
+  HINGE_INLINE void add(const BlockOf<Real>& block, const double* x, std::size_t quad) {
     Quad values, weights;
     load_lanes(x + 4 * quad, values);
     for (int r = 0; r < 4; ++r) {
       load_lanes(block.row[r] + 4 * quad, weights);
       sums[r] = sums[r] + weights * values;
     }
-  };
-  if (count > 0 && quads[count - 1] - quads[0] + 1 == count)
-    for (std::size_t quad = quads[0]; quad < quads[0] + count; ++quad) add(quad);
-  else
-    for (std::size_t k = 0; k < count; ++k) add(quads[k]);
-  const double* own = x + 4 * block.number;
-  for (int r = 0; r < 4; ++r) {
-    f[r] = total_of(sums[r]);
-    for (int i = 0; i < r; ++i) f[r] += block.row[r][4 * block.number + i] * own[i];
-    f[r] += own[r];
   }
-}
+  // With the block's own coordinates, in which U is 1 on its diagonal.
+  template <class Real>
+  HINGE_INLINE void finish(const BlockOf<Real>& block, const double* x, double* f) const {
+    const double* own = x + 4 * block.number;
+    for (int r = 0; r < 4; ++r) {
+      f[r] = (sums[r][0] + sums[r][1]) + (sums[r][2] + sums[r][3]);
+      for (int i = 0; i < r; ++i) f[r] += block.row[r][4 * block.number + static_cast<std::size_t>(i)] * own[i];
+      f[r] += own[r];
+    }
+  }
+};
 
-// The update of four columns, and of k, from the quad `first` on.
-HINGE_INLINE void update(const BlockOf<double>& block, std::size_t first, const double* shift, const double* share,
-                         double* k) {
-  Quad shifts[4], shares[4];
-  for (int r = 0; r < 4; ++r) {
-    shifts[r] = Quad{shift[r], shift[r], shift[r], shift[r]};
-    shares[r] = Quad{share[r], share[r], share[r], share[r]};
+// The quads of x that a block meets: those from its first one on, up to its own.
+struct Met {
+  const std::size_t* quads;
+  std::size_t count;
+  bool own;  // whether x is not 0 in the block's own coordinates
+
+  Met(const Spread& spread, std::size_t first, std::size_t b) {
+    const auto begin = std::lower_bound(spread.quads.begin(), spread.quads.end(), first);
+    const auto end = std::lower_bound(begin, spread.quads.end(), b);
+    quads = spread.quads.data() + (begin - spread.quads.begin());
+    count = static_cast<std::size_t>(end - begin);
+    own = end != spread.quads.end() && *end == b;
   }
-  for (std::size_t i = 4 * first; i < 4 * block.number; i += 4) {
+  bool any() const { return count > 0 || own; }
+  bool all_below(std::size_t b) const { return count == b; }
+
+  template <class Real>
+  HINGE_INLINE void dots(const BlockOf<Real>& block, const double* x, double* f) const {
+    Dots dots;
+    if (count > 0 && quads[count - 1] - quads[0] + 1 == count)
+      for (std::size_t quad = quads[0]; quad < quads[0] + count; ++quad) dots.add(block, x, quad);
+    else
+      for (std::size_t k = 0; k < count; ++k) dots.add(block, x, quads[k]);
+    dots.finish(block, x, f);
+  }
+};
+
+// The update of four columns, and of k, from the quad `first` on: u <- u + shift k, k <- k + share u, column by column.
+struct Change {
+  double shift[4], share[4];
+  Quad shifts[4], shares[4];
+
+  HINGE_INLINE void spread() {
+    for (int r = 0; r < 4; ++r) {
+      shifts[r] = Quad{shift[r], shift[r], shift[r], shift[r]};
+      shares[r] = Quad{share[r], share[r], share[r], share[r]};
+    }
+  }
+  HINGE_INLINE void quad(const BlockOf<double>& block, double* k, std::size_t i) const {
     Quad gain, u;
     load_lanes(k + i, gain);
     for (int r = 0; r < 4; ++r) {
@@ -106,17 +135,38 @@ HINGE_INLINE void update(const BlockOf<double>& block, std::size_t first, const 
     }
     std::memcpy(k + i, &gain, sizeof gain);
   }
-  double* own = k + 4 * block.number;
-  for (int r = 0; r < 4; ++r) {
-    for (int i = 0; i < r; ++i) {
-      double& u = block.row[r][4 * block.number + static_cast<std::size_t>(i)];
-      const double before = u;
-      u = before + shift[r] * own[i];
-      own[i] += share[r] * before;
+  // The block's own coordinates.
+  HINGE_INLINE void finish(const BlockOf<double>& block, double* k) const {
+    double* own = k + 4 * block.number;
+    for (int r = 0; r < 4; ++r) {
+      for (int i = 0; i < r; ++i) {
+        double& u = block.row[r][4 * block.number + static_cast<std::size_t>(i)];
+        const double before = u;
+        u = before + shift[r] * own[i];
+        own[i] += share[r] * before;
+      }
+      own[r] += share[r];
     }
-    own[r] += share[r];
   }
-}
+  HINGE_INLINE void apply(const BlockOf<double>& block, std::size_t first, double* k) {
+    spread();
+    for (std::size_t i = 4 * first; i < 4 * block.number; i += 4) quad(block, k, i);
+    finish(block, k);
+  }
+  // The same from the first quad on, and f of the next block, whose columns come from memory meanwhile.
+  HINGE_INLINE void apply_and_look_ahead(const BlockOf<double>& block, const BlockOf<double>& next, const double* x,
+                                         double* k, double* f) {
+    spread();
+    Dots dots;
+    for (std::size_t i = 0; i < 4 * block.number; i += 4) {
+      quad(block, k, i);
+      dots.add(next, x, i / 4);
+    }
+    dots.add(next, x, block.number);
+    dots.finish(next, x, f);
+    finish(block, k);
+  }
+};
 
 // The arrays of a covariance, and the passes over them.
 struct Factored {
@@ -125,27 +175,13 @@ struct Factored {
   double* d;
   std::size_t* first;  // of each block: its first quad that is not 0
 
-  // Which quads of x a block meets.
-  struct Met {
-    const std::size_t* quads;
-    std::size_t count;
-    bool own;  // whether x is not 0 in the block's own coordinates
-  };
-  HINGE_INLINE static Met meet(const Spread& spread, std::size_t first, std::size_t b) {
-    const auto begin = std::lower_bound(spread.quads.begin(), spread.quads.end(), first);
-    const auto end = std::lower_bound(begin, spread.quads.end(), b);
-    return {spread.quads.data() + (begin - spread.quads.begin()), static_cast<std::size_t>(end - begin),
-            end != spread.quads.end() && *end == b};
-  }
-
   HINGE_INLINE static double size(std::size_t blocks, const double* u, const double* d, const std::size_t* first,
                                   const Spread& spread, double* all_f) {
     double sum = 0;
     for (std::size_t b = 0; b < blocks; ++b) {
       double f[4] = {};
-      const Met met = meet(spread, first[b], b);
-      if (met.count > 0 || met.own)
-        dots(BlockOf<const double>::at(u, b), spread.x.data(), met.quads, met.count, f);
+      const Met met(spread, first[b], b);
+      if (met.any()) met.dots(BlockOf<const double>::at(u, b), spread.x.data(), f);
       for (int r = 0; r < 4; ++r) sum += d[4 * b + r] * f[r] * f[r];
       if (all_f != nullptr) std::copy_n(f, 4, all_f + 4 * b);
     }
@@ -156,35 +192,41 @@ struct Factored {
   HINGE_INLINE void product(const double* f, double* k) const {
     std::fill_n(k, 4 * blocks, 0.0);
     for (std::size_t b = 0; b < blocks; ++b) {
-      double share[4];
-      const double still[4] = {};
-      for (int r = 0; r < 4; ++r) share[r] = d[4 * b + r] * f[4 * b + r];
-      if (share[0] != 0 || share[1] != 0 || share[2] != 0 || share[3] != 0)
-        update(BlockOf<double>::at(u, b), first[b], still, share, k);
+      Change change{};
+      for (int r = 0; r < 4; ++r) change.share[r] = d[4 * b + r] * f[4 * b + r];
+      change.apply(BlockOf<double>::at(u, b), first[b], k);
     }
   }
 
   HINGE_INLINE double narrow(const Spread& spread, double precision, double* k) const {
-    double sum = 0;
+    double sum = 0, f[4];
     std::size_t from = blocks;  // the first quad in which k is not 0
+    bool known = false;         // whether f is known already
     std::fill_n(k, 4 * blocks, 0.0);
     const double start = 1 / precision;
+    const double* const x = spread.x.data();
     for (std::size_t b = 0; b < blocks; ++b) {
-      const Met met = meet(spread, first[b], b);
-      if (met.count == 0 && !met.own) continue;
       const BlockOf<double> block = BlockOf<double>::at(u, b);
-      double f[4], shift[4], share[4];
-      dots({{block.row[0], block.row[1], block.row[2], block.row[3]}, b}, spread.x.data(), met.quads, met.count, f);
+      if (!known) {
+        const Met met(spread, first[b], b);
+        if (!met.any()) continue;
+        met.dots(block, x, f);
+      }
+      Change change{};
       for (int r = 0; r < 4; ++r) {
         double& variance = d[4 * b + r];
         const double before = start + sum;
-        share[r] = variance * f[r];
-        sum += share[r] * f[r];
-        shift[r] = -f[r] / before;
+        change.share[r] = variance * f[r];
+        sum += change.share[r] * f[r];
+        change.shift[r] = -f[r] / before;
         variance *= before / (start + sum);
       }
       from = first[b] = std::min({from, first[b], b});
-      update(block, from, shift, share, k);
+      known = from == 0 && b + 1 < blocks && first[b + 1] == 0 && Met(spread, 0, b + 1).all_below(b + 1);
+      if (known)
+        change.apply_and_look_ahead(block, BlockOf<double>::at(u, b + 1), x, k, f);
+      else
+        change.apply(block, from, k);
     }
     return sum;
   }
@@ -355,7 +397,7 @@ class Covariance final : public Shape {
   std::vector<double> d_;
   std::vector<std::size_t> first_;
   Spread spread_;
-  std::vector<double> f_, k_;
+  Buffer<double> f_, k_;
 
   struct Before {
     Buffer<double> u;
