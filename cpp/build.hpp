@@ -138,10 +138,13 @@ std::unique_ptr<Memory> build_flat_of(const Settings& s) {
   return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
 inline std::unique_ptr<Memory> build_flat(const Settings& s) {
-  if (s.geometry == "entropy")
-    return std::make_unique<Simplex>(std::max<std::size_t>(1, lanes_of(s)),
-                                     Simplex::Kind{s.scale, s.is_signed, s.paper, s.fit_intercept ? 1.0 : 0.0},
-                                     s.average_from > 0, s.task == "uniclass");
+  if (s.geometry == "entropy") {
+    const bool ordinal = s.task == "ordinal";
+    const double constant = ordinal ? -1 : s.fit_intercept ? 1 : 0;
+    const Simplex::Kind kind{s.scale, s.is_signed, s.paper, constant, ordinal, ordinal && s.sort_thresholds};
+    return std::make_unique<Simplex>(std::max<std::size_t>(1, lanes_of(s)), kind, s.average_from > 0,
+                                     s.task == "uniclass");
+  }
   return s.single ? build_flat_of<float>(s) : build_flat_of<double>(s);
 }
 

@@ -5,7 +5,7 @@
 // A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. Held as theta, the sum of what was in the exponents:
 // p+-_i = exp(+-theta_i)/Z. So a move adds to theta as one of other memories adds to w, features that an instance has
 // not cost nothing (lazy normalisation), nothing underflows for good, and a feature that was never seen has theta = 0,
-// the weight of the start. All lanes are on one simplex, and so are their extra coordinates (intercepts).
+// the weight of the start. All lanes are on one simplex, and so are their extra coordinates (intercepts, thresholds).
 //
 // The size of a direction v is q = (scale range(v)/2)^2, where -v counts if weights are signed: then
 //     2 KL(u||p) - 2 KL(u||p') >= tau (2 l - tau q - 2 l*)     (Hoeffding's inequality),
@@ -43,6 +43,8 @@ class Simplex final : public Memory, public Sizes {
     bool is_signed = true;
     bool paper = false;    // the sizes as printed in N03 (instances must not be negative)
     double constant = 0;   // the value of the extra coordinates in every instance
+    bool shared = false;   // as in Lanes: one w for all lanes, which differ in their extra coordinates
+    bool sorted = false;
   };
   Simplex(std::size_t lanes, Kind kind, bool averaging, bool distances)
       : Memory(largest, kind.constant * kind.constant, distances), kind_(kind), averaging_(averaging) {
@@ -53,14 +55,16 @@ class Simplex final : public Memory, public Sizes {
   std::size_t lanes() const override { return extras.size(); }
 
   void resize(std::size_t dimension) override {
-    if (averaging_) u.resize(dimension * lanes());
-    theta.resize(dimension * lanes());
+    if (averaging_) u.resize(dimension * held());
+    theta.resize(dimension * held());
     columns_ = dimension;
   }
+  // How many weights a column has.
+  std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   // New lanes start at the weight of the start; lanes that are given up must never have moved.
   void widen(std::size_t count) {
     const std::size_t before = lanes();
-    if (before > 0 && columns_ > 0) {
+    if (before > 0 && columns_ > 0 && !kind_.shared) {
       Buffer<double> wide_theta, wide_u;
       wide_theta.resize(columns_ * count);
       if (averaging_) wide_u.resize(columns_ * count);
@@ -133,6 +137,7 @@ class Simplex final : public Memory, public Sizes {
       visit(x, [&](const auto& features) { push(features, amounts); });
     if (raises_) sum_up();  // by what has become of theta
     raises_ = false;
+    if (kind_.sorted) sort_extras();
     const bool cancels = averaging_ && now.alpha * total() > 64 * kind_.scale * static_cast<double>(now.tallied);
     if (cancels) fold();
     if (now.work >= static_cast<std::int64_t>(coordinates()) || now.doubt > 1e-10 * total()) sum_up();
@@ -158,7 +163,7 @@ class Simplex final : public Memory, public Sizes {
   void rollback() override {
     undo_theta_.rollback();
     undo_u_.rollback();
-    columns_ = theta.size() / lanes();
+    columns_ = theta.size() / held();
     now = before_.now;
     extras = before_.extras;
     extra_us = before_.extra_us;
@@ -167,7 +172,7 @@ class Simplex final : public Memory, public Sizes {
   }
 
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
-    const std::size_t place = column * lanes() + lane;
+    const std::size_t place = column * held() + (kind_.shared ? 0 : lane);
     if (!averaged || now.tallied == 0) return unit() * up(theta[place]);
     return summed(place) / static_cast<double>(now.tallied);
   }
@@ -182,15 +187,15 @@ class Simplex final : public Memory, public Sizes {
   void start_at(const double* w, std::size_t size, const double* /*extras*/) override {
     resize(size);
     double sum = 0, least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < size * lanes(); ++i) sum += std::abs(w[i]), least = std::min(least, w[i]);
+    for (std::size_t i = 0; i < size * held(); ++i) sum += std::abs(w[i]), least = std::min(least, w[i]);
     const double count = static_cast<double>(coordinates());
     if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
       throw Refused(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
                                     : "w1 is outside of the simplex: it must be positive, with the sum scale");
     double low = 0, high = 1 / (2 * std::max(1.0, count));
     const auto masses = [&](double c) {
-      double mass = 2 * c * (count - static_cast<double>(size * lanes()));
-      for (std::size_t i = 0; i < size * lanes(); ++i) mass += std::hypot(w[i] / kind_.scale, 2 * c);
+      double mass = 2 * c * (count - static_cast<double>(size * held()));
+      for (std::size_t i = 0; i < size * held(); ++i) mass += std::hypot(w[i] / kind_.scale, 2 * c);
       return mass;
     };
     for (int step = 0; kind_.is_signed && step < 200; ++step) {
@@ -198,10 +203,10 @@ class Simplex final : public Memory, public Sizes {
       (masses(middle) > 1 ? high : low) = middle;
     }
     const double c = (low + high) / 2;
-    for (std::size_t r = 0; r < lanes(); ++r)
+    for (std::size_t r = 0; r < held(); ++r)
       for (std::size_t i = 0; i < size; ++i) {
         const double weight = w[r * size + i] / kind_.scale;
-        theta[i * lanes() + r] = kind_.is_signed ? std::asinh(weight / (2 * c)) : std::log(weight * count);
+        theta[i * held() + r] = kind_.is_signed ? std::asinh(weight / (2 * c)) : std::log(weight * count);
       }
     reach_ = look_for_reach();
     sum_up();
@@ -229,37 +234,43 @@ class Simplex final : public Memory, public Sizes {
   }
   double between(std::size_t /*r*/, std::size_t /*s*/) const override { return q_; }
   double pair(double q) const override { return q; }
+  double threshold(double q) const override { return q; }
   double moved(const double* amounts, std::size_t count) const override {
-    double most = 0;
-    for (std::size_t r = 0; r < count; ++r) most = std::max(most, std::abs(amounts[r]));
-    return q_ * most * most;
+    double most = 0, total = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+      most = std::max(most, std::abs(amounts[r]));
+      total += amounts[r];
+    }
+    if (!kind_.shared) return q_ * most * most;
+    const double along = visit(x_, [&](const auto& features) {
+      double largest = 0;
+      for (std::size_t j = 0; j < features.size; ++j) largest = std::max(largest, std::abs(features.value(j)));
+      return largest;
+    });
+    const double size = kind_.scale * std::max(std::abs(total) * along, most * std::abs(kind_.constant));
+    return size * size;
   }
 
-  // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step
-  // is what was wanted, or cap. The margin grows with alpha: its root by the Illinois method, which cannot leave the bracket.
   bool projects() const override { return true; }
   double project(std::size_t r, std::size_t s, double wanted, double cap) const override {
-    double low = 0, high = cap;
-    double below = margin_after(r, s, low) - wanted, above = margin_after(r, s, high) - wanted;
-    if (!(below < 0)) return 0;
-    if (!(above > 0)) return cap;
-    int side = 0;
-    for (int step = 0; step < 200 && high - low > 1e-16 * high; ++step) {
-      const double guess = (low * above - high * below) / (above - below);
-      const double alpha = guess > low && guess < high ? guess : (low + high) / 2;
-      const double gap = margin_after(r, s, alpha) - wanted;
-      if (gap == 0) return alpha;
-      if (gap < 0) {
-        low = alpha, below = gap;
-        if (side == -1) above /= 2;
-        side = -1;
-      } else {
-        high = alpha, above = gap;
-        if (side == 1) below /= 2;
-        side = 1;
-      }
-    }
-    return (low + high) / 2;
+    return visit(x_, [&](const auto& features) {
+      return projected(wanted, cap, [&](const auto& use) {  // x at r, -x at s
+        for (std::size_t j = 0; j < features.size; ++j) {
+          const std::size_t place = features.column(j) * lanes();
+          use(theta[place + r], features.value(j));
+          use(theta[place + s], -features.value(j));
+        }
+        if (kind_.constant != 0) use(extras[r], kind_.constant), use(extras[s], -kind_.constant);
+      });
+    });
+  }
+  double project(std::size_t lane, double side, double wanted, double cap) const override {
+    return visit(x_, [&](const auto& features) {
+      return projected(wanted, cap, [&](const auto& use) {
+        for (std::size_t j = 0; j < features.size; ++j) use(theta[features.column(j)], side * features.value(j));
+        use(extras[lane], side * kind_.constant);
+      });
+    });
   }
 
   double reach() const { return reach_; }
@@ -284,7 +295,7 @@ class Simplex final : public Memory, public Sizes {
   static constexpr double largest = 1e300;
   static constexpr double most_above_shift = 300;  // exp(300)^2 is still a number
 
-  std::size_t coordinates() const { return (columns_ + (kind_.constant != 0)) * lanes(); }
+  std::size_t coordinates() const { return columns_ * held() + (kind_.constant != 0 ? lanes() : 0); }
   // The weight of a coordinate, and its share of the mass, both times Z/scale.
   double up(double its_theta) const {
     if (kind_.is_signed && its_theta == 0) return 0;
@@ -316,8 +327,9 @@ class Simplex final : public Memory, public Sizes {
         square += value * value;
         values.meet(value);
         if (value == 0) continue;
-        for (std::size_t r = 0; r < lanes(); ++r) scores[r] += value * at(features.column(j) * lanes() + r);
+        for (std::size_t r = 0; r < held(); ++r) scores[r] += value * at(features.column(j) * held() + r);
       }
+      if (kind_.shared) std::fill_n(scores, lanes(), scores[0]);
       if (features.size < columns_) values.meet(0);
       if (kind_.constant != 0) values.meet(kind_.constant);
       double all = 0;
@@ -367,20 +379,34 @@ class Simplex final : public Memory, public Sizes {
 
   template <class Features>
   void push(const Features& x, const double* amounts) {
-    const auto each = [&](const auto& note) {
+    double total = 0;
+    for (std::size_t r = 0; r < lanes(); ++r) total += amounts[r];
+    const double* const its_amounts = kind_.shared ? &total : amounts;
+    const auto each = [&](const auto& use) {
       for (std::size_t j = 0; j < x.size; ++j)
-        for (std::size_t r = 0; r < lanes(); ++r)
-          if (amounts[r] != 0) note(x.column(j) * lanes() + r);
+        for (std::size_t r = 0; r < held(); ++r)
+          if (its_amounts[r] != 0) use(x.column(j) * held() + r, its_amounts[r] * x.value(j));
     };
-    const std::size_t moving = lanes() - static_cast<std::size_t>(std::count(amounts, amounts + lanes(), 0.0));
-    undo_theta_.note(x.size * moving, each);
-    if (averaging_) undo_u_.note(x.size * moving, each);
-    for (std::size_t j = 0; j < x.size; ++j)
-      for (std::size_t r = 0; r < lanes(); ++r)
-        add(theta[x.column(j) * lanes() + r], averaging_ ? &u[x.column(j) * lanes() + r] : nullptr,
-            kind_.scale * amounts[r] * x.value(j));
+    note(x.size * held(), [&](const auto& note_one) { each([&](std::size_t place, double) { note_one(place); }); });
+    each([&](std::size_t place, double more) {
+      add(theta[place], averaging_ ? &u[place] : nullptr, kind_.scale * more);
+    });
     for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
       add(extras[r], averaging_ ? &extra_us[r] : nullptr, kind_.scale * amounts[r] * kind_.constant);
+  }
+
+  // Thresholds that have crossed change places.
+  void sort_extras() {
+    if (std::is_sorted(extras.begin(), extras.end())) return;
+    for (std::size_t r = 0; r < lanes() && averaging_; ++r) extra_us[r] += now.alpha * up(extras[r]);
+    std::sort(extras.begin(), extras.end());
+    for (std::size_t r = 0; r < lanes() && averaging_; ++r) extra_us[r] -= now.alpha * up(extras[r]);
+  }
+
+  template <class Each>
+  void note(std::size_t count, const Each& each) {
+    undo_theta_.note(count, each);
+    if (averaging_) undo_u_.note(count, each);
   }
 
   template <class Features>
@@ -392,11 +418,9 @@ class Simplex final : public Memory, public Sizes {
   }
   // Uniclass: along x - w.
   void approach(double amount) {
-    const auto each = [&](const auto& note) {
-      for (std::size_t i = 0; i < columns_; ++i) note(i);
-    };
-    undo_theta_.note(columns_, each);
-    if (averaging_) undo_u_.note(columns_, each);
+    note(columns_, [&](const auto& note_one) {
+      for (std::size_t i = 0; i < columns_; ++i) note_one(i);
+    });
     for (std::size_t i = 0; i < columns_; ++i)
       add(theta[i], averaging_ ? &u[i] : nullptr, kind_.scale * amount * gaps_[i]);
   }
@@ -454,30 +478,47 @@ class Simplex final : public Memory, public Sizes {
     for (const double extra : extras) meet(extra);
   }
 
-  // The lead of lane r over s after a step of alpha: (x at r, -x at s).
-  double margin_after(std::size_t r, std::size_t s, double alpha) const {
-    return visit(x_, [&](const auto& features) {
-      const double step = alpha * kind_.scale;
-      double shift = now.shift;
-      const auto each = [&](const auto& use) {
-        for (std::size_t j = 0; j < features.size; ++j) {
-          const std::size_t place = features.column(j) * lanes();
-          use(theta[place + r], features.value(j));
-          use(theta[place + s], -features.value(j));
-        }
-        if (kind_.constant != 0) use(extras[r], kind_.constant), use(extras[s], -kind_.constant);
-      };
-      each([&](double its_theta, double value) { shift = std::max(shift, std::abs(its_theta + step * value)); });
-      if (shift <= now.shift + most_above_shift) shift = now.shift;
-      double sum = total() * std::exp(now.shift - shift), lead = 0;
-      each([&](double its_theta, double value) {
-        const double after = its_theta + step * value;
-        const double plus = std::exp(after - shift), minus = std::exp(-after - shift);
-        sum += (plus - std::exp(its_theta - shift)) + (minus - std::exp(-its_theta - shift));
-        lead += value * (plus - minus);
-      });
-      return kind_.scale * lead / sum;
+  // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step is
+  // what was wanted, or cap. `each` calls use(theta, value) for the coordinates of the constraint. The margin grows with
+  // alpha: its root by the Illinois method, which cannot leave the bracket.
+  template <class Each>
+  double projected(double wanted, double cap, const Each& each) const {
+    double low = 0, high = cap;
+    double below = margin_after(low, each) - wanted, above = margin_after(high, each) - wanted;
+    if (!(below < 0)) return 0;
+    if (!(above > 0)) return cap;
+    int side = 0;
+    for (int step = 0; step < 200 && high - low > 1e-16 * high; ++step) {
+      const double guess = (low * above - high * below) / (above - below);
+      const double alpha = guess > low && guess < high ? guess : (low + high) / 2;
+      const double gap = margin_after(alpha, each) - wanted;
+      if (gap == 0) return alpha;
+      if (gap < 0) {
+        low = alpha, below = gap;
+        if (side == -1) above /= 2;
+        side = -1;
+      } else {
+        high = alpha, above = gap;
+        if (side == 1) below /= 2;
+        side = 1;
+      }
+    }
+    return (low + high) / 2;
+  }
+  template <class Each>
+  double margin_after(double alpha, const Each& each) const {
+    const double step = alpha * kind_.scale;
+    double shift = now.shift;
+    each([&](double its_theta, double value) { shift = std::max(shift, std::abs(its_theta + step * value)); });
+    if (shift <= now.shift + most_above_shift) shift = now.shift;
+    double sum = total() * std::exp(now.shift - shift), lead = 0;
+    each([&](double its_theta, double value) {
+      const double after = its_theta + step * value;
+      const double plus = std::exp(after - shift), minus = std::exp(-after - shift);
+      sum += (plus - std::exp(its_theta - shift)) + (minus - std::exp(-its_theta - shift));
+      lead += value * (plus - minus);
     });
+    return kind_.scale * lead / sum;
   }
 
   double look_for_reach() const override {

@@ -19,7 +19,9 @@ class Ordinal final : public Rule {
       : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
-    const double size = scores.q + 1, rank = truth.number();
+    const Sizes* sizes = scores.sizes;
+    const double size = sizes == nullptr ? scores.q + 1 : sizes->threshold(scores.q), rank = truth.number();
+    const bool exact = sizes != nullptr && sizes->projects() && projection_.projects() && !only_worst_;
     const auto side = [&](std::size_t j) { return static_cast<double>(j) < rank ? 1.0 : -1.0; };
     if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
       throw Refused("there is no rank " + std::to_string(rank));
@@ -36,7 +38,9 @@ class Ordinal final : public Rule {
       const double margin = side(j) * scores.of[j];
       amounts[j] = 0;
       if (!projection_.active(margin) || (only_worst_ && j != worst)) continue;
-      const double alpha = projection_.alpha(margin, size, weight, nu_.empty() ? 1 : nu_[j]);
+      const double nu = nu_.empty() ? 1 : nu_[j];
+      const double alpha = exact ? projection_.exact(*sizes, j, side(j), weight / nu)
+                                 : projection_.alpha(margin, size, weight, nu);
       active += 1;
       gain += alpha * projection_.loss(margin);
       move.length += alpha;
@@ -49,7 +53,8 @@ class Ordinal final : public Rule {
       squares += amounts[j] * amounts[j];
     }
     move.length /= active;
-    move.progress = 2 * gain / active - (total * total * scores.q + squares);
+    const double moved = sizes == nullptr ? total * total * scores.q + squares : sizes->moved(amounts, scores.count);
+    move.progress = 2 * gain / active - moved;
     return move;
   }
 

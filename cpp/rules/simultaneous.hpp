@@ -32,8 +32,9 @@ class Projection {
   }
   // The same where the step has no formula.
   bool projects() const { return scheme_ != Scheme::simperc; }
-  double exact(const Sizes& sizes, std::size_t r, std::size_t s, double weight) const {
-    return sizes.project(r, s, margin_, step_.C * weight);
+  template <class Other>  // a label s, or a side
+  double exact(const Sizes& sizes, std::size_t r, Other other, double weight) const {
+    return sizes.project(r, other, margin_, step_.C * weight);
   }
 
  private:

@@ -99,7 +99,7 @@ _ALGORITHMS = (
         "the second-order perceptron; `initial_variance` is 1/a",
     ),
     Algorithm(
-        "multiplicative", ("classification", "regression", "uniclass", "multilabel"),
+        "multiplicative", ("classification", "multilabel", "ordinal", "regression", "uniclass"),
         {"step": "pa", "selection": "max", "geometry": "entropy"}, "N03", "N03 Thm 4", "pa on the simplex",
     ),
 )  # fmt: skip

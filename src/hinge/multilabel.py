@@ -77,8 +77,6 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         max_covariance: float = parameters.default("max_covariance"),
         eta: float = parameters.default("eta"),
         scale: float = parameters.default("scale"),
-        signed: bool = parameters.default("signed"),
-        entropy_step: str = parameters.default("entropy_step"),
         w1: npt.ArrayLike | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
@@ -110,8 +108,6 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         self.max_covariance = max_covariance
         self.eta = eta
         self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
         self.w1 = w1
         self.average = average
         self.classes = classes

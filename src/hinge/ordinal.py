@@ -67,6 +67,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
         max_covariance: float = parameters.default("max_covariance"),
+        scale: float = parameters.default("scale"),
         w1: npt.ArrayLike | dict[str, float] | None = parameters.default("w1"),
         average: bool | int = parameters.default("average"),
         classes: Sequence[Any] | None = parameters.default("classes"),
@@ -93,6 +94,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.initial_variance = initial_variance
         self.covariance_update = covariance_update
         self.max_covariance = max_covariance
+        self.scale = scale
         self.w1 = w1
         self.average = average
         self.classes = classes

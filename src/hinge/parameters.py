@@ -33,7 +33,7 @@ _CLASSIFICATION = ("classification",)
 _LABELS = ("classification", "multilabel", "ordinal", "prototype")
 _LINEAR = ("classification", "regression", "multilabel")
 _SHAPED = ("classification", "regression", "multilabel", "ordinal")
-_SIMPLEX = ("classification", "regression", "uniclass", "multilabel")
+_SIMPLEX = ("classification", "regression", "uniclass")
 
 PARAMETERS: dict[str, Parameter] = {
     p.name: p
@@ -166,12 +166,12 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "geometry",
             "euclidean",
-            "'euclidean', 'mahalanobis', 'diagonal' (both not for uniclass) or 'entropy' (not for ordinal)",
+            "'euclidean', 'mahalanobis', 'diagonal' (both not for uniclass) or 'entropy'",
             accepts.one_of(*GEOMETRIES),
             "What close means. 'mahalanobis': a full covariance, one for all labels, narrows where something was "
             "learned (PAM, AROW); its cost and memory grow with the square of the features. 'diagonal': a variance for "
             "each feature. 'entropy': weights on a simplex, multiplicative updates.",
-            tuple(dict.fromkeys((*_SHAPED, *_SIMPLEX))),
+            (*_SHAPED, "uniclass"),
         ),
         Parameter(
             "covariance_regularizer",
@@ -222,7 +222,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.real(0),
             "geometry='entropy': the sum of all |weights| is at most this. Scores are at most scale times the largest "
             "value, so that a margin may be out of reach if it is small.",
-            _SIMPLEX,
+            (*_SHAPED, "uniclass"),
         ),
         Parameter(
             "signed",
@@ -469,10 +469,6 @@ def _check_geometry(task: str, values: Mapping[str, Any]) -> None:
 def _check_entropy(task: str, values: Mapping[str, Any]) -> None:
     step, selection = values.get("step", "pa1"), values.get("selection", "max")
     is_signed, w1 = values.get("signed", True), values.get("w1")
-    if task == "ordinal":
-        raise ValueError(
-            "geometry='entropy' is not for ordinal; use 'euclidean', 'diagonal' or 'mahalanobis'"
-        )
     if step == "perceptron":
         raise ValueError("geometry='entropy' does not go with step='perceptron'; use 'pa', 'pa1' or 'pa2'")
     if selection == "mira":
@@ -485,7 +481,9 @@ def _check_entropy(task: str, values: Mapping[str, Any]) -> None:
         raise ValueError("geometry='entropy' has a fixed radius: give radius, not max_radius")
     if isinstance(w1, str) and w1 == "first":
         raise ValueError("geometry='entropy' starts on the simplex, not at the first instance: give w1=None")
-    if not is_signed and (task == "multilabel" or selection != "max" or values.get("cost") is not None):
+    if not is_signed and (
+        task in ("multilabel", "ordinal") or selection != "max" or values.get("cost") is not None
+    ):
         raise ValueError(
             "signed=False is for one w: two classes with selection='max', regression, or uniclass"
         )

@@ -272,8 +272,6 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         max_covariance: float = parameters.default("max_covariance"),
         eta: float = parameters.default("eta"),
         scale: float = parameters.default("scale"),
-        signed: bool = parameters.default("signed"),
-        entropy_step: str = parameters.default("entropy_step"),
         average: bool | int = parameters.default("average"),
         max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
@@ -294,8 +292,6 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.max_covariance = max_covariance
         self.eta = eta
         self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
         self.average = average
         self.max_labels = max_labels
         self.hash_bits = hash_bits
