@@ -110,7 +110,7 @@ def algorithms(task: str | None = None) -> list[Algorithm]:
 
     >>> import hinge
     >>> [algorithm.name for algorithm in hinge.algorithms("ordinal")]
-    ['pa', 'pa1', 'pa2', 'simperc', 'conproj', 'simproj']
+    ['pa', 'pa1', 'pa2', 'simperc', 'conproj', 'simproj', 'pam', 'pam1', 'pam2', 'arow', 'multiplicative']
     >>> print(hinge.algorithms()[1])
     pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, uniclass]
     """  # noqa: E501

@@ -217,11 +217,11 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "scale",
-            1.0,
+            10.0,
             "a finite number greater than 0",
             accepts.real(0),
-            "geometry='entropy': the sum of all |weights| is at most this. Scores are at most scale times the largest "
-            "value, so that a margin may be out of reach if it is small.",
+            "geometry='entropy': the sum of all |weights| is at most this (1: the probability simplex). Scores are "
+            "at most scale times the largest value: a margin may be out of reach of a small one.",
             (*_SHAPED, "uniclass"),
         ),
         Parameter(
