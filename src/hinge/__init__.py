@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .regressor import PARegressor as PARegressor
     from .statistics import Statistics as Statistics
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _WHERE = {
     "Algorithm": "catalogue",
