@@ -41,6 +41,8 @@ class Ours:
             options.setdefault("fit_intercept", False)
         if task in ("uniclass", "ordinal"):
             options.pop("fit_intercept", None)
+        if options.get("geometry") == "entropy":
+            options.setdefault("scale", 1.0)
         if k is not None:
             options["classes"] = list(range(k))
         elif task == "classification":

@@ -34,7 +34,9 @@ GEOMETRIES = (
 def make(task, geometry, k=None, **options):
     """The twin of hinge.Learner(task, geometry=geometry, ...); with k the labels are 0..k-1 and have a lane each."""
     if geometry == "entropy":
-        return EntropyReference(task, **options) if k is None else EntropyLabels(k, **options)
+        if k is None:
+            return EntropyReference(task, **options)
+        return EntropyOrdinal(k, **options) if task == "ordinal" else EntropyLabels(k, **options)
     if task == "ordinal":
         return SecondOrderOrdinal(k, geometry=geometry, **options)
     if k is not None:
@@ -294,8 +296,8 @@ def entropy_alpha(p, z, margin, C):
     return (low + high) / 2
 
 
-class EntropyLabels(Labels):
-    """One simplex over all labels and both signs: W = scale (p[0] - p[1])."""
+class Entropy:
+    """What many labels and ranks add to a Euclidean twin: the state, scale (p[0] - p[1]), is on one simplex."""
 
     def __init__(self, k, *, scale=1.0, **options):
         super().__init__(k, **options)
@@ -306,19 +308,9 @@ class EntropyLabels(Labels):
         self.scale, self.p = scale, None
 
     def start(self, x):
-        shape = (2, self.k, len(self.extend(x)))
-        self.p = np.full(shape, 1 / np.prod(shape))
-        if self.W1 is not None:
-            super().start(x)
-            self.p = np.stack(nearest_to_uniform(self.state / self.scale))
+        super().start(x)
+        self.p = np.stack(nearest_to_uniform(self.state / self.scale))
         self.state = self.scale * (self.p[0] - self.p[1])
-
-    def norms(self, x):
-        """A pair moves two lanes by x and -x: the range is 2 scale |x|_inf."""
-        return self.largest_q(x, None) * (1 - np.eye(self.k))
-
-    def largest_q(self, x, Y):
-        return (self.scale * np.max(np.abs(self.extend(x)))) ** 2
 
     def square(self, move):
         return (self.scale * np.max(np.abs(move))) ** 2
@@ -327,8 +319,8 @@ class EntropyLabels(Labels):
         active = np.flatnonzero(margins < self.margin if self.selection == "simproj" else margins <= 0)
         found = np.zeros(len(margins))
         for j in active:
-            a = np.outer(directions[j], self.extend(x))
-            z, cap = self.scale * np.stack([a, -a]).ravel(), C / nu[j] if nu[j] > 0 else np.inf
+            row = self.direction(x, directions[j])
+            z, cap = self.scale * np.stack([row, -row]).ravel(), C / nu[j] if nu[j] > 0 else np.inf
             if q[j] <= TINY:
                 continue
             alpha = cap if self.selection == "simperc" else entropy_alpha(self.p.ravel(), z, self.margin, cap)
@@ -338,3 +330,26 @@ class EntropyLabels(Labels):
     def move(self, move, x, weight):
         self.p = multiplied(self.p, self.scale * np.stack([move, -move]))
         self.state = self.scale * (self.p[0] - self.p[1])
+
+
+class EntropyLabels(Entropy, Labels):
+    """A pair moves two lanes by x and -x: the range is 2 scale |x|_inf."""
+
+    def norms(self, x):
+        return self.largest_q(x, None) * (1 - np.eye(self.k))
+
+    def largest_q(self, x, Y):
+        return (self.scale * np.max(np.abs(self.extend(x)))) ** 2
+
+
+class EntropyOrdinal(Entropy, Ordinal):
+    """w and the thresholds are on one simplex."""
+
+    def largest_q(self, x, y):
+        return (self.scale * max(1.0, np.max(np.abs(x)))) ** 2
+
+    def tidy(self):
+        if self.sort_thresholds:
+            n = len(self.state) - self.k + 1
+            order = np.append(np.arange(n), n + np.argsort(self.thresholds, kind="stable"))
+            self.p, self.state = self.p[:, order], self.state[order]

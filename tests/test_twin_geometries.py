@@ -292,6 +292,24 @@ def test_labels_with_entropy(selection, step, task, container):
     play(task, ours, twin, events, truths(task, rng, 35), more)
 
 
+@pytest.mark.parametrize("sort_thresholds", [False, True])
+@pytest.mark.parametrize(
+    ("selection", "step", "container"),
+    [
+        *itertools.product(("max",), ("pa", "pa1", "pa2"), CONTAINERS),
+        *itertools.product(("simperc", "simproj", "conproj"), ("pa1",), CONTAINERS),
+    ],
+)
+def test_ranks_with_entropy(selection, step, container, sort_thresholds):
+    rng = np.random.default_rng(63)
+    more = step == "pa1"
+    options = {"selection": selection, "step": step, "average": more, "C": 0.1, "scale": 4.0, "margin": 0.3}
+    options |= {"geometry": "entropy", "sort_thresholds": sort_thresholds}
+    ours, twin = Ours("ordinal", container, K, **options), make("reference", "ordinal", k=K, **options)
+    events = list(instances(rng, 30, weighted=more, repeats=False))
+    play("ordinal", ours, twin, events, truths("ordinal", rng, 30), more)
+
+
 @pytest.mark.parametrize("options", [{"cost": COST}, {"selection": "conproj", "nu": NU + 0.1}], ids=str)
 def test_costs_and_weighted_constraints_with_entropy(options):
     rng = np.random.default_rng(59)
@@ -360,3 +378,17 @@ def test_a_plain_simplex_that_is_pushed_down(task):
         assert (ours.w >= 0).all()
         assert ours.w.sum() == pytest.approx(4.0, rel=1e-9)
     assert ours.statistics.updates == 400
+
+
+@pytest.mark.parametrize("seed", [185, 12, 18, 87, 85])
+def test_the_average_on_a_simplex_of_large_steps(seed):
+    """Weights go from one corner to another in a step or two; the average remembers where they were."""
+    rng = np.random.default_rng(seed)
+    options = {"geometry": "entropy", "step": "pa", "scale": 0.13, "average": True}
+    ours, twin = Ours("regression", "dense", **options), make("reference", "regression", **options)
+    for _ in range(30):
+        x, y = rng.normal(size=3) * [0.3, 1, 3], rng.normal()
+        ours.learn(x, y)
+        twin.learn(x, y)
+        close(ours.state, twin.state, "state")
+        close(ours.average_w, twin.average_w, "average")

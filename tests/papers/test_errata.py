@@ -132,7 +132,9 @@ def test_E18_theorem_4_of_n03_for_uniclass(kind, n, radius, factor):
     ranged = paper_uniclass(kind, n, radius, 400, entropy_step="range").statistics
     X, u = np.tile(np.eye(n)[0], (400, 1)), np.eye(n)[0]
     for rule, statistics, B in [("paper", literal, 32), ("range", ranged, 2)]:
-        c = entropy_comparator("uniclass", X, None, u, signed=False, entropy_step=rule, radius=radius)
+        c = entropy_comparator(
+            "uniclass", X, None, u, scale=1.0, signed=False, entropy_step=rule, radius=radius
+        )
         guarantee = find(guarantees("pa", statistics, c), "N03 Theorem 4 (resolved)", "squared loss and loss")
         assert guarantee.suffered == pytest.approx(left(statistics))
         assert guarantee.guaranteed == pytest.approx(B / 2 * math.log(n))

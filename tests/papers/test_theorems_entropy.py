@@ -10,7 +10,13 @@ import pytest
 
 from geometry_learners import KINDS, make
 from geometry_streams import K, holds, label_stream
-from hinge.bounds_geometries import divergence, entropy_comparator, entropy_label_comparator, guarantees
+from hinge.bounds_geometries import (
+    divergence,
+    entropy_comparator,
+    entropy_label_comparator,
+    entropy_ordinal_comparator,
+    guarantees,
+)
 from label_streams import eighths, find
 
 
@@ -102,12 +108,17 @@ ENTROPY_EXPECTED = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("task", ["classification", "multilabel"])
 @pytest.mark.parametrize(
-    ("selection", "step"),
+    ("task", "selection", "step"),
     [
-        *((s, step) for s in ("max", "prediction") for step in ("pa", "pa1", "pa2")),
-        *((s, "pa1") for s in ("simperc", "conproj", "simproj")),
+        (task, selection, step)
+        for task, selection, step in itertools.product(
+            ("classification", "multilabel", "ordinal"),
+            ("max", "prediction", "simperc", "conproj", "simproj"),
+            ("pa", "pa1", "pa2"),
+        )
+        if (step == "pa1" or selection in ("max", "prediction"))
+        and (task, selection) != ("ordinal", "prediction")
     ],
 )
 def test_the_theorems_of_many_labels_with_entropy(kind, task, selection, step):
@@ -118,13 +129,17 @@ def test_the_theorems_of_many_labels_with_entropy(kind, task, selection, step):
         scale = float(rng.choice([1.0, 2.0]) * max(0.5, np.abs(u).sum()))
         if not len(X):
             continue
-        Rinf2 = (scale * np.abs(X).max()) ** 2
+        Rinf2 = (scale * max(np.abs(X).max(), 1.0 if task == "ordinal" else 0.0)) ** 2
         C = float(rng.choice([0.3, 1.0, 1.9, 5.0])) / max(Rinf2, 0.1)
         learner = make(kind, task, K, geometry="entropy", step=step, C=C, scale=scale, selection=selection)
         for x, Y in zip(X, y, strict=True):
             learner.learn(x, Y)
         for rival in [u] if realizable else [u, 0 * u, u / 3]:
-            c = entropy_label_comparator(X, y, rival, scale=scale, selection=selection)
+            if task == "ordinal":
+                w, b = rival[: X.shape[1]], rival[X.shape[1] :]
+                c = entropy_ordinal_comparator(X, y, w, b, scale=scale, selection=selection)
+            else:
+                c = entropy_label_comparator(X, y, rival, scale=scale, selection=selection)
             assert (c.largest_q, c.obstacle) == (pytest.approx(Rinf2), "")
             assert not realizable or c.loss == 0
             holds(guarantees(step, learner.statistics, c, C=C), seen)
@@ -152,7 +167,7 @@ def test_one_example_nearly_reaches_the_entropy_bounds(kind):
     ]:
         learner = make(kind, "classification", geometry="entropy", step=step, C=C, margin=m)
         learner.learn([1.0], 1)
-        c = entropy_comparator("classification", [[1.0]], [1], [m], margin=m)
+        c = entropy_comparator("classification", [[1.0]], [1], [m], scale=1.0, margin=m)
         assert c.distance2 == pytest.approx(twice)
         [guarantee] = [g for g in guarantees(step, learner.statistics, c, C=C) if g.theorem == theorem]
         assert guarantee.guaranteed == pytest.approx(twice if step == "pa" else twice / m**2)
@@ -163,7 +178,7 @@ def test_one_example_nearly_reaches_the_entropy_bounds(kind):
         )
         learner.learn([1.0], 1)
         u = np.array([[-m / 2], [m / 2]])
-        c = entropy_label_comparator([[1.0]], [1], u, margin=m, selection=selection)
+        c = entropy_label_comparator([[1.0]], [1], u, scale=1.0, margin=m, selection=selection)
         guarantee = find(guarantees("pa1", learner.statistics, c, C=m), theorem, "mistakes")
         assert guarantee.guaranteed == pytest.approx(twice / m**2)
         assert guarantee.suffered == 1
@@ -195,7 +210,7 @@ def test_the_divergence_of_signed_weights():
     found = guarantees(
         "pa1",
         make("reference", "classification", geometry="entropy").statistics,
-        entropy_comparator("classification", np.zeros((0, 2)), [], [1.0, 1.0]),
+        entropy_comparator("classification", np.zeros((0, 2)), [], [1.0, 1.0], scale=1.0),
     )
     assert found
     assert not any(g.applicable for g in found)
