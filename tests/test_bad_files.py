@@ -354,6 +354,15 @@ def test_a_file_of_the_first_version_is_read():
         model.learn_one(x, y)
     header, tensors = model.to_parts()
     new = {"selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "max_labels"}
+    new |= {
+        "geometry",
+        "covariance_regularizer",
+        "initial_variance",
+        "covariance_update",
+        "max_covariance",
+        "eta",
+    }
+    new |= {"scale", "signed", "entropy_step"}
     old = {name: value for name, value in header.items() if name not in ("lanes", "closed")}
     old["parameters"] = {n: value for n, value in header["parameters"].items() if n not in new}
     again = hinge.Learner.from_parts(old, {**tensors, "reals": tensors["reals"][:10]})

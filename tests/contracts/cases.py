@@ -107,15 +107,86 @@ def _labelled():
                 yield task, {"C": 0.3, **rule, **more}
 
 
+# The geometries: each shape with each step, and the tasks with some of their selections.
+SHAPED = [
+    *(("classification", "mahalanobis", {"step": step}) for step in ("pa", "pa1", "pa2", "perceptron", "cw")),
+    *(("classification", "diagonal", {"step": step}) for step in ("pa", "pa1", "pa2", "perceptron", "cw")),
+    ("classification", "diagonal", {"step": "pa2", "covariance_update": "drop"}),
+    ("classification", "diagonal", {"step": "cw", "covariance_update": "drop"}),
+    ("classification", "mahalanobis", {"step": "pa1", "selection": "conproj"}),
+    ("regression", "mahalanobis", {"step": "pa"}),
+    ("regression", "mahalanobis", {"step": "pa2", "covariance_regularizer": 0.3, "initial_variance": 4.0}),
+    ("regression", "diagonal", {"step": "pa1"}),
+    ("regression", "diagonal", {"step": "pa", "covariance_update": "drop"}),
+    *(("multiclass", "mahalanobis", {"step": step}) for step in ("pa1", "pa2", "perceptron", "cw")),
+    ("multiclass", "mahalanobis", {"step": "pa1", "selection": "simproj", "nu": NU}),
+    ("multiclass", "mahalanobis", {"step": "pa1", "selection": "mira"}),
+    ("multiclass", "mahalanobis", {"step": "pa2", "cost": COST, "selection": "prediction"}),
+    ("multiclass", "diagonal", {"step": "cw"}),
+    ("multiclass", "diagonal", {"step": "perceptron", "selection": "uniform"}),
+    ("multiclass", "diagonal", {"step": "pa1", "selection": "simperc", "covariance_update": "drop"}),
+    ("multiclass", "diagonal", {"step": "pa", "selection": "conproj"}),
+    ("multilabel", "mahalanobis", {"step": "pa1", "threshold": "learned"}),
+    ("multilabel", "mahalanobis", {"step": "cw", "threshold": 0.1}),
+    ("multilabel", "mahalanobis", {"step": "pa2", "selection": "simproj", "threshold": "learned"}),
+    ("multilabel", "diagonal", {"step": "perceptron", "threshold": "learned"}),
+    ("multilabel", "diagonal", {"step": "pa1", "selection": "mira", "threshold": 0.1}),
+    ("ordinal", "mahalanobis", {"step": "pa", "selection": "max"}),
+    ("ordinal", "mahalanobis", {"step": "pa1", "selection": "simproj"}),
+    ("ordinal", "diagonal", {"step": "pa1", "selection": "simperc"}),
+    ("ordinal", "diagonal", {"step": "pa2", "selection": "conproj", "covariance_update": "drop"}),
+    *(("classification", "entropy", {"step": step}) for step in ("pa", "pa1", "pa2")),
+    ("classification", "entropy", {"step": "pa1", "signed": False}),
+    ("regression", "entropy", {"step": "pa"}),
+    ("regression", "entropy", {"step": "pa2", "signed": False}),
+    ("uniclass", "entropy", {"step": "pa"}),
+    ("uniclass", "entropy", {"step": "pa1", "signed": False}),
+    ("multiclass", "entropy", {"step": "pa"}),
+    ("multiclass", "entropy", {"step": "pa2", "selection": "prediction"}),
+    ("multiclass", "entropy", {"step": "pa1", "cost": COST}),
+    ("multiclass", "entropy", {"step": "pa1", "selection": "simproj"}),
+    (
+        "multiclass",
+        "entropy",
+        {"step": "pa1", "selection": "conproj", "nu": {"ant": {"bee": 2.0, "cat": 0.5}}},
+    ),
+    ("multilabel", "entropy", {"step": "pa1", "threshold": "learned"}),
+    ("multilabel", "entropy", {"step": "pa1", "selection": "simperc", "threshold": 0.1}),
+]
+
+
+def _shaped():
+    """With ways to count and to keep, in turns."""
+    ways = [
+        (False, "float64", None, True),
+        (True, "float64", None, False),
+        (True, "float32", 6, True),
+        (9, "float64", None, True),
+        (False, "float32", None, False),
+        (True, "float64", 6, False),
+        (True, "float64", None, True),
+    ]
+    for number, (task, geometry, rule) in enumerate(SHAPED):
+        average, dtype, hash_bits, fit_intercept = ways[number % 7]
+        more = {"average": average, "dtype": dtype, "hash_bits": hash_bits}
+        if task not in ("ordinal", "uniclass"):
+            more["fit_intercept"] = fit_intercept
+        if geometry == "entropy":  # else no margin of 1 is within reach
+            more["scale"] = 1.5 if task == "uniclass" else 6.0
+        yield task, {"C": 0.3, "geometry": geometry, **rule, **more}
+
+
 LABELLED = list(_labelled())
-ALL = [*_learners(), *LABELLED]
+GEOMETRIES = list(_shaped())
+WITH_COVARIANCE = [(task, options) for task, options in GEOMETRIES if options["geometry"] != "entropy"]
+ALL = [*_learners(), *LABELLED, *GEOMETRIES]
 # One of each step, and one of each option.
 SOME = [
     (task, options)
     for task, options in _learners()
     if (options["average"], options["dtype"], options["hash_bits"])
     in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
-] + LABELLED[::5]
+] + [*LABELLED[::5], *GEOMETRIES[::3]]
 VOCABULARY = [(task, options) for task, options in ALL if options["hash_bits"] is None]
 
 
@@ -126,7 +197,11 @@ def name(case):
     if isinstance(case, dict):
         return (
             "-".join(
-                str(v) if k in ("step", "selection") else k if isinstance(v, (dict, list)) else f"{k}={v}"
+                str(v)
+                if k in ("step", "selection", "geometry")
+                else k
+                if isinstance(v, (dict, list))
+                else f"{k}={v}"
                 for k, v in case.items()
                 if k != "C" and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
             )
@@ -141,6 +216,22 @@ def new(task, options, **more):
     if task == "uniclass" and options.get("max_radius") is None:
         more.setdefault("radius", 0.8)
     return hinge.Learner("classification" if task == "multiclass" else task, **{**more, **options})
+
+
+def starts_at_first(task, options):
+    """Whether the first instance is no round, but becomes the centre."""
+    return task == "uniclass" and options.get("geometry") != "entropy"
+
+
+def named_first(learner):
+    """Learns from dicts as from arrays that are named: all features are known before the first event.
+
+    That matters on a simplex only. Its weights add up, so a feature that is not known yet takes nothing of them, and
+    one that comes takes its part of them from the others; in other geometries it has a weight of 0 until then.
+    """
+    if learner.parameters["geometry"] == "entropy":
+        learner.name_columns(NAMES)
+    return learner
 
 
 def stream(task, count=60, seed=0):
@@ -217,6 +308,15 @@ def weights_by_name(learner):
         weights = np.atleast_2d(learner.weights.astype(float))
         weights = np.pad(weights, ((0, 0), (0, max(0, WIDTH - learner.n_features))))
     return weights if learner.many_scores else weights[0]
+
+
+def covariance_by_name(learner):
+    """The covariance (or the variances) in the order of NAMES, which must all be known."""
+    found = learner.covariance
+    if learner.feature_names and learner.feature_names[0] != 0:
+        places = [learner.feature_names.index(name) for name in NAMES]
+        return found[places] if found.ndim == 1 else found[np.ix_(places, places)]
+    return found[:WIDTH] if found.ndim == 1 else found[:WIDTH, :WIDTH]
 
 
 def number(score):

@@ -25,8 +25,10 @@ from cases import (
     WIDTH,
     as_dict,
     as_dicts,
+    covariance_by_name,
     csr,
     name,
+    named_first,
     new,
     number,
     numbered,
@@ -34,6 +36,7 @@ from cases import (
     one,
     part,
     rows_for,
+    starts_at_first,
     state,
     stream,
     tensors,
@@ -59,6 +62,8 @@ def same(ours, theirs, options):
         close(ours.radius, theirs.radius, options, "radius")
     if ours.task == "ordinal":
         close(ours.thresholds, theirs.thresholds, options, "thresholds")
+    if ours.parameters["geometry"] in ("mahalanobis", "diagonal"):
+        close(covariance_by_name(ours), covariance_by_name(theirs), options, "covariance")
     assert ours.statistics.rounds == theirs.statistics.rounds
     assert ours.statistics.updates == theirs.statistics.updates
     close(ours.statistics.loss, theirs.statistics.loss, options, "loss")
@@ -84,9 +89,11 @@ def test_predict_is_pure(task, options):
             learner.predict_one(event)
             learner.score_one(event)
             learner.explain_one(event)
+            look_at_covariance(options, learner, lambda m, x=event: m.confidence_one(x))
         if way == 0:
             learner.scores(rows)
             learner.scores(csr(rows))
+            look_at_covariance(options, learner, lambda m: m.confidence(csr(rows)))
         elif options["hash_bits"] is None:
             learner.scores(pd.DataFrame(X, columns=NAMES).assign(new=1.0))
         assert len({repr(learner), str(learner.statistics), str(learner.weights), str(learner.radius)}) == 4
@@ -95,12 +102,19 @@ def test_predict_is_pure(task, options):
         assert state(learner) == before
 
 
+def look_at_covariance(options, learner, look):
+    if options.get("geometry") in ("mahalanobis", "diagonal"):
+        look(learner)
+        assert np.isfinite(learner.covariance).all()
+
+
 @every_learner
 def test_scores_are_those_of_the_events(task, options):
     """score_one = scores, before and after learning; predict_one says the same."""
     X, y, _ = stream(task)
     learner = new(task, options)
-    assert np.all(number(learner.score_one({})) == (learner.radius if task == "uniclass" else 0.0))
+    if options.get("signed", True):  # else all weights are positive
+        assert np.all(number(learner.score_one({})) == (learner.radius if task == "uniclass" else 0.0))
     learner.learn_many(as_dicts(X), y)
     if options["hash_bits"] is None:
         scores = learner.scores(pd.DataFrame(X, columns=NAMES))
@@ -119,8 +133,8 @@ def said_by(task, options, learner, x):
         return {label for label, its in score.items() if its > threshold}
     if task == "ordinal":
         return RANKS[next((j for j, b in enumerate(learner.thresholds) if score < b), len(RANKS) - 1)]
-    if task == "multiclass":
-        return CLASSES[int(np.argmax(number(score)))]
+    if isinstance(score, dict):
+        return {"multiclass": CLASSES, "classification": LABELS}[task][int(np.argmax(number(score)))]
     return {
         "classification": LABELS[int(score > 0)],
         "regression": score,
@@ -161,7 +175,7 @@ def test_a_batch_is_its_rows(task, options, container):
         chunk = slice(start, start + 13)
         chunks.learn(container(X[chunk]), part(y, chunk), weights[chunk])
     assert state(batch) == state(rows) == state(chunks)
-    assert batch.statistics.rounds == np.count_nonzero(weights) - (task == "uniclass")
+    assert batch.statistics.rounds == np.count_nonzero(weights) - starts_at_first(task, options)
     assert batch.statistics.updates > 0
 
 
@@ -333,7 +347,7 @@ def test_whole_numbers_are_numbers(task, options, kind):
 @with_vocabulary
 def test_arrays_events_and_frames(task, options):
     X, y, weights = stream(task)
-    learners = [new(task, options) for _ in range(4)]
+    learners = [new(task, options), *(named_first(new(task, options)) for _ in range(3))]
     learners[0].learn(X, y, weights)
     learners[1].learn_many(as_dicts(X), y, weights)
     learners[2].learn_many(pd.DataFrame(X, columns=NAMES), y, weights)

@@ -51,6 +51,18 @@ ESTIMATORS += [
     (hinge.PAOrdinal, {"selection": "simperc", "average": True}),
     (hinge.PAOrdinal, {"selection": "max", "step": "pa", "dtype": "float32", "classes": RANKS}),
     (hinge.PAOrdinal, {"selection": "conproj", "sort_thresholds": False, "average": 9}),
+    (hinge.PAClassifier, {"geometry": "mahalanobis", "average": True}),
+    (hinge.PAClassifier, {"geometry": "mahalanobis", "step": "cw", "classes": CLASSES}),
+    (hinge.PAClassifier, {"geometry": "diagonal", "step": "perceptron", "fit_intercept": False}),
+    (hinge.PAClassifier, {"geometry": "entropy", "scale": 5.0, "dtype": "float32"}),
+    (hinge.PARegressor, {"geometry": "mahalanobis", "step": "pa2", "covariance_regularizer": 0.1}),
+    (hinge.PARegressor, {"geometry": "diagonal", "covariance_update": "drop", "dtype": "float32"}),
+    (hinge.PARegressor, {"geometry": "entropy", "scale": 5.0, "signed": False, "average": 9}),
+    (hinge.PAOneClass, {"geometry": "entropy", "scale": 2.0, "radius": 0.7}),
+    (hinge.PAMultilabel, {"geometry": "mahalanobis", "step": "pa2"}),
+    (hinge.PAMultilabel, {"geometry": "entropy", "scale": 5.0, "selection": "simproj", "average": True}),
+    (hinge.PAOrdinal, {"geometry": "diagonal", "average": True}),
+    (hinge.PAOrdinal, {"geometry": "mahalanobis", "selection": "max"}),
 ]
 every_estimator = pytest.mark.parametrize(
     ("cls", "options"), ESTIMATORS, ids=lambda v: v.__name__ if isinstance(v, type) else str(v)
@@ -110,6 +122,9 @@ def test_batches_rows_and_saved_models_are_the_same(cls, options, tmp_path):
     assert state(batch) == state(rows) == state(saved)
     assert type(saved) is cls
     assert np.array_equal(batch.predict(X), saved.predict(X))
+    if options.get("geometry") in ("mahalanobis", "diagonal"):
+        assert np.array_equal(batch.covariance_, saved.covariance_)
+        assert np.array_equal(batch.confidence(X), saved.confidence(X))
 
 
 @every_estimator
@@ -127,6 +142,10 @@ def test_predict_is_pure(cls, options):
         model.explain_one(x)
     if y is not None:
         model.score(X, y)
+    if options.get("geometry") in ("mahalanobis", "diagonal"):
+        model.confidence(csr(X))
+        model.confidence_one({"unseen": 1.0})
+        assert np.isfinite(model.covariance_).all()
     assert state(model) == before
     assert model.n_features_in_ == X.shape[1]
 
@@ -156,6 +175,10 @@ def test_a_weight_of_zero_changes_nothing(cls, options):
 @every_estimator
 def test_events_with_names(cls, options, tmp_path):
     X, y, _ = stream_of(cls, options)
+    if (
+        options.get("geometry") == "entropy"
+    ):  # all features have to be known from the start: see `named_first`
+        X[0] = 0.5 + np.arange(len(NAMES))
     if cls is hinge.PAOrdinal:  # which needs them ahead
         options = {"classes": RANKS, **options}
     ones, many, frame = cls(**options), cls(**options), cls(**options)

@@ -17,6 +17,7 @@ from cases import (
     as_dicts,
     csr,
     name,
+    named_first,
     new,
     number,
     numbers,
@@ -426,6 +427,8 @@ def test_features_never_seen_are_distance_to_a_ball():
 def test_statistics_of_events_and_rows_agree(task, options):
     X, y, weights = stream(task)
     rows, events = new(task, options), new(task, options)
+    if not options["hash_bits"]:
+        named_first(events)
     if options["hash_bits"]:
         rows.learn(FeatureHasher(2 ** options["hash_bits"]).transform(as_dicts(X)), y, weights)
     else:

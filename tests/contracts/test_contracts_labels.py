@@ -30,10 +30,19 @@ RULES = [
     {"selection": "conproj", "step": "pa2"},
     {"selection": "mira", "average": True},
 ]
+SHAPED = [
+    {"geometry": "mahalanobis"},
+    {"geometry": "mahalanobis", "step": "cw", "average": True},
+    {"geometry": "mahalanobis", "step": "pa2", "selection": "simproj", "dtype": "float32"},
+    {"geometry": "diagonal", "step": "perceptron", "covariance_update": "drop", "average": True},
+    {"geometry": "entropy", "scale": 5.0, "average": True},
+    {"geometry": "entropy", "scale": 5.0, "selection": "simproj"},
+]
 SETTINGS = [
     *(("classification", rule) for rule in RULES),
     *(("multilabel", rule) for rule in RULES),
     *(("multilabel", {**rule, "threshold": 0.0}) for rule in RULES[::3]),
+    *((task, rule) for task in ("classification", "multilabel") for rule in SHAPED),
 ]
 settings = pytest.mark.parametrize(("task", "options"), SETTINGS, ids=str)
 WAYS = ("dense", "csr", "dicts", "hashed", "frame")

@@ -61,6 +61,23 @@ def test_all_is_what_can_be_imported():
     assert public - {"annotations", "Any", "TYPE_CHECKING"} == set(hinge.__all__) - {"__version__", "bounds"}
 
 
+RIVER = [
+    "C",
+    "step",
+    "fit_intercept",
+    "average",
+    "hash_bits",
+    "max_features",
+    "dtype",
+    "geometry",
+    "covariance_regularizer",
+    "initial_variance",
+    "covariance_update",
+    "max_covariance",
+    "scale",
+    "signed",
+    "entropy_step",
+]
 CONSTRUCTORS = [
     (hinge.Learner, None, parameters.OF_LEARNER),
     (hinge.PAClassifier, "classification", parameters.PARAMETERS),
@@ -71,43 +88,13 @@ CONSTRUCTORS = [
     (
         hinge.river.PAClassifier,
         "classification",
-        [
-            "C",
-            "step",
-            "margin",
-            "selection",
-            "beta",
-            "cost",
-            "fit_intercept",
-            "average",
-            "max_labels",
-            "hash_bits",
-            "max_features",
-            "dtype",
-        ],
+        [*RIVER, "margin", "selection", "beta", "cost", "max_labels", "eta"],
     ),
-    (
-        hinge.river.PARegressor,
-        "regression",
-        ("C", "step", "epsilon", "fit_intercept", "average", "hash_bits", "max_features", "dtype"),
-    ),
+    (hinge.river.PARegressor, "regression", [*RIVER, "epsilon"]),
     (
         hinge.river.PAMultilabel,
         "multilabel",
-        [
-            "C",
-            "step",
-            "margin",
-            "selection",
-            "beta",
-            "threshold",
-            "fit_intercept",
-            "average",
-            "max_labels",
-            "hash_bits",
-            "max_features",
-            "dtype",
-        ],
+        [*RIVER, "margin", "selection", "beta", "threshold", "max_labels", "eta"],
     ),
 ]
 OTHER_DEFAULTS = {(hinge.PAOrdinal, "selection"): "simproj"}
@@ -163,6 +150,15 @@ OTHER_VALUES = {
     "radius": 3.0,
     "max_radius": 4.0,
     "fit_intercept": False,
+    "geometry": "diagonal",
+    "covariance_regularizer": 0.5,
+    "initial_variance": 2.0,
+    "covariance_update": "drop",
+    "max_covariance": 1e6,
+    "eta": 0.75,
+    "scale": 3.0,
+    "signed": False,
+    "entropy_step": "paper",
     "average": 5,
     "classes": ["a", "b"],
     "max_labels": 17,
@@ -184,6 +180,7 @@ OTHER_VALUES = {
 OTHER_VALUES_OF = {
     "multilabel": {"selection": "conproj", "cost": None, "nu": [{"a": {"b": 2.0}}, {"b": {"a": 0.5}}]},
     "ordinal": {"selection": "conproj", "cost": None, "nu": [2.0]},
+    "uniclass": {"selection": "max", "cost": None, "max_radius": None, "geometry": "entropy", "step": "pa"},
 }
 
 

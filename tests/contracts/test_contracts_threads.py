@@ -17,6 +17,16 @@ import hinge
 TASKS = ("classification", "regression", "uniclass")
 LABELLED = ("multiclass", "multilabel", "ordinal")
 LONG = (*TASKS, "multiclass", "ordinal")
+SHAPED = [
+    ("classification", {"geometry": "mahalanobis"}),
+    ("multiclass", {"geometry": "diagonal", "step": "cw"}),
+    ("ordinal", {"geometry": "mahalanobis"}),
+    ("regression", {"geometry": "entropy", "scale": 5.0}),
+    ("uniclass", {"geometry": "entropy"}),
+    ("multilabel", {"geometry": "entropy", "scale": 5.0, "selection": "simproj"}),
+]
+CASES = [*((task, {}) for task in (*TASKS, *LABELLED)), *SHAPED]
+cases = pytest.mark.parametrize(("task", "options"), CASES, ids=str)
 CLASSES = {"classification": {"classes": [0, 1]}, "multiclass": {"classes": [0, 1, 2]}}  # of long streams
 
 
@@ -57,13 +67,14 @@ def long_stream(task, count):
     return np.broadcast_to(X[1], (count, WIDTH)), y
 
 
-@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
-def test_two_models_in_two_threads(task):
+@cases
+def test_two_models_in_two_threads(task, options):
     X, y, weights = stream(task, 400)
-    alone = new(task, {"average": True})
+    options = {"average": True, **options}
+    alone = new(task, options)
     alone.learn(X, y, weights)
     alone.learn_many(as_dicts(X), y, weights)
-    models = [new(task, {"average": True}) for _ in range(2)]
+    models = [new(task, options) for _ in range(2)]
 
     def job(model):
         def learn():
@@ -78,11 +89,11 @@ def test_two_models_in_two_threads(task):
     assert state(models[0]) == state(models[1]) == state(alone)
 
 
-@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
-def test_one_model_in_four_threads(task):
+@cases
+def test_one_model_in_four_threads(task, options):
     """Rounds add up, and whoever reads meanwhile reads a whole model."""
     X, y, _ = stream(task, 200)
-    model = new(task, {"average": True})
+    model = new(task, {"average": True, **options})
     model.learn(X[:1], part(y, slice(1)))
     before = model.statistics.rounds
     done = threading.Event()
@@ -104,6 +115,10 @@ def test_one_model_in_four_threads(task):
             assert np.isfinite(model.scores(X)).all()
             assert np.isfinite(number(model.score_one({0: 1.0, "unseen": 2.0}))).all()
             model.explain_one({0: 1.0})
+            if options.get("geometry") in ("mahalanobis", "diagonal"):
+                assert (model.confidence(X) >= 0).all()
+                assert model.confidence_one({0: 1.0, "unseen": 2.0}) > 0
+                assert np.isfinite(model.covariance).all()
 
     def write():
         try:
@@ -150,13 +165,15 @@ def handler():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("task", LONG)
+@pytest.mark.parametrize(
+    ("task", "options"), [*((task, {}) for task in LONG), *SHAPED[:2], SHAPED[3]], ids=str
+)
 @pytest.mark.parametrize("average", [False, True])
-def test_an_interrupt_takes_the_whole_batch_back(task, average, handler):
+def test_an_interrupt_takes_the_whole_batch_back(task, options, average, handler):
     X, y = long_stream(task, 5_000_000)
     model = new(
         task,
-        {"average": average, "step": "pa2", "C": 1e-6},  # every round is an update
+        {"average": average, "step": "pa2", "C": 1e-6, **options},  # every round is an update
         **CLASSES.get(task, {}),
     )
     if task == "uniclass":
@@ -204,15 +221,15 @@ class Calls:
         return 1.0
 
 
-@pytest.mark.parametrize("task", [*TASKS, *LABELLED])
-def test_a_call_from_within_a_call_is_refused(task):
+@cases
+def test_a_call_from_within_a_call_is_refused(task, options):
     """It would wait for itself, or change what is being read."""
     X, y, _ = stream(task)
-    model = new(task, {})
+    model = new(task, options)
     model.learn(X, y)
     model.learn_many(as_dicts(X), y)
     truth = one(y, 0)
-    other = new(task, {})
+    other = new(task, options)
     inner = [
         lambda: model.learn_one({"alpha": 1.0}, truth),
         lambda: model.score_one({"alpha": 1.0}),
@@ -232,6 +249,9 @@ def test_a_call_from_within_a_call_is_refused(task):
         lambda x: model.explain_one(x),
         lambda x: model.learn_many([x], part(y, slice(1))),
     ]
+    if options.get("geometry") in ("mahalanobis", "diagonal"):
+        inner += [lambda: model.confidence_one({"alpha": 1.0}), lambda: model.covariance]
+        outer.append(lambda x: model.confidence_one(x))
     before = state(model)
     for outside in outer:
         for inside in inner:
