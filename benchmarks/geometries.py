@@ -170,11 +170,15 @@ def f1(hits: int, false_alarms: int, misses: int) -> float:
 
 
 def choose(learner: Learner, streams: Sequence[Stream], quick: bool) -> tuple[float, bool]:
+    """A choice that is refused on the way (numbers that leave float64) is none; stderr says so."""
     numbers = learner.numbers[1::4] if quick else learner.numbers
-    tried = {
-        choice: sum(stream.learned(learner.fresh(*choice)).stats_.mistakes for stream in streams)
-        for choice in itertools.product(numbers, (True, False))
-    }
+    tried = {}
+    for choice in itertools.product(numbers, (True, False)):
+        try:
+            models = [stream.learned(learner.fresh(*choice)) for stream in streams]
+            tried[choice] = sum(model.stats_.mistakes for model in models)
+        except ValueError as refusal:
+            print(f"{learner.name}, {choice}: {refusal}", file=sys.stderr)
     return min(tried, key=tried.__getitem__)
 
 
@@ -189,24 +193,37 @@ def measured(learner: Learner, search: Sequence[Stream], streams: Sequence[Strea
         return result
     result.number, result.intercept = choose(learner, search, quick)
     for stream in streams:
-        model = learner.fresh(result.number, result.intercept)
-        false_alarms, misses = stream.mistakes(model)
-        rounds, positives = len(stream.y), int(stream.y.sum())
-        result.error.append((false_alarms + misses) / rounds)
-        result.f1.append(f1(positives - misses, false_alarms, misses))
-        result.f1_negative.append(f1(rounds - positives - false_alarms, misses, false_alarms))
-        result.as_is.append(stream.learned(learner.fresh(learner.usual, True)).stats_.error)
-        if not (np.isfinite(model.coef_).all() and np.isfinite(model.stats_.loss)):
-            raise AssertionError(f"{learner.name}: not finite")
-        if stream is streams[0]:
-            start = time.process_time()
-            batch = stream.learned(learner.fresh(result.number, result.intercept))
-            result.seconds = (time.process_time() - start) / rounds
-            result.updates = batch.stats_.updates / rounds
-            if batch.stats_.mistakes != false_alarms + misses:
-                raise AssertionError(f"{learner.name}: {batch.stats_.mistakes} mistakes, but row by row "
-                                     f"{false_alarms + misses}")  # fmt: skip
+        one_stream(result, stream)
+    result.as_is = as_is(learner, streams)
+    rounds, start = len(streams[0].y), time.process_time()
+    batch = streams[0].learned(learner.fresh(result.number, result.intercept))
+    result.seconds = (time.process_time() - start) / rounds
+    result.updates = batch.stats_.updates / rounds
+    if batch.stats_.mistakes != round(result.error[0] * rounds):
+        raise AssertionError(
+            f"{learner.name}: a batch makes {batch.stats_.mistakes} mistakes, single rows do not"
+        )
     return result
+
+
+def one_stream(result: Result, stream: Stream) -> None:
+    model = result.learner.fresh(result.number, result.intercept)
+    false_alarms, misses = stream.mistakes(model)
+    rounds, positives = len(stream.y), int(stream.y.sum())
+    result.error.append((false_alarms + misses) / rounds)
+    result.f1.append(f1(positives - misses, false_alarms, misses))
+    result.f1_negative.append(f1(rounds - positives - false_alarms, misses, false_alarms))
+    if not (np.isfinite(model.coef_).all() and np.isfinite(model.stats_.loss)):
+        raise AssertionError(f"{result.learner.name}: not finite")
+
+
+def as_is(learner: Learner, streams: Sequence[Stream]) -> list[float]:
+    """The errors with nothing chosen; none if that is refused on the way."""
+    try:
+        return [stream.learned(learner.fresh(learner.usual, True)).stats_.error for stream in streams]
+    except ValueError as refusal:
+        print(f"{learner.name}, as is: {refusal}", file=sys.stderr)
+        return []
 
 
 Results = dict[str, list[Result]]  # of each scaling
@@ -308,7 +325,7 @@ def records(data: real_sets.Binary, rows: int, results: Results) -> list[list[An
                 continue
             line += [f"{r.number:g}", r.intercept]
             for values in (r.error, r.f1, r.f1_negative, r.as_is):
-                line += [f"{np.mean(values):.5f}", f"{deviation(values):.5f}"]
+                line += [f"{np.mean(values):.5f}", f"{deviation(values):.5f}"] if values else ["", ""]
             table.append([*line, f"{r.updates:.4f}", f"{r.seconds * 1e6:.3f}", ""])
     return table
 
