@@ -99,7 +99,7 @@ inline std::unique_ptr<Rule> build_label_rule(const Settings& s, Step step) {
 inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (s.labels < (s.task == "ordinal" ? 2u : 1u)) throw std::invalid_argument("there are too few labels");
   Step step{step_named(s.step), s.C, s.scikit_learn};
-  if (has_covariance(s)) step.second_order = s.regularizer;
+  if (has_covariance(s) && step.kind == Step::perceptron_) step.second_order = s.regularizer;
   step.phi = s.phi;
   if (step.kind == Step::cw_ && !has_covariance(s)) throw std::invalid_argument("cw needs a covariance");
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);

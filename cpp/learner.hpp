@@ -308,8 +308,8 @@ class Learner {
     if (move.loss * move.loss <= tolerance) return false;
 
     const bool moves = move.length > 0 || move.beside;
-    const bool narrows = move.length > 0;
-    const double its_precision = rule_->needs_size() ? move.precision : precision;
+    const double its_precision = rule_->needs_size() ? shape.most(move.precision, reading.square) : precision;
+    const bool narrows = move.length > 0 && its_precision > 0;
     if (moves) curved_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), 1, reading.square);
     if (narrows) shape.admit(its_precision, reading.square);
     if (moves && !narrows) move = decide(shape.aim(x));

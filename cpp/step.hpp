@@ -9,10 +9,12 @@
 // with w = A^-1 v, is a step of loss/(q + r) along A^-1 x.
 // Confidence-weighted learning (S18) wants M = w.a >= phi V, V = a'Sa, and takes the step alpha that solves
 //     min KL(N(w, S) || N(w_t, S_t))   s.t.   M >= phi V;     S^-1 gets 2 alpha phi a a'.
+// If k labels share S, the divergences add up: with V = 2x'Sx of a pair, S^-1 gets (4/k) alpha phi x x'.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -21,11 +23,12 @@ namespace hinge {
 inline double pa(double loss, double q) { return loss / q; }
 inline double pa1(double loss, double q, double C) { return std::min(C, loss / q); }
 inline double pa2(double loss, double q, double C) { return loss / (q + 1 / (2 * C)); }
-inline double cw(double M, double V, double phi) {
+// The root of (M + alpha V)(1 + n alpha phi V) = phi V, n = 2 (k labels: 2/k).
+inline double cw(double M, double V, double phi, double n) {
   if (phi == 0) return std::max(0.0, -M / V);
-  // (-(1 + 2 phi M) + root)/(4 phi V), root^2 = (1 + 2 phi M)^2 + 8 phi (phi V - M); without cancellation if 1 + 2 phi M > 0.
-  const double b = 1 + 2 * phi * M, c = 8 * phi * (phi * V - M), root = std::sqrt(b * b + c);
-  return std::max(0.0, (b > 0 ? c / (root + b) : root - b) / (4 * phi * V));
+  // (-b + root)/(2 n phi V), without cancellation if b > 0.
+  const double b = 1 + n * phi * M, c = 4 * n * phi * (phi * V - M), root = std::sqrt(b * b + c);
+  return std::max(0.0, (b > 0 ? c / (root + b) : root - b) / (2 * n * phi * V));
 }
 
 struct Step {
@@ -40,16 +43,18 @@ struct Step {
 
   // The margin that a constraint of squared size q asks for.
   double wanted(double margin, double q) const { return kind == cw_ ? phi * q : margin; }
-  // What S^-1 gets after a step of length tau.
-  double precision(double tau) const { return 2 * tau * phi; }
+  // What S^-1 gets after a step of length tau (CW); `labels` share S if there are many.
+  double precision(double tau, std::size_t labels = 0) const {
+    return 2 * tau * phi * (labels == 0 ? 1 : 2 / static_cast<double>(labels));
+  }
 
   // The weight of the example scales C. An instance of (almost) no size has no direction: no step.
-  double length(double loss, double q, double weight) const {
+  double length(double loss, double q, double weight, std::size_t labels = 0) const {
     if (!(loss > 0)) return 0;
     if (q <= std::numeric_limits<double>::min() && !(scikit_learn && kind == pa2_)) return 0;
     if (scikit_learn) return weight * bare(loss, q, C);
     if (kind == perceptron_) return second_order > 0 ? loss / (q + second_order / weight) : weight;
-    if (kind == cw_) return cw(phi * q - loss, q, phi);
+    if (kind == cw_) return cw(phi * q - loss, q, phi, labels == 0 ? 2 : 2 / static_cast<double>(labels));
     return bare(loss, q, C * weight);
   }
 

@@ -76,14 +76,17 @@ class Covariance:
             self.inverse = np.diag(1 / (self.variances - c * g**2 / (1 + c * (z @ g))))
 
 
-def confident_step(M, V, phi):
-    """S18, CW's variance form: alpha of the worst margin M = y w.x and its variance V = x'Sx."""
+def confident_step(M, V, phi, n=2.0):
+    """S18, CW's variance form: alpha of the worst margin M = y w.x and its variance V = x'Sx.
+
+    It solves (M + alpha V)(1 + n alpha phi V) = phi V. k labels that share S: V = 2x'Sx and n = 2/k.
+    """
     if phi * V <= M or V <= TINY:
         return 0.0
     if phi == 0:
         return -M / V
-    b = 1 + 2 * phi * M
-    return max(0.0, (-b + np.sqrt(b**2 - 8 * phi * (M - phi * V))) / (4 * phi * V))
+    b = 1 + n * phi * M
+    return max(0.0, (-b + np.sqrt(b**2 - 4 * n * phi * (M - phi * V))) / (2 * n * phi * V))
 
 
 class SecondOrder:
@@ -107,6 +110,7 @@ class SecondOrder:
         self.phi = norm.ppf(eta)
         self.S = None
         self.alpha = 0.0  # of CW's last step
+        self.share = 1.0  # CW: what x x' gets of 2 alpha phi; k labels that share S: 2/k
 
     def start(self, x):
         consumed = super().start(x)
@@ -120,7 +124,7 @@ class SecondOrder:
         return loss / (q + self.r / weight) if mistake and q > TINY else 0.0
 
     def update(self, z, weight):
-        self.S.add(z, 2 * self.alpha * self.phi if self.step == "cw" else weight / self.r)
+        self.S.add(z, self.share * 2 * self.alpha * self.phi if self.step == "cw" else weight / self.r)
 
     def confidence(self, x):
         return self.S.of(self.extend(x))
@@ -196,7 +200,8 @@ class SecondOrderLabels(SecondOrderLearner, Labels):
         low = np.flatnonzero(relevant)[np.argmin(scores[relevant])]
         high = np.flatnonzero(~relevant)[np.argmax(scores[~relevant])]
         M = scores[low] - scores[high]
-        self.alpha = confident_step(M, self.largest_q(x, Y), self.phi)
+        self.share = 2 / self.k
+        self.alpha = confident_step(M, self.largest_q(x, Y), self.phi, 2 / self.k)
         loss = max(0.0, self.phi * self.largest_q(x, Y) - M)
         amounts = self.alpha * (np.eye(self.k)[low] - np.eye(self.k)[high])
         return Decision(loss, M <= 0, float(M <= 0), self.alpha * loss, self.alpha, amounts)

@@ -7,6 +7,7 @@
 // If instances have an extra coordinate (an intercept), S has it too.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -38,6 +39,11 @@ class Shape {
   double least_size(double square) const { return 0.999999 * (square + constant2()) / (1 / variance_ + added_); }
   double largest_variance() const { return variance_; }
 
+  // As much of `precision` as S can still take. (CW may ask for more and more on labels that are noise.)
+  double most(double precision, double square) const {
+    const double room = (largest_ratio / variance_ - added_) / (square + constant2());
+    return std::max(0.0, std::min({precision, largest_precision, 0.5 * room}));
+  }
   // Throws if S could leave the numbers: it is held within 1e-120 of its start, in sizes of 1e50 and less.
   void admit(double precision, double square) {
     if (!(square <= largest_square))

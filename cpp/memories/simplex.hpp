@@ -138,8 +138,6 @@ class Simplex final : public Memory, public Sizes {
     if (raises_) sum_up();  // by what has become of theta
     raises_ = false;
     if (kind_.sorted) sort_extras();
-    const bool cancels = averaging_ && now.alpha * total() > 64 * kind_.scale * static_cast<double>(now.tallied);
-    if (cancels) fold();
     if (now.work >= static_cast<std::int64_t>(coordinates()) || now.doubt > 1e-10 * total()) sum_up();
   }
   void move_along(const double* /*amounts*/, const Instance& /*direction*/, double /*beside*/) override {
@@ -189,6 +187,12 @@ class Simplex final : public Memory, public Sizes {
     double sum = 0, least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < size * held(); ++i) sum += std::abs(w[i]), least = std::min(least, w[i]);
     const double count = static_cast<double>(coordinates());
+    if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
+      const double rest = kind_.scale - sum;
+      if (!(rest > 0)) throw Refused("w1 must add up to less than scale: the intercept has a part of it");
+      extras[0] = std::log(rest / kind_.scale * count);
+      sum = kind_.scale;
+    }
     if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
       throw Refused(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
                                     : "w1 is outside of the simplex: it must be positive, with the sum scale");
@@ -388,6 +392,15 @@ class Simplex final : public Memory, public Sizes {
           if (its_amounts[r] != 0) use(x.column(j) * held() + r, its_amounts[r] * x.value(j));
     };
     note(x.size * held(), [&](const auto& note_one) { each([&](std::size_t place, double) { note_one(place); }); });
+    if (averaging_) {
+      double most = 0;
+      each([&](std::size_t place, double more) {
+        most = std::max(most, std::abs(theta[place] + kind_.scale * more));
+      });
+      for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
+        most = std::max(most, std::abs(extras[r] + kind_.scale * amounts[r] * kind_.constant));
+      fold_before(most);
+    }
     each([&](std::size_t place, double more) {
       add(theta[place], averaging_ ? &u[place] : nullptr, kind_.scale * more);
     });
@@ -421,6 +434,9 @@ class Simplex final : public Memory, public Sizes {
     note(columns_, [&](const auto& note_one) {
       for (std::size_t i = 0; i < columns_; ++i) note_one(i);
     });
+    double most = 0;
+    for (std::size_t i = 0; i < columns_; ++i) most = std::max(most, std::abs(theta[i] + kind_.scale * amount * gaps_[i]));
+    if (averaging_) fold_before(most);
     for (std::size_t i = 0; i < columns_; ++i)
       add(theta[i], averaging_ ? &u[i] : nullptr, kind_.scale * amount * gaps_[i]);
   }
@@ -437,6 +453,10 @@ class Simplex final : public Memory, public Sizes {
     its_theta = after;
   }
 
+  // After a move to a theta of `most`, alpha (exp(theta) - exp(-theta)) and u would cancel in A if alpha is too large for it.
+  void fold_before(double most) {
+    if (now.alpha * std::exp(most - now.shift) > 64 * kind_.scale * static_cast<double>(now.tallied)) fold();
+  }
   // The average's sums without alpha: A = u.
   void fold() {
     if (!averaging_ || now.alpha == 0) return;
@@ -450,7 +470,7 @@ class Simplex final : public Memory, public Sizes {
 
   // Sums up the mass afresh; and shifts the exponents so that exp(`coming`) is still a number. (If that makes the mass
   // vanish, it does so only until the next time: theta is what it is.)
-  void sum_up(double coming = 0) {
+  void sum_up(double coming = -std::numeric_limits<double>::infinity()) {
     double most = now.touched == static_cast<std::int64_t>(coordinates()) && !kind_.is_signed
                       ? -std::numeric_limits<double>::infinity() : 0;
     const auto meet = [&](double its_theta) {

@@ -32,9 +32,9 @@ class Ranking final : public Rule {
     const double size = scores.between(pair.relevant, pair.irrelevant);
     move.loss = std::max(0.0, step_.wanted(margin_, size) - pair.margin(scores));
     const bool moves = step_.kind != Step::perceptron_ || move.mistake;
-    move_pair(move, scores, pair.relevant, pair.irrelevant, moves ? step_.length(move.loss, size, weight) : 0, size,
-              amounts);
-    move.precision = step_.precision(move.length);
+    move_pair(move, scores, pair.relevant, pair.irrelevant,
+              moves ? step_.length(move.loss, size, weight, scores.count) : 0, size, amounts);
+    move.precision = step_.precision(move.length, scores.count);
     return move;
   }
 

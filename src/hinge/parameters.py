@@ -477,6 +477,9 @@ def _check_entropy(task: str, values: Mapping[str, Any]) -> None:
         raise ValueError(
             f"selection={selection!r} with geometry='entropy' needs a cap: use step='pa1' with a finite C"
         )
+    nu = values.get("nu")
+    if nu is not None and any(weight == 0 for weight in accepts.flat(nu)):
+        raise ValueError("nu of 0 means no cap, and geometry='entropy' needs one: give numbers above 0")
     if task == "uniclass" and values.get("max_radius") is not None:
         raise ValueError("geometry='entropy' has a fixed radius: give radius, not max_radius")
     if isinstance(w1, str) and w1 == "first":

@@ -17,6 +17,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
+import hinge
 from geometry_learners import KINDS, make
 from reference_geometries import GEOMETRIES, confident_step, entropy_alpha, multiplied
 from reference_labels import label_rows, mask, ordinal_rows, pairs
@@ -356,6 +357,52 @@ def test_cw_solves_its_problem(kind, eta):
         np.testing.assert_allclose(both.learner.covariance, both.twin.covariance, rtol=1e-9)
         moved += 1
     assert moved >= 3
+
+
+def test_cw_of_many_labels_solves_its_problem():
+    """k labels that share S: min sum_r KL(N(m_r, S) || N(w_r, A^-1)) s.t. (m_y - m_r).x >= 2 phi x'Sx, r the rival."""
+    rng, n, phi, moved = np.random.default_rng(14), 2, norm.ppf(0.8), 0
+    for _ in range(4):
+        learner = hinge.Learner(
+            "classification",
+            step="cw",
+            eta=0.8,
+            geometry="mahalanobis",
+            classes=[0, 1, 2],
+            fit_intercept=False,
+        )
+        learner.learn(rng.normal(size=(3, n)), [0, 1, 2])
+        W, A = learner.weights, np.linalg.inv(learner.covariance)
+        x, y = rng.normal(size=n), int(rng.integers(3))
+        rival = max((r for r in range(3) if r != y), key=lambda r: W[r] @ x)
+
+        def room(p, x=x, y=y, rival=rival):
+            means, S = p[: 3 * n].reshape(3, n), as_gaussian(p[2 * n :], n, True)[1]
+            return (means[y] - means[rival]) @ x - 2 * phi * (x @ S @ x)
+
+        def kl(p, W=W, A=A):
+            S = as_gaussian(p[2 * n :], n, True)[1]
+            return sum(divergence(mean, S, w, A) for mean, w in zip(p[: 3 * n].reshape(3, n), W, strict=True))
+
+        before = np.append(W[:2].ravel(), start_of(W[2], A, True))
+        learner.learn(x[None], [y])
+        if room(before) >= 0:
+            assert np.array_equal(learner.weights, W)
+            continue
+        found = minimize(
+            kl,
+            before,
+            method="SLSQP",
+            constraints=[{"type": "ineq", "fun": room}],
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        after = learner.weights
+        ours = np.append(after[:2].ravel(), start_of(after[2], np.linalg.inv(learner.covariance), True))
+        assert room(ours) == pytest.approx(0.0, abs=1e-9)
+        assert kl(ours) <= found.fun + 1e-7
+        np.testing.assert_allclose(after.ravel(), found.x[: 3 * n], atol=1e-4)
+        moved += 1
+    assert moved >= 2
 
 
 def test_cw_without_confidence():
