@@ -152,6 +152,8 @@ SHAPED = [
     ),
     ("multilabel", "entropy", {"step": "pa1", "threshold": "learned"}),
     ("multilabel", "entropy", {"step": "pa1", "selection": "simperc", "threshold": 0.1}),
+    ("ordinal", "entropy", {"step": "pa", "selection": "max"}),
+    ("ordinal", "entropy", {"step": "pa1", "selection": "simproj"}),
 ]
 
 
