@@ -2,9 +2,10 @@
 
 Data     dense rows of 500 standard normals (and of 100 and 2,000), 2,000 of them (5,000; 300). An adversary labels
          them, each against AROW's prediction: every round is a mistake, so every round updates (stats_ is asked).
-Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S. glibc is told to keep its memory:
-         else new pages for the product can cost more than the work (3 ms instead of 0.3). BLAS through
-         scipy.linalg.blas: dsymv, and dsyr in place on one half of S; that nothing is copied is checked.
+Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S; and with a place for the product.
+         glibc is told to keep its memory: else new pages for the product can cost more than the work (3 ms instead of
+         0.3). BLAS through scipy.linalg.blas: dsymv, and dsyr in place on one half of S; that nothing is copied is
+         checked.
 Ours     PAClassifier(geometry="mahalanobis", step="pa2", C=0.5, fit_intercept=False).partial_fit, in one batch and row
          by row.
 Limit    covariance.cpp: half of the matrix read and written once; the update as a C loop, in two passes and in one.
@@ -40,7 +41,8 @@ from measure import (
 )
 
 R = 1.0
-NUMPY, BLAS, TWO, ONE = "NumPy", "BLAS dsymv + dsyr", "C loop, two passes", "C loop, one pass"
+NUMPY, IN_PLACE, BLAS = "NumPy", "NumPy, in place", "BLAS dsymv + dsyr"
+TWO, ONE = "C loop, two passes", "C loop, one pass"
 HALF = "half of S read and written once"
 
 
@@ -65,7 +67,21 @@ class NumpyArow:
         if loss > 0:
             b = 1 / (x @ g + R)
             self.w += loss * b * y * g
-            self.S -= b * np.outer(g, g)
+            self.subtract(b, g)
+
+    def subtract(self, b: float, g: Floats) -> None:
+        self.S -= b * np.outer(g, g)
+
+
+class NumpyInPlace(NumpyArow):
+    """The same without new arrays of the size of S."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.outer = np.zeros((n, n))
+
+    def subtract(self, b: float, g: Floats) -> None:
+        self.S -= np.outer(b * g, g, out=self.outer)
 
 
 class BlasArow:
@@ -183,6 +199,7 @@ def full(rows: int, n: int, repeats: int, targets: Mapping[str, float] | None = 
         "batch": (lambda: one_batch("mahalanobis", x, y)) if hinge else None,
         "rows": (lambda: row_by_row(x, y)) if hinge else None,
         NUMPY: lambda: updates(NumpyArow(n), x, y),
+        IN_PLACE: lambda: updates(NumpyInPlace(n), x, y),
         BLAS: (lambda: updates(BlasArow(n), x, y)) if scipy else None,
         TWO: (lambda: c_updates(loops.two_passes, x, y)) if loops else None,
         ONE: (lambda: c_updates(loops.one_pass, x, y)) if loops else None,
@@ -194,9 +211,11 @@ def full(rows: int, n: int, repeats: int, targets: Mapping[str, float] | None = 
             raise AssertionError(f"{rows} rounds, but {timings[way].result.stats_.updates} updates")
 
     targets = targets or {}
-    peers = [(NUMPY, HALF), (BLAS, HALF), *([(TWO, HALF), (ONE, HALF)] if targets else [])]
-    result = [compare(timings, f"an update, n = {n}", "batch", *peer, targets.get(peer[0])) for peer in peers]
-    return result + [compare(timings, f"a row a call, n = {n}", "rows", *peer) for peer in peers[:2]]
+    peers = (NUMPY, IN_PLACE, BLAS, TWO, ONE) if targets else (NUMPY, BLAS)
+    result = [
+        compare(timings, f"an update, n = {n}", "batch", peer, HALF, targets.get(peer)) for peer in peers
+    ]
+    return result + [compare(timings, f"a row a call, n = {n}", "rows", peer, HALF) for peer in (NUMPY, BLAS)]
 
 
 def compare(
