@@ -4,7 +4,8 @@
 
 Data     real_sets.py, from the folder $HINGE_DATA; rows in one shuffled order, the same for all (mail: in time).
 Ours     PAClassifier, PAMultilabel, PAOrdinal, PARanker: PA-I with every selection. 'mira' with beta=1, the margin of
-         the others, so that C means the same; 'simperc' steps by C on mistakes only.
+         the others, so that C means the same; 'simperc' steps by C on mistakes only. "diagonal": with a variance for
+         each feature (geometry='diagonal'), covariance_regularizer = 1/C, so that there is one number to choose.
 Peers    scikit-learn's PA: SGDClassifier(hinge, pa1, no penalty), what PassiveAggressiveClassifier runs, one against
          all; LinearSVC, one against all; VW --oaa (hinge loss; its C is the learning rate); mord LogisticAT.
 C        each learner's from a grid, by rows held out of the training rows: the last fifth of at most 15,000, or 3
@@ -45,6 +46,7 @@ from vw import OneAgainstAll
 
 SKLEARN, SVC, VW, MORD = "scikit-learn's PA", "LinearSVC", "VW --oaa", "mord LogisticAT"
 SELECTIONS = ["max", "prediction", "simproj", "conproj", "simperc", "mira"]
+DIAGONAL = ["max", "mira"]
 GRID, SVC_GRID = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0], [0.01, 0.1, 1.0, 10.0]
 EITHER = (True, False)
 PASSES, RANK_PASSES = 10, 30
@@ -147,18 +149,29 @@ def held_out_parts(count: int, quick: bool) -> list[tuple[Any, Any]]:
 # ---- the learners ---------------------------------------------------------------------------------------------
 
 
-def ours(estimator: str, selection: str, intercepts: Sequence[bool | None] = EITHER) -> Learner:
+def ours(
+    estimator: str, selection: str, intercepts: Sequence[bool | None] = EITHER, diagonal: bool = False
+) -> Learner:
     import hinge
 
-    more = {"beta": 1.0} if selection == "mira" else {}
+    more: dict[str, Any] = {"beta": 1.0} if selection == "mira" else {}
 
     def make(C: float, average: bool, passes: int, intercept: bool | None = None) -> Any:
         chosen = more if intercept is None else {"fit_intercept": intercept, **more}
+        if diagonal:
+            chosen = {"geometry": "diagonal", "covariance_regularizer": 1 / C, **chosen}
         return getattr(hinge, estimator)(
             C=C, selection=selection, average=average, max_iter=passes, tol=None, random_state=0, **chosen
         )
 
-    return Learner(selection, make, intercepts=intercepts, ours=True)
+    return Learner(
+        f"{selection}, diagonal" if diagonal else selection, make, intercepts=intercepts, ours=True
+    )
+
+
+def all_of_ours(estimator: str) -> list[Learner]:
+    learners = [ours(estimator, selection) for selection in SELECTIONS]
+    return learners + [ours(estimator, selection, diagonal=True) for selection in DIAGONAL]
 
 
 def default_intercept(estimator: str) -> Learner:
@@ -286,7 +299,7 @@ def multiclass(data: real_sets.Set, report: Report, quick: bool) -> None:
     from scipy.sparse import csr_matrix
 
     classes = int(data.y.max()) + 1
-    learners = [ours("PAClassifier", selection) for selection in SELECTIONS]
+    learners = all_of_ours("PAClassifier")
     learners.append(default_intercept("PAClassifier"))
     learners.append(Learner(SKLEARN, sklearn_pa, intercepts=EITHER))
     learners.append(Learner(SVC, linear_svc, SVC_GRID, [False], streams=False))
@@ -376,7 +389,7 @@ def multilabel_result(learner: Learner, data: real_sets.Set, parts: Sequence[Any
 
 
 def multilabel(data: real_sets.Set, report: Report, quick: bool) -> None:
-    learners = [ours("PAMultilabel", selection) for selection in SELECTIONS]
+    learners = all_of_ours("PAMultilabel")
     learners.append(default_intercept("PAMultilabel"))
     learners.append(Learner(SKLEARN, partial(one_against_rest, sklearn_pa), intercepts=EITHER))
     svc = partial(one_against_rest, linear_svc)
@@ -487,8 +500,8 @@ def mail(data: real_sets.Mail, report: Report, quick: bool) -> None:
     x.sort_indices()
     every = range(len(names))
 
-    def on_counts(selection: str, C: float, intercept: bool | None) -> tuple[float, float]:
-        fresh = ours("PAClassifier", selection).fresh((C, False, intercept), 1)
+    def on_counts(selection: str, diagonal: bool, C: float, intercept: bool | None) -> tuple[float, float]:
+        fresh = ours("PAClassifier", selection, diagonal=diagonal).fresh((C, False, intercept), 1)
         model, took = timed(partial(fresh.partial_fit, x, y, every))
         return model.stats_.error, took
 
@@ -508,8 +521,12 @@ def mail(data: real_sets.Mail, report: Report, quick: bool) -> None:
         if hasattr(hinge, "PARanker")
     ]
     candidates += [
-        (f"{selection}, word counts", "PAClassifier", partial(on_counts, selection))
+        (f"{selection}, word counts", "PAClassifier", partial(on_counts, selection, False))
         for selection in (*projections, "mira")
+    ]
+    candidates += [
+        (f"{selection}, diagonal, word counts", "PAClassifier", partial(on_counts, selection, True))
+        for selection in DIAGONAL
     ]
     candidates.append((f"{SKLEARN}, word counts", "", scikit_learn))
     results, lines = [], []
