@@ -1,6 +1,6 @@
-// The scores of many lanes in one pass over the features. The weights of a feature lie together, lane by lane,
-// in groups of four. Each lane's sum is made in the order of the features, so that the result is the same to the
-// bit however many lanes a vector register holds.
+// The scores of many lanes in one pass over the features. The weights of a feature lie together, lane by lane, in
+// groups of 32 bytes, and are summed in their own type: four doubles or eight floats at a time. Each lane's sum is made
+// in the order of the features, so that the result is the same to the bit however many lanes a vector register holds.
 #pragma once
 
 #include <algorithm>
@@ -12,54 +12,63 @@
 
 namespace hinge {
 
-inline constexpr std::size_t lane_group = 4;
-inline constexpr std::size_t padded(std::size_t lanes) { return (lanes + lane_group - 1) / lane_group * lane_group; }
-
 #if defined(__GNUC__) || defined(__clang__)
 using Quad = double __attribute__((vector_size(32)));
-using QuadOfFloats = float __attribute__((vector_size(16)));
+using Oct = float __attribute__((vector_size(32)));
 #define HINGE_PREFETCH(address) __builtin_prefetch(address)
 #else
-struct Quad {
-  double of[4];
-  double operator[](int i) const { return of[i]; }
-  friend Quad operator*(Quad x, Quad y) {
-    for (int i = 0; i < 4; ++i) x.of[i] *= y.of[i];
+template <class Real, std::size_t count>
+struct Several {
+  Real of[count];
+  Real operator[](std::size_t i) const { return of[i]; }
+  friend Several operator*(Several x, Several y) {
+    for (std::size_t i = 0; i < count; ++i) x.of[i] *= y.of[i];
     return x;
   }
-  friend Quad operator+(Quad x, Quad y) {
-    for (int i = 0; i < 4; ++i) x.of[i] += y.of[i];
+  friend Several operator+(Several x, Several y) {
+    for (std::size_t i = 0; i < count; ++i) x.of[i] += y.of[i];
     return x;
   }
 };
+using Quad = Several<double, 4>;
+using Oct = Several<float, 8>;
 #define HINGE_PREFETCH(address)
 #endif
 
-HINGE_INLINE void load_lanes(const double* from, Quad& quad) { std::memcpy(&quad, from, sizeof quad); }
-HINGE_INLINE void load_lanes(const float* from, Quad& quad) {
-#if defined(__GNUC__) || defined(__clang__)
-  QuadOfFloats floats;
-  std::memcpy(&floats, from, sizeof floats);
-  quad = __builtin_convertvector(floats, Quad);
-#else
-  quad = Quad{{from[0], from[1], from[2], from[3]}};
-#endif
+// As many lanes as are summed together.
+template <class Real>
+using Group = std::conditional_t<std::is_same_v<Real, double>, Quad, Oct>;
+template <class Real>
+inline constexpr std::size_t lane_group = sizeof(Group<Real>) / sizeof(Real);
+template <class Real>
+inline constexpr std::size_t padded(std::size_t lanes) {
+  return (lanes + lane_group<Real> - 1) / lane_group<Real> * lane_group<Real>;
+}
+
+template <class Real>
+HINGE_INLINE void load_lanes(const Real* from, Group<Real>& group) {
+  std::memcpy(&group, from, sizeof group);
+}
+HINGE_INLINE void repeat(double value, Quad& quad) { quad = Quad{value, value, value, value}; }
+HINGE_INLINE void repeat(double value, Oct& oct) {
+  const float v = static_cast<float>(value);
+  oct = Oct{v, v, v, v, v, v, v, v};
 }
 
 // The sums of `Groups` groups of lanes, from `lanes` on: they stay in registers.
 template <int Groups, class Real, class Features>
-HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Features& x, double* scores) {
-  Quad sums[Groups] = {};
+HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
+  Group<Real> sums[Groups] = {};
   for (std::size_t j = 0; j < x.size; ++j) {
     const double value = x.value(j);
     if constexpr (!requires { x.columns; })
       if (value == 0) continue;  // adds nothing
     const Real* weights = lanes + x.column(j) * stride;
-    const Quad values{value, value, value, value};
+    Group<Real> values, group;
+    repeat(value, values);
     for (int g = 0; g < Groups; ++g) {
-      Quad quad;
-      load_lanes(weights + lane_group * g, quad);
-      sums[g] = sums[g] + quad * values;
+      load_lanes(weights + lane_group<Real> * g, group);
+      sums[g] = sums[g] + group * values;
     }
   }
   std::memcpy(scores, sums, sizeof sums);
@@ -68,31 +77,32 @@ HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Featur
 // Too many lanes for the registers: the sums stay in memory, and several features are added at a time. Their
 // weights lie far apart: those of the next features are asked for ahead.
 template <std::size_t Together, class Real, class Features>
-HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Features& x, std::size_t j, double* scores) {
+HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Features& x, std::size_t j, Real* scores) {
   constexpr std::size_t line = 64 / sizeof(Real);
   const Real* weights[Together];
-  Quad values[Together];
+  Group<Real> values[Together];
   for (std::size_t f = 0; f < Together; ++f) {
     weights[f] = lanes + x.column(j + f) * stride;
-    const double value = x.value(j + f);
-    values[f] = Quad{value, value, value, value};
+    repeat(x.value(j + f), values[f]);
   }
-  for (std::size_t f = j + Together; f < std::min(j + 2 * Together, x.size); ++f)
-    for (std::size_t k = 0; k < stride; k += line) HINGE_PREFETCH(lanes + x.column(f) * stride + k);
-  for (std::size_t g = 0; g < stride; g += lane_group) {
-    Quad sum, quad;
+  const Real* next[Together];
+  for (std::size_t f = 0; f < Together; ++f) next[f] = lanes + x.column(std::min(j + Together + f, x.size - 1)) * stride;
+  for (std::size_t g = 0; g < stride; g += lane_group<Real>) {
+    if (g % line == 0)
+      for (std::size_t f = 0; f < Together; ++f) HINGE_PREFETCH(next[f] + g);
+    Group<Real> sum, group;
     load_lanes(scores + g, sum);
     for (std::size_t f = 0; f < Together; ++f) {
-      load_lanes(weights[f] + g, quad);
-      sum = sum + quad * values[f];
+      load_lanes(weights[f] + g, group);
+      sum = sum + group * values[f];
     }
     std::memcpy(scores + g, &sum, sizeof sum);
   }
 }
 
 template <class Real, class Features>
-HINGE_INLINE void sum_all_groups(const Real* lanes, std::size_t stride, const Features& x, double* scores) {
-  switch (stride / lane_group) {
+HINGE_INLINE void sum_all_groups(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
+  switch (stride / lane_group<Real>) {
     case 1: return sum_groups<1>(lanes, stride, x, scores);
     case 2: return sum_groups<2>(lanes, stride, x, scores);
     case 3: return sum_groups<3>(lanes, stride, x, scores);
@@ -103,7 +113,7 @@ HINGE_INLINE void sum_all_groups(const Real* lanes, std::size_t stride, const Fe
     case 8: return sum_groups<8>(lanes, stride, x, scores);
     default: break;
   }
-  std::fill_n(scores, stride, 0.0);
+  std::fill_n(scores, stride, Real{0});
   std::size_t j = 0;
   for (; j + 8 <= x.size; j += 8) sum_features<8>(lanes, stride, x, j, scores);
   for (; j < x.size; ++j) sum_features<1>(lanes, stride, x, j, scores);
@@ -111,14 +121,14 @@ HINGE_INLINE void sum_all_groups(const Real* lanes, std::size_t stride, const Fe
 
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class Real, class Features>
-HINGE_AVX2 void lane_sums_avx2(const Real* lanes, std::size_t stride, const Features& x, double* scores) {
+HINGE_AVX2 void lane_sums_avx2(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
   sum_all_groups(lanes, stride, x, scores);
 }
 #endif
 
 // scores[r] = sum_j x_j v[column_j * stride + r]. The columns are checked already.
 template <class Real, class Features>
-inline void lane_sums(const Real* lanes, std::size_t stride, const Features& x, double* scores) {
+inline void lane_sums(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (has_avx2) return lane_sums_avx2(lanes, stride, x, scores);
 #endif

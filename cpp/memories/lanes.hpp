@@ -48,7 +48,7 @@ class Lanes final : public Memory {
   void widen(std::size_t lanes) {
     const std::size_t held = kind_.shared ? 1 : lanes;
     if (held > stride_) {
-      const std::size_t stride = kind_.shared ? 1 : padded(std::max(held, stride_ + stride_ / 2));
+      const std::size_t stride = kind_.shared ? 1 : padded<Real>(std::max(held, stride_ + stride_ / 2));
       Buffer<Real> wider_v = spread(v, stride);
       if (averaging_) u = spread(u, stride);
       v = std::move(wider_v);
@@ -228,16 +228,25 @@ class Lanes final : public Memory {
   template <class Features>
   void scores_of(const Features& x, double* scores) const {
     constexpr std::size_t small = 64;
-    double sums[small];  // the padding lanes are summed too
-    if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
-    if (stride_ <= small) {
-      lane_sums(v.data(), stride_, x, sums);
-      std::copy_n(sums, lanes(), scores);
-      return;
+    if constexpr (std::is_same_v<Real, double>)
+      if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
+    Real few[small];  // the padding lanes are summed too
+    std::vector<Real> many(stride_ <= small ? 0 : stride_);
+    Real* const sums = stride_ <= small ? few : many.data();
+    lane_sums(v.data(), stride_, x, sums);
+    std::copy_n(sums, lanes(), scores);
+    if constexpr (!std::is_same_v<Real, double>) {  // what overflows float32 may be a number all the same
+      double all = 0;
+      for (std::size_t r = 0; r < lanes(); ++r) all += scores[r];
+      if (!std::isfinite(all)) [[unlikely]] sum_in_doubles(x, scores);
     }
-    std::vector<double> many(stride_);
-    lane_sums(v.data(), stride_, x, many.data());
-    std::copy_n(many.data(), lanes(), scores);
+  }
+  template <class Features>
+  HINGE_APART void sum_in_doubles(const Features& x, double* scores) const {
+    std::fill_n(scores, lanes(), 0.0);
+    for (std::size_t j = 0; j < x.size; ++j)
+      for (std::size_t r = 0; r < lanes(); ++r)
+        scores[r] += x.value(j) * static_cast<double>(v[x.column(j) * stride_ + r]);
   }
 
   // With the extra coordinates. The sum of all is not finite if one of them is not.

@@ -1,4 +1,4 @@
-// Takes back what a batch wrote into an array: what is overwritten is noted, until that is more than a copy of all.
+// Takes back what a batch wrote into an array: what is overwritten is noted, until a copy of all is cheaper.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Undo {
   template <class Each>
   void note(std::size_t count, const Each& each) {
     if (!noting_) return;
-    if (noted_.size() + count > array_.size() / 2) {
+    if (noted_.size() + count > array_.size() / 8) {  // a note takes more room than a number, and more time
       copy_ = array_;
       undo(copy_);
       copied_ = true;

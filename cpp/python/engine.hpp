@@ -390,7 +390,9 @@ class Engine {
   std::size_t bytes() {
     const Reading_ reading(*this);
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
-    const std::size_t lanes = one_w() ? 1 : padded(learner_.lanes());
+    const std::size_t lanes = one_w()           ? 1
+                              : settings_.single ? padded<float>(learner_.lanes())
+                                                 : padded<double>(learner_.lanes());
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
     return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes() + shape;
   }
