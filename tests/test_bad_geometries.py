@@ -323,9 +323,9 @@ def test_an_event_that_the_covariance_refuses(shape, value, weight, message):
 
 
 @pytest.mark.xfail(strict=True, reason="1/precision is infinite: the factors of S become NaN")
-@pytest.mark.parametrize("weight", [5e-324, 1e-310])
-def test_the_smallest_weights(weight):
-    model = trained("classification", "full", {})
+@pytest.mark.parametrize(("regularizer", "weight"), [(1.0, 5e-324), (1.0, 1e-310), (1e300, 1e-10)])
+def test_the_smallest_weights(regularizer, weight):
+    model = trained("classification", "full", {"covariance_regularizer": regularizer})
     X, _ = stream("classification")
     model.learn(X[:1], 1 - (model.scores(X[:1]) > 0).astype(int), [weight])
     is_well(model)

@@ -110,7 +110,7 @@ def test_the_full_covariance_is_right_after_few_updates(scales, variance, regula
         assert abs(Fraction(float(size)) / expected - 1) < 1e-9
 
 
-@pytest.mark.parametrize("scales", SCALES)
+@pytest.mark.parametrize("scales", ["columns", "rows", "both"])
 def test_the_full_covariance_after_a_million_updates(scales):
     """Against rationals again: a million roundings later."""
     X = badly_scaled(scales)
@@ -225,8 +225,11 @@ SIMPLEXES = [
 ]
 
 
-@pytest.mark.parametrize("spread", [0, 6])
-@pytest.mark.parametrize(("task", "options"), SIMPLEXES, ids=str)
+@pytest.mark.parametrize(
+    ("task", "options", "spread"),
+    [*((*case, 6) for case in SIMPLEXES), *((*case, 0) for case in SIMPLEXES[1:5:3])],
+    ids=str,
+)
 def test_the_simplex_after_a_million_updates(task, options, spread):
     rng = np.random.default_rng(4)
     count = MILLION if options.get("selection") is None else MILLION // 100  # a root is sought for each label

@@ -399,16 +399,20 @@ def test_explanations_add_up(task, options):
         total, score = sum(p.contribution for p in parts), np.max(number(learner.score_one(event)))
         if task == "uniclass":
             total = learner.radius - np.sqrt(total)
-        assert total == pytest.approx(score, rel=1e-9, abs=1e-7 if task == "uniclass" else 1e-12)
         sizes = [abs(p.contribution) for p in parts]
+        # The core sums many labels of float32 weights in float32: 6e-8 of the terms an addition.
+        rounding = 1e-6 if learner.many_scores and options.get("dtype") == "float32" else 0.0
+        slack = (1e-7 if task == "uniclass" else 1e-12) + rounding * sum(sizes)
+        assert total == pytest.approx(score, rel=1e-9, abs=slack)
         assert sizes == sorted(sizes, reverse=True)
         if task != "uniclass":
             assert all(p.value * p.weight == p.contribution for p in parts)
             assert ("(intercept)" in [p.feature for p in parts]) == options.get("fit_intercept", False)
         if learner.many_scores:
             for label, its in learner.score_one(event).items():
-                found = sum(p.contribution for p in learner.explain_one(event, label))
-                assert found == pytest.approx(its, rel=1e-9, abs=1e-12)
+                found = [p.contribution for p in learner.explain_one(event, label)]
+                slack = 1e-12 + rounding * sum(map(abs, found))
+                assert sum(found) == pytest.approx(its, rel=1e-9, abs=slack)
 
 
 def test_features_never_seen_are_distance_to_a_ball():
