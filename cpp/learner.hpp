@@ -289,11 +289,11 @@ class Learner {
       scores.q = q;
       return rule_->decide(scores, truth, weight, amounts);
     };
-    const auto check = [&](const Move& move) {
-      const double all = reading.score + reading.square + truth.value + weight + move.length + 2 * move.loss * move.length +
-                         (move.loss * move.loss + statistics.squared_loss) + statistics.progress + move.progress;
-      if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, statistics.progress + move.progress);
-      return std::isfinite(all);
+    const auto check = [&](const Move& move) {  // throws if something is not finite
+      const double progress = statistics.progress + move.progress;
+      const double all = reading.score + reading.square + truth.value + weight + move.length +
+                         (move.loss * move.loss + statistics.squared_loss) + progress;
+      if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, progress);
     };
     check(Move());
     const double least = shape.least_size(reading.square), precision = weight / regularizer_;
@@ -310,6 +310,7 @@ class Learner {
     const bool moves = move.length > 0 || move.beside;
     const double its_precision = rule_->needs_size() ? shape.most(move.precision, reading.square) : precision;
     const bool narrows = move.length > 0 && its_precision > 0;
+    if (narrows) shape.check(its_precision, reading.square);
     if (moves) curved_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), 1, reading.square);
     if (narrows) shape.admit(its_precision, reading.square);
     if (moves && !narrows) move = decide(shape.aim(x));

@@ -26,7 +26,7 @@ class Shape {
   virtual double size(const Instance& x) const = 0;
   // The same, and the direction Sx is known from here on.
   virtual double aim(const Instance& x) = 0;
-  // The same, and then S^-1 <- S^-1 + precision * x x'. `admit` comes before.
+  // The same, and then S^-1 <- S^-1 + precision * x x'. `check` and `admit` come before.
   virtual double narrow(const Instance& x, double precision) = 0;
 
   // Sx of the last `aim` or `narrow`, which was given x.
@@ -45,16 +45,16 @@ class Shape {
     return std::max(0.0, std::min({precision, largest_precision, 0.5 * room}));
   }
   // Throws if S could leave the numbers: it is held within 1e-120 of its start, in sizes of 1e50 and less.
-  void admit(double precision, double square) {
+  void check(double precision, double square) const {
     if (!(square <= largest_square))
       throw Refused("the instance is too large for this geometry: its squared norm is more than 1e100");
     if (!(precision <= largest_precision))
       throw Refused("the sample weight is too large for this geometry: it must be below 1e100 covariance_regularizer");
-    const double added = added_ + precision * (square + constant2());
-    if (!(added * variance_ <= largest_ratio))
+    if (!((added_ + precision * (square + constant2())) * variance_ <= largest_ratio))
       throw Refused("the covariance would become too small to be held in float64 (below 1e-120 of its start)");
-    added_ = added;
   }
+  // After `check`, and before `narrow`: nothing throws from here on.
+  void admit(double precision, double square) { added_ += precision * (square + constant2()); }
 
   virtual void begin() { added_before_ = added_; }
   virtual void commit() {}

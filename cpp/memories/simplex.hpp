@@ -18,6 +18,7 @@
 #include <limits>
 #include <vector>
 
+#include "../root.hpp"
 #include "buffer.hpp"
 #include "memory.hpp"
 #include "sums.hpp"
@@ -498,32 +499,15 @@ class Simplex final : public Memory, public Sizes {
     for (const double extra : extras) meet(extra);
   }
 
-  // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step is
-  // what was wanted, or cap. `each` calls use(theta, value) for the coordinates of the constraint. The margin grows with
-  // alpha: its root by the Illinois method, which cannot leave the bracket.
+  // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step,
+  // which grows with alpha, is what was wanted, or cap. `each` calls use(theta, value) for the constraint's coordinates.
   template <class Each>
   double projected(double wanted, double cap, const Each& each) const {
-    double low = 0, high = cap;
-    double below = margin_after(low, each) - wanted, above = margin_after(high, each) - wanted;
+    const auto gap = [&](double alpha) { return margin_after(alpha, each) - wanted; };
+    const double below = gap(0), above = gap(cap);
     if (!(below < 0)) return 0;
     if (!(above > 0)) return cap;
-    int side = 0;
-    for (int step = 0; step < 200 && high - low > 1e-16 * high; ++step) {
-      const double guess = (low * above - high * below) / (above - below);
-      const double alpha = guess > low && guess < high ? guess : (low + high) / 2;
-      const double gap = margin_after(alpha, each) - wanted;
-      if (gap == 0) return alpha;
-      if (gap < 0) {
-        low = alpha, below = gap;
-        if (side == -1) above /= 2;
-        side = -1;
-      } else {
-        high = alpha, above = gap;
-        if (side == 1) below /= 2;
-        side = 1;
-      }
-    }
-    return (low + high) / 2;
+    return root(gap, 0, below, cap, above);
   }
   template <class Each>
   double margin_after(double alpha, const Each& each) const {
