@@ -300,7 +300,9 @@ class Learner {
     const bool tiny = !(least > std::numeric_limits<double>::min()) && reading.square > 0;
     bool measured = tiny || rule_->needs_size();
     Move move = decide(measured ? shape.size(x) : least);
-    if (!measured && !std::isfinite(move.length + 2 * move.loss * move.length + statistics.progress + move.progress)) {
+    constexpr double slack = 1e30;  // for rounding in the bound
+    const double largest = move.length + 2 * move.loss * move.length + statistics.progress + move.progress;
+    if (!measured && !std::isfinite(slack * largest)) {
       measured = true;
       move = decide(shape.size(x));
     }
@@ -309,7 +311,7 @@ class Learner {
 
     const bool moves = move.length > 0 || move.beside;
     const double its_precision = rule_->needs_size() ? shape.most(move.precision, reading.square) : precision;
-    const bool narrows = move.length > 0 && its_precision > 0;
+    const bool narrows = move.length > 0 && its_precision > Shape::least_precision;
     if (narrows) shape.check(its_precision, reading.square);
     if (moves) curved_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), 1, reading.square);
     if (narrows) shape.admit(its_precision, reading.square);

@@ -8,7 +8,7 @@ namespace hinge {
 template <class Function>
 double root(const Function& function, double low, double below, double high, double above) {
   int side = 0;
-  for (int step = 0; step < 200 && high - low > 1e-16 * high; ++step) {
+  for (int step = 0; step < 200 && high - low > 1e-15 * high; ++step) {
     const double guess = (low * above - high * below) / (above - below);
     const double x = guess > low && guess < high ? guess : (low + high) / 2;
     const double value = function(x);

@@ -196,9 +196,6 @@ def test_no_covariance_no_confidence(options):
     assert not hasattr(hinge.PAClassifier(geometry="diagonal"), "covariance_")  # not fitted
 
 
-@pytest.mark.xfail(
-    strict=True, reason="an unseen column's square overflows with a warning, and inf is answered"
-)
 def test_a_frame_with_an_unseen_value_too_large():
     model = trained("regression", "diagonal", {})
     refused(model, "large|overflow", lambda: model.confidence(pd.DataFrame({"unseen": [1e200]})))

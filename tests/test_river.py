@@ -47,25 +47,8 @@ MULTILABEL = [
     (PAMultilabel, {"step": "pa2", "hash_bits": 8, "dtype": "float32"}),
     (PAMultilabel, {"geometry": "diagonal", "covariance_update": "drop", "hash_bits": 8}),
 ]
-ZEROS = pytest.mark.xfail(
-    reason="a frame names the columns of its zeros, an event has none: a simplex, which grows with its columns, differs"
-)
-
-
-def marks(options, check):
-    """Whether it fails depends on River's dataset: whether a column begins with a zero."""
-    is_known = options.get("geometry") == "entropy" and check.__name__ == "check_learn_many_matches_learn_one"
-    return [ZEROS] if is_known else []
-
-
 CHECKS = [
-    pytest.param(
-        cls,
-        options,
-        place,
-        id=f"{cls.__name__}-{options}-{place}-{check.__name__}",
-        marks=marks(options, check),
-    )
+    pytest.param(cls, options, place, id=f"{cls.__name__}-{options}-{place}-{check.__name__}")
     for cls, options in SETTINGS + MULTILABEL
     for place, check in enumerate(checks.yield_checks(cls(**options)))
 ]
@@ -191,8 +174,6 @@ def test_many_equals_one_by_one(cls, options):
     X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
     w = pd.Series(np.tile([1.0, 0.5, 2.0], len(y) // 3))
     one, rows, many = cls(**options), cls(**options), cls(**options)
-    if options.get("geometry") == "entropy":  # zeros bring no column, and a simplex grows with its columns
-        one._learner.name_columns(X.columns)
     for place, (x, target) in enumerate(given):
         one.learn_one(x, target, w[place])
         rows.learn_many(X[place : place + 1], y[place : place + 1], w[place : place + 1])

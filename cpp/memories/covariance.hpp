@@ -349,9 +349,10 @@ class Covariance final : public Shape {
       }
     if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
       throw Refused("the covariance is not one of a learner");
-    double added = 0;  // what it says of itself must not be less than what the variances say
-    for (std::size_t j = 0; j < size; ++j) added = std::max(added, 1 / d_[j] - 1 / variance_);
-    added_ = std::max(state[0], added * (1 - 1e-9));
+    added_ = state[0];
+    for (std::size_t j = 0; j < size; ++j)  // what it says of itself must be about what the variances say
+      if (!(1 / d_[j] - 1 / variance_ <= 1e20 * added_ + 1e-6 / variance_))
+        throw Refused("the covariance is not one of a learner");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
 

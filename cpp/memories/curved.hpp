@@ -4,6 +4,8 @@
 // to score it, so the loop asks for it only if the rule would move (Learner::shaped_round).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -35,9 +37,9 @@ class Curved final : public Memory {
   Reading read_average(const Instance& x, Reads reads, double* scores) const override {
     return flat_->read_average(x, reads, scores);
   }
-  // No coordinate of Sx is larger than the largest variance times |x|.
+  // No coordinate of Sx is larger than the largest variance times |x|. Thresholds move by the amount itself.
   void admit(double amount, double decay, double square) override {
-    flat_->admit(amount * shape_->largest_variance(), decay, square);
+    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), decay, square);
   }
   // In the direction that the shape found last, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {

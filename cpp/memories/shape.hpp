@@ -37,6 +37,8 @@ class Shape {
   // x'Sx is not less than this, whatever S is: the largest eigenvalue of S^-1 is at most its trace, which is
   // at most 1/variance + what was added to it.
   double least_size(double square) const { return 0.999999 * (square + constant2()) / (1 / variance_ + added_); }
+  // What is less changes nothing.
+  static constexpr double least_precision = 1e-300;
   double largest_variance() const { return variance_; }
 
   // As much of `precision` as S can still take. (CW may ask for more and more on labels that are noise.)
@@ -49,7 +51,7 @@ class Shape {
     if (!(square <= largest_square))
       throw Refused("the instance is too large for this geometry: its squared norm is more than 1e100");
     if (!(precision <= largest_precision))
-      throw Refused("the sample weight is too large for this geometry: it must be below 1e100 covariance_regularizer");
+      throw Refused("the sample weight over covariance_regularizer is too large for this geometry: it is above 1e100");
     if (!((added_ + precision * (square + constant2())) * variance_ <= largest_ratio))
       throw Refused("the covariance would become too small to be held in float64 (below 1e-120 of its start)");
   }

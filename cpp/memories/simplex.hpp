@@ -284,7 +284,7 @@ class Simplex final : public Memory, public Sizes {
     reach_ = std::max(reach, look_for_reach());
     const SimplexScalars said = now;
     sum_up_mass();
-    if (!(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
+    if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
       throw Refused("the weights are not on the simplex");
     const std::int64_t touched = now.touched;
     now = said;

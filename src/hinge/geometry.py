@@ -45,4 +45,9 @@ def check_has_covariance(geometry: str) -> None:
 
 def plus_unseen(sizes: Doubles, norms: Doubles, variance: float) -> Doubles:
     """Features that were never seen have the variance of the start."""
-    return np.asarray(sizes + variance * norms**2)
+    with np.errstate(over="ignore"):
+        sizes = sizes + variance * norms**2
+    if not np.isfinite(sizes).all():
+        row = int(np.argmin(np.isfinite(sizes)))
+        raise ValueError(f"row {row}: the squared norm of the instance overflows float64")
+    return np.asarray(sizes)

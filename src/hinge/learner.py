@@ -207,7 +207,11 @@ class Learner(Learned):
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        if is_frame(X):
+        if is_frame(X) and self.parameters["geometry"] == "entropy":
+            # A simplex grows with its columns: they come with the first value that is not 0, as in events.
+            values, names = frame_values(X)
+            self.learn_many([dict(zip(names, row, strict=True)) for row in values.tolist()], y, sample_weight)
+        elif is_frame(X):
             with self._lock:
                 columns = self.n_features
                 try:

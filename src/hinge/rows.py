@@ -139,7 +139,7 @@ def unseen_norms(frame: Any, known: list[Any]) -> Doubles:
     """The length of each row in the columns that are not among the known ones."""
     seen = set(known)
     unseen = as_values(frame.to_numpy())[:, [name not in seen for name in frame.columns]]
-    norms: Doubles = np.sqrt((unseen.astype(np.float64) ** 2).sum(axis=1))
+    norms: Doubles = np.hypot.reduce(unseen.astype(np.float64), axis=1)  # squares could overflow
     return norms
 
 

@@ -149,11 +149,6 @@ def test_the_covariance_of_a_file_is_the_same(task, options, tmp_path):
         assert model.confidence(rows).tobytes() == again.confidence(rows).tobytes()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="thresholds move by the amount itself, but are admitted as if by amount * initial_variance: what bounds the "
-    "weights is too low until a file is read",
-)
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
 def test_the_file_of_thresholds_with_a_small_variance(geometry):
     model = hinge.Learner("ordinal", classes=[0, 1, 2], geometry=geometry, initial_variance=1e-3, step="pa")
