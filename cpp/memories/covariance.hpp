@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "buffer.hpp"
 #include "lane_sums.hpp"
 #include "shape.hpp"
+#include "undo.hpp"
 
 namespace hinge {
 
@@ -86,21 +88,28 @@ struct Dots {
   }
 };
 
-// The quads of x that a block meets: those from its first one on, up to its own.
+// The quads of x that a block meets: those from its first one on, up to its own. Blocks are met one after the other.
 struct Met {
-  const std::size_t* quads;
-  std::size_t count;
-  bool own;  // whether x is not 0 in the block's own coordinates
+  const std::size_t* quads = nullptr;
+  std::size_t count = 0;
+  bool own = false;  // whether x is not 0 in the block's own coordinates
 
-  Met(const Spread& spread, std::size_t first, std::size_t b) {
-    const auto begin = std::lower_bound(spread.quads.begin(), spread.quads.end(), first);
-    const auto end = std::lower_bound(begin, spread.quads.end(), b);
-    quads = spread.quads.data() + (begin - spread.quads.begin());
+  explicit Met(const Spread& spread) : all_(&spread.quads) {}
+
+  HINGE_INLINE void meet(std::size_t first, std::size_t b) {
+    const std::vector<std::size_t>& all = *all_;
+    while (below_ < all.size() && all[below_] < b) ++below_;
+    own = below_ < all.size() && all[below_] == b;
+    count = 0;
+    if (below_ == 0 || all[below_ - 1] < first) return;
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(below_);
+    const auto begin = first == 0 ? all.begin() : std::lower_bound(all.begin(), end, first);
+    quads = all.data() + (begin - all.begin());
     count = static_cast<std::size_t>(end - begin);
-    own = end != spread.quads.end() && *end == b;
   }
   bool any() const { return count > 0 || own; }
-  bool all_below(std::size_t b) const { return count == b; }
+  // Whether x is 0 in no quad up to b.
+  bool all_up_to(std::size_t b) const { return below_ + own == b + 1; }
 
   template <class Real>
   HINGE_INLINE void dots(const BlockOf<Real>& block, const double* x, double* f) const {
@@ -111,6 +120,10 @@ struct Met {
       for (std::size_t k = 0; k < count; ++k) dots.add(block, x, quads[k]);
     dots.finish(block, x, f);
   }
+
+ private:
+  const std::vector<std::size_t>* all_;
+  std::size_t below_ = 0;  // how many quads of x come before the block's own
 };
 
 // The update of four columns, and of k, from the quad `first` on: u <- u + shift k, k <- k + share u, column by column.
@@ -168,6 +181,11 @@ struct Change {
   }
 };
 
+// Quads, from the one to before the other.
+struct Range {
+  std::size_t begin = 0, end = 0;
+};
+
 // The arrays of a covariance, and the passes over them.
 struct Factored {
   std::size_t blocks;
@@ -178,9 +196,10 @@ struct Factored {
   HINGE_INLINE static double size(std::size_t blocks, const double* u, const double* d, const std::size_t* first,
                                   const Spread& spread, double* all_f) {
     double sum = 0;
+    Met met(spread);
     for (std::size_t b = 0; b < blocks; ++b) {
       double f[4] = {};
-      const Met met(spread, first[b], b);
+      met.meet(first[b], b);
       if (met.any()) met.dots(BlockOf<const double>::at(u, b), spread.x.data(), f);
       for (int r = 0; r < 4; ++r) sum += d[4 * b + r] * f[r] * f[r];
       if (all_f != nullptr) std::copy_n(f, 4, all_f + 4 * b);
@@ -198,20 +217,19 @@ struct Factored {
     }
   }
 
-  HINGE_INLINE double narrow(const Spread& spread, double precision, double* k) const {
+  // k is 0, and becomes Sx; `range` tells where it is not 0 any more.
+  HINGE_INLINE double narrow(const Spread& spread, double precision, double* k, Range& range) const {
     double sum = 0, f[4];
     std::size_t from = blocks;  // the first quad in which k is not 0
     bool known = false;         // whether f is known already
-    std::fill_n(k, 4 * blocks, 0.0);
+    Met met(spread);
     const double start = 1 / precision;
     const double* const x = spread.x.data();
     for (std::size_t b = 0; b < blocks; ++b) {
+      met.meet(first[b], b);
+      if (!known && !met.any()) continue;
       const BlockOf<double> block = BlockOf<double>::at(u, b);
-      if (!known) {
-        const Met met(spread, first[b], b);
-        if (!met.any()) continue;
-        met.dots(block, x, f);
-      }
+      if (!known) met.dots(block, x, f);
       Change change{};
       for (int r = 0; r < 4; ++r) {
         double& variance = d[4 * b + r];
@@ -222,13 +240,28 @@ struct Factored {
         variance *= before / (start + sum);
       }
       from = first[b] = std::min({from, first[b], b});
-      known = from == 0 && b + 1 < blocks && first[b + 1] == 0 && Met(spread, 0, b + 1).all_below(b + 1);
+      range = {from, b + 1};
+      known = from == 0 && b + 1 < blocks && first[b + 1] == 0 && met.all_up_to(b);
       if (known)
         change.apply_and_look_ahead(block, BlockOf<double>::at(u, b + 1), x, k, f);
       else
         change.apply(block, from, k);
     }
     return sum;
+  }
+
+  // Calls use(begin, end) for the stretches of u that `narrow` would write.
+  template <class Use>
+  void each_written(const Spread& spread, const Use& use) const {
+    std::size_t from = blocks;
+    Met met(spread);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      met.meet(first[b], b);
+      if (!met.any()) continue;
+      from = std::min({from, first[b], b});
+      for (const double* row : BlockOf<double>::at(u, b).row)
+        use(static_cast<std::size_t>(row - u) + 4 * from, static_cast<std::size_t>(row - u) + 4 * (b + 1));
+    }
   }
 };
 
@@ -238,8 +271,9 @@ HINGE_AVX2 inline double size_avx2(std::size_t blocks, const double* u, const do
   return Factored::size(blocks, u, d, first, spread, f);
 }
 HINGE_AVX2 inline void product_avx2(const Factored& factored, const double* f, double* k) { factored.product(f, k); }
-HINGE_AVX2 inline double narrow_avx2(const Factored& factored, const Spread& spread, double precision, double* k) {
-  return factored.narrow(spread, precision, k);
+HINGE_AVX2 inline double narrow_avx2(const Factored& factored, const Spread& spread, double precision, double* k,
+                                     Range& range) {
+  return factored.narrow(spread, precision, k, range);
 }
 #endif
 
@@ -256,7 +290,6 @@ class Covariance final : public Shape {
                       ", the limit is " + in_words(most_) + " (max_covariance); geometry='diagonal' needs " +
                       in_words(8.0 * static_cast<double>(size)));
       u_.resize(8 * blocks * (blocks + 1));
-      u_.expect_use();
       k_.resize(4 * blocks), f_.resize(4 * blocks);
     }
     d_.resize(4 * blocks, variance_);
@@ -276,6 +309,7 @@ class Covariance final : public Shape {
     spread_.take(x, constant_, first_.size());
     const double sum = size_of(spread_, f_.data());
     const Factored factored = factored_();
+    range_ = {0, first_.size()};
 #if defined(__x86_64__) && defined(__GNUC__)
     has_avx2 ? product_avx2(factored, f_.data(), k_.data()) : factored.product(f_.data(), k_.data());
 #else
@@ -285,41 +319,62 @@ class Covariance final : public Shape {
     return sum;
   }
   double narrow(const Instance& x, double precision) override {
-    if (in_batch_ && !copied_) copy();
+    if (2 * x.size > columns_) u_.expect_use();  // sparse ones may leave most of it untouched
     spread_.take(x, constant_, first_.size());
     const Factored factored = factored_();
+    if (in_batch_) note(factored);
+    std::fill(k_.data() + 4 * range_.begin, k_.data() + 4 * range_.end, 0.0);
+    range_ = {};
 #if defined(__x86_64__) && defined(__GNUC__)
-    const double sum = has_avx2 ? narrow_avx2(factored, spread_, precision, k_.data())
-                                : factored.narrow(spread_, precision, k_.data());
+    const double sum = has_avx2 ? narrow_avx2(factored, spread_, precision, k_.data(), range_)
+                                : factored.narrow(spread_, precision, k_.data(), range_);
 #else
-    const double sum = factored.narrow(spread_, precision, k_.data());
+    const double sum = factored.narrow(spread_, precision, k_.data(), range_);
 #endif
     beside_ = extras() == 0 ? 0 : k_[0];
     return sum;
   }
 
+  // Dense, or if most of it is 0 sparse.
   Instance direction(const Instance& /*x*/) const override {
     Instance g;
     g.values = k_.data() + extras();
     g.size = columns_;
+    if (8 * (range_.end - range_.begin) > columns_) return g;
+    values_.clear();
+    places_.clear();
+    for (std::size_t i = std::max(extras(), 4 * range_.begin); i < std::min(4 * range_.end, columns_ + extras()); ++i) {
+      if (k_[i] == 0) continue;
+      values_.push_back(k_[i]);
+      places_.push_back(static_cast<std::int64_t>(i - extras()));
+    }
+    g.values = values_.data();
+    g.columns = places_.data();
+    g.limit = columns_;
+    g.size = values_.size();
+    g.layout = Layout::sparse64;
+    g.transient = true;
     return g;
   }
 
   void begin() override {
     Shape::begin();
+    undo_.begin();
     in_batch_ = true;
   }
   void commit() override {
-    in_batch_ = copied_ = false;
+    undo_.commit();
+    in_batch_ = noted_ = false;
     before_ = {};
   }
   void rollback() override {
     Shape::rollback();
-    if (copied_) {
+    undo_.rollback();
+    if (noted_) {
       const std::size_t columns = columns_;
-      u_ = std::move(before_.u);
       d_ = std::move(before_.d);
       first_ = std::move(before_.first);
+      u_.resize(8 * first_.size() * (first_.size() + 1));
       resize(columns);
     }
     commit();
@@ -387,9 +442,18 @@ class Covariance final : public Shape {
 #endif
     return Factored::size(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
   }
-  void copy() {
-    before_ = {u_, d_, first_};
-    copied_ = true;
+  // What the update is about to overwrite.
+  void note(const Factored& factored) {
+    if (!noted_) before_ = {d_, first_};
+    noted_ = true;
+    if (!undo_.noting()) return;
+    std::size_t count = 0;
+    factored.each_written(spread_, [&](std::size_t begin, std::size_t end) { count += end - begin; });
+    undo_.note(count, [&](const auto& note_one) {
+      factored.each_written(spread_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t place = begin; place < end; ++place) note_one(place);
+      });
+    });
   }
 
   double most_;
@@ -399,14 +463,17 @@ class Covariance final : public Shape {
   std::vector<std::size_t> first_;
   Spread spread_;
   Buffer<double> f_, k_;
+  Range range_;  // where k_ is not 0
+  mutable std::vector<double> values_;  // of a sparse direction, and its columns
+  mutable std::vector<std::int64_t> places_;
 
   struct Before {
-    Buffer<double> u;
     std::vector<double> d;
     std::vector<std::size_t> first;
   };
   Before before_;
-  bool in_batch_ = false, copied_ = false;
+  bool in_batch_ = false, noted_ = false;
+  Undo<double> undo_{u_};
 };
 
 }  // namespace hinge

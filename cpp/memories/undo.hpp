@@ -19,6 +19,7 @@ class Undo {
     noting_ = !all_zero;
     all_zero_ = all_zero;
   }
+  bool noting() const { return noting_; }
   // `count` places are about to be overwritten; each(function) calls function(place) for all of them. If it throws
   // (out of memory) nothing is noted, and nothing may be overwritten.
   template <class Each>
