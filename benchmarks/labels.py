@@ -5,7 +5,7 @@
 Data     real_sets.py, from the folder $HINGE_DATA; rows in one shuffled order, the same for all (mail: in time).
 Ours     PAClassifier, PAMultilabel, PAOrdinal, PARanker: PA-I with every selection. 'mira' with beta=1, the margin of
          the others, so that C means the same; 'simperc' steps by C on mistakes only. "diagonal": with a variance for
-         each feature (geometry='diagonal'), covariance_regularizer = 1/C, so that there is one number to choose.
+         each feature (geometry='diagonal') and covariance_regularizer = 1/C; "diagonal, slow": 10/C.
 Peers    scikit-learn's PA: SGDClassifier(hinge, pa1, no penalty), what PassiveAggressiveClassifier runs, one against
          all; LinearSVC, one against all; VW --oaa (hinge loss; its C is the learning rate); mord LogisticAT.
 C        each learner's from a grid, by rows held out of the training rows: the last fifth of at most 15,000, or 3
@@ -33,6 +33,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ from vw import OneAgainstAll
 
 SKLEARN, SVC, VW, MORD = "scikit-learn's PA", "LinearSVC", "VW --oaa", "mord LogisticAT"
 SELECTIONS = ["max", "prediction", "simproj", "conproj", "simperc", "mira"]
-DIAGONAL = ["max", "mira"]
+DIAGONAL = {0: "", 1: ", diagonal", 10: ", diagonal, slow"}
 GRID, SVC_GRID = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0], [0.01, 0.1, 1.0, 10.0]
 EITHER = (True, False)
 PASSES, RANK_PASSES = 10, 30
@@ -150,8 +151,9 @@ def held_out_parts(count: int, quick: bool) -> list[tuple[Any, Any]]:
 
 
 def ours(
-    estimator: str, selection: str, intercepts: Sequence[bool | None] = EITHER, diagonal: bool = False
+    estimator: str, selection: str, intercepts: Sequence[bool | None] = EITHER, diagonal: float = 0
 ) -> Learner:
+    """`diagonal`: with a diagonal covariance, of which the regularizer is this over C."""
     import hinge
 
     more: dict[str, Any] = {"beta": 1.0} if selection == "mira" else {}
@@ -159,19 +161,19 @@ def ours(
     def make(C: float, average: bool, passes: int, intercept: bool | None = None) -> Any:
         chosen = more if intercept is None else {"fit_intercept": intercept, **more}
         if diagonal:
-            chosen = {"geometry": "diagonal", "covariance_regularizer": 1 / C, **chosen}
+            chosen = {"geometry": "diagonal", "covariance_regularizer": diagonal / C, **chosen}
         return getattr(hinge, estimator)(
             C=C, selection=selection, average=average, max_iter=passes, tol=None, random_state=0, **chosen
         )
 
-    return Learner(
-        f"{selection}, diagonal" if diagonal else selection, make, intercepts=intercepts, ours=True
-    )
+    return Learner(f"{selection}{DIAGONAL[diagonal]}", make, intercepts=intercepts, ours=True)
 
 
 def all_of_ours(estimator: str) -> list[Learner]:
     learners = [ours(estimator, selection) for selection in SELECTIONS]
-    return learners + [ours(estimator, selection, diagonal=True) for selection in DIAGONAL]
+    return learners + [
+        ours(estimator, selection, diagonal=d) for selection, d in product(("max", "mira"), (1, 10))
+    ]
 
 
 def default_intercept(estimator: str) -> Learner:
@@ -500,7 +502,7 @@ def mail(data: real_sets.Mail, report: Report, quick: bool) -> None:
     x.sort_indices()
     every = range(len(names))
 
-    def on_counts(selection: str, diagonal: bool, C: float, intercept: bool | None) -> tuple[float, float]:
+    def on_counts(selection: str, diagonal: float, C: float, intercept: bool | None) -> tuple[float, float]:
         fresh = ours("PAClassifier", selection, diagonal=diagonal).fresh((C, False, intercept), 1)
         model, took = timed(partial(fresh.partial_fit, x, y, every))
         return model.stats_.error, took
@@ -521,12 +523,12 @@ def mail(data: real_sets.Mail, report: Report, quick: bool) -> None:
         if hasattr(hinge, "PARanker")
     ]
     candidates += [
-        (f"{selection}, word counts", "PAClassifier", partial(on_counts, selection, False))
+        (f"{selection}, word counts", "PAClassifier", partial(on_counts, selection, 0))
         for selection in (*projections, "mira")
     ]
     candidates += [
-        (f"{selection}, diagonal, word counts", "PAClassifier", partial(on_counts, selection, True))
-        for selection in DIAGONAL
+        (f"{selection}{DIAGONAL[d]}, word counts", "PAClassifier", partial(on_counts, selection, d))
+        for selection, d in product(("max", "mira"), (1, 10))
     ]
     candidates.append((f"{SKLEARN}, word counts", "", scikit_learn))
     results, lines = [], []
