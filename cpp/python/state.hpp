@@ -148,7 +148,8 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
         !finite(reals.data(), reals.size()) || !(reals.data()[0] > 0) ||
         (has_extras && !finite(extras->data(), extras->size())) ||
         (shape && !finite(shape->data(), shape->size())) ||
-        !std::all_of(counts.data(), counts.data() + counts.size(), countable))
+        !std::all_of(counts.data(), counts.data() + counts.size(), countable) ||
+        counts.data()[5] > (s.start_at_first ? 1 : 0))  // a first instance is awaited by uniclass only
       throw Refused("the state is not one that a learner can be in");
     restore(w, State{v.data(), u.data(), size, v.size(), averaging, has_extras ? extras->data() : nullptr,
                      reals.data(), counts.data()});
