@@ -17,7 +17,7 @@ from hinge import Learner, PAClassifier, PARegressor, __version__
 from hinge.bounds import Guarantee
 from hinge.streams import absolute, progressive
 
-LEARNERS = ("perceptron", "pa", "pa1", "pa2", "pa1 averaged")
+LEARNERS = ("perceptron", "pa", "pa1", "pa2", "pa1 averaged", "arow")
 
 
 def command(*arguments, cwd, python=(), **environment):
@@ -66,7 +66,7 @@ def test_every_guarantee_that_the_demo_shows_was_kept(demo):
     number = r"([\d,.]+)"
     found = [re.search(rf"(mistakes|squared loss) {number} <= {number}$", row) for row in rows]
     kept = [tuple(float(n.replace(",", "")) for n in match.groups()[1:]) for match in found if match]
-    assert len(kept) == 6  # perceptron, pa, pa1, pa2, regression, one class
+    assert len(kept) == 7  # perceptron, pa, pa1, pa2, arow, regression, one class
     assert all(suffered <= guaranteed for suffered, guaranteed in kept)
     assert sum("not applicable: it" in row for row in rows) == 2  # pa's Theorem 2, and the average
     assert "VIOLATED" not in demo[1]
@@ -116,7 +116,7 @@ def test_on_a_terminal_there_are_bars(tmp_path):
     assert process.wait(60) == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
     bars = [line for line in plain.splitlines() if "rounds/s" in line]
-    for name, line in zip(LEARNERS, bars[-5:], strict=True):
+    for name, line in zip(LEARNERS, bars[-len(LEARNERS) :], strict=True):
         assert line.startswith(name + " ")
         assert re.search(r"━+ 1,797 rounds +[\d,]+ rounds/s +[\d.]+ % wrong", line)
         assert len(line.rstrip()) <= 80
@@ -159,7 +159,7 @@ def test_without_matplotlib_the_demo_says_how_to_get_it(tmp_path):
     done = command("demo", cwd=tmp_path, PYTHONPATH=str(missing.parent), PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert "pip install 'hinge[plots]'" in done.stdout
-    assert len(table(done.stdout, r"learner +\| +C")) == 5
+    assert len(table(done.stdout, r"learner +\| +C")) == len(LEARNERS)
     assert done.stdout.isascii()
     assert not (tmp_path / "hinge-demo.png").exists()
 

@@ -349,8 +349,8 @@ PARAMETERS: dict[str, Parameter] = {
             "float64",
             "'float32' or 'float64'",
             accepts.is_dtype,
-            "The type of the weights. Data of either type is read in place. Sums are made in float64; with 'float32' and "
-            "many labels in float32, which is faster.",
+            "The type of the weights. Data of either type is read in place. Sums are made in float64; with 'float32' "
+            "and many labels in float32, which is faster.",
         ),
         Parameter(
             "random_state",

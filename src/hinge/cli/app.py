@@ -60,7 +60,7 @@ def demo(
 ) -> None:
     """Learn from a real stream and see what was guaranteed.
 
-    Five learners read 1,797 handwritten digits, one at a time, and say of each whether it is odd or even
+    Six learners read 1,797 handwritten digits, one at a time, and say of each whether it is odd or even
     before they are told. The command shows how often they erred, how long an event took, and what the theory
     had guaranteed; then one stream each for regression and one-class learning. It takes some seconds, needs
     no network, and writes one picture.

@@ -93,7 +93,8 @@ def _show_guarantees(console: Console, runs: list[Run], others: list[OtherTask])
     say(
         console,
         "guaranteed: proved for every stream and every order of it, against the best predictor that a batch "
-        "solver found in hindsight. J06: Crammer et al., JMLR 2006. N03: Crammer et al., NIPS 2003.",
+        "solver found in hindsight. J06: Crammer et al., JMLR 2006. N03: Crammer et al., NIPS 2003. "
+        "AROW: Crammer et al., NIPS 2009, with a full covariance.",
     )
     return all(guarantee.holds for _, guarantee in rows)
 

@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from .. import Learner, PAClassifier, PAOneClass, PARegressor
 from ..bounds import Comparator, Guarantee, comparator, guarantees
+from ..bounds_geometries import follow
 from ..streams import absolute, progressive
 from .console import Watch, percent
 
@@ -29,6 +30,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "pa1": {"step": "pa1", "C": 0.02},
     "pa2": {"step": "pa2", "C": 0.01},
     "pa1 averaged": {"step": "pa1", "C": 0.02, "average": True},
+    "arow": {"step": "pa2", "C": 0.05, "covariance_regularizer": 10.0, "geometry": "mahalanobis"},  # r = 10
 }
 
 # The batch solvers that look for a good comparator try these. The best one for 'pa1' with C is exactly the
@@ -106,17 +108,25 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
 
     signs = np.where(np.asarray(stream.y) == "odd", 1, -1)  # the labels in their order: even, odd
     machines = _machines(stream.X, signs)
-    comparators = [
-        comparator("classification", stream.X, signs, m.coef_[0], intercept=float(m.intercept_[0]))
-        for m in machines
-    ]
     runs = []
     for name, (model, curve, seconds) in learned.items():
+        comparators = _comparators(stream, signs, machines, LEARNERS[name])
         found = strongest(model.step, model.stats_, comparators, C=model.C)
         if model.average:
             found = [_about_the_average(guarantee) for guarantee in found]
         runs.append(Run(name, curve, model.stats_.updates, seconds, telling(found)))
     return runs, min(1 - float(m.score(stream.X, signs)) for m in machines)
+
+
+def _comparators(
+    stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any]
+) -> list[Comparator]:
+    """What the machines suffered; with a covariance, seen from the way that the learner took."""
+    given = [(machine.coef_[0], float(machine.intercept_[0])) for machine in machines]
+    if "geometry" not in options:
+        return [comparator("classification", stream.X, signs, u, intercept=b) for u, b in given]
+    trace = follow(Learner("classification", classes=[-1, 1], **options), stream.X, signs)
+    return [trace.comparator(u, intercept=b) for u, b in given]
 
 
 def _machines(X: Doubles, signs: npt.NDArray[Any]) -> list[Any]:
