@@ -310,10 +310,14 @@ class Learner {
     if (move.loss * move.loss <= tolerance) return false;
 
     const bool moves = move.length > 0 || move.beside;
+    if (moves && !measured && !curved_->would_admit(total_amount(), reading.square)) {  // the true steps may be shorter
+      measured = true;
+      move = decide(shape.size(x));
+    }
     const double its_precision = rule_->needs_size() ? shape.most(move.precision, reading.square) : precision;
     const bool narrows = move.length > 0 && its_precision > Shape::least_precision;
     if (narrows) shape.check(its_precision, reading.square);
-    if (moves) curved_->admit(lanes_ == 1 ? std::abs(amounts[0]) : sum_of_amounts(), 1, reading.square);
+    if (moves) curved_->admit(total_amount(), 1, reading.square);
     if (narrows) shape.admit(its_precision, reading.square);
     if (moves && !narrows) move = decide(shape.aim(x));
     if (narrows && measured) shape.narrow(x, its_precision);
@@ -337,6 +341,7 @@ class Learner {
     statistics.cost += move.cost;
   }
 
+  double total_amount() const { return lanes_ == 1 ? std::abs(amounts_[0]) : sum_of_amounts(); }
   double sum_of_amounts() const {
     double sum = 0;
     for (std::size_t r = 0; r < lanes_; ++r) sum += std::abs(amounts_[r]);

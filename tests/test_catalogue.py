@@ -104,10 +104,10 @@ def test_arow_as_it_is_written(iris):
 
 BAD = [
     ("aro", {}, "there is no algorithm 'aro'; did you mean 'arow'"),
-    ("arow", {"r": 0}, "r must be a number greater than 0"),
-    ("arow", {"r": -1.0}, "r must be a number greater than 0"),
-    ("arow", {"r": True}, "r must be a number greater than 0"),
-    ("arow", {"r": "1"}, "r must be a number greater than 0"),
+    ("arow", {"r": 0}, "r must be a finite number greater than 0"),
+    ("arow", {"r": -1.0}, "r must be a finite number greater than 0"),
+    ("arow", {"r": True}, "r must be a finite number greater than 0"),
+    ("arow", {"r": "1"}, "r must be a finite number greater than 0"),
     ("arow", {"r": 0.5, "C": 7.0}, "'arow' means C=1.0, not 7.0"),
     ("arow", {"r": 0.5, "covariance_regularizer": 7.0}, "'arow' means covariance_regularizer=0.5"),
     ("arow", {"step": "pa1"}, "'arow' means step='pa2', not 'pa1'"),

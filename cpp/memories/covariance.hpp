@@ -5,7 +5,8 @@
 //     u_j <- u_j - (f_j/a_{j-1}) k_{j-1},                    k_j = k_{j-1} + d_j f_j u_j   (old d_j and u_j),
 // S^-1 has got precision * x x', and k_n = Sx, x'Sx = a_n - a_{-1} by the old S. D is only ever multiplied by positive
 // numbers: S stays symmetric and positive whatever comes, also where S - gg'/(r + x'Sx) would cancel.
-// f_j needs no column but the j-th: all of it is one pass, half a matrix read and written once.
+// f_j needs no column but the j-th: all of it is one pass, half a matrix read and written once. (CW must know x'Sx
+// before it knows the precision: one pass more, which reads.)
 //
 // Column j of U lies in a row of memory, four of them in a block, padded to whole quads: block b has four rows of
 // 4 (b + 1) numbers. A new feature is a new row at the end. Each block knows its first quad that is not 0, and an
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -230,6 +232,8 @@ struct Factored {
       if (!known && !met.any()) continue;
       const BlockOf<double> block = BlockOf<double>::at(u, b);
       if (!known) met.dots(block, x, f);
+      known = false;
+      if (f[0] == 0 && f[1] == 0 && f[2] == 0 && f[3] == 0) continue;  // in its range, but not met
       Change change{};
       for (int r = 0; r < 4; ++r) {
         double& variance = d[4 * b + r];
@@ -286,7 +290,8 @@ class Covariance final : public Shape {
     const std::size_t size = columns + extras(), blocks = (size + 3) / 4;
     if (blocks > first_.size()) {
       if (const double bytes = bytes_of(blocks); bytes > most_)
-        throw Refused("a full covariance of " + std::to_string(size) + " features needs " + in_words(bytes) +
+        throw Refused("a full covariance of " + std::to_string(columns) + " features" +
+                      (extras() == 0 ? "" : " and the intercept") + " needs " + in_words(bytes) +
                       ", the limit is " + in_words(most_) + " (max_covariance); geometry='diagonal' needs " +
                       in_words(8.0 * static_cast<double>(size)));
       u_.resize(8 * blocks * (blocks + 1));
@@ -426,11 +431,12 @@ class Covariance final : public Shape {
     return 64 * static_cast<double>(blocks) * static_cast<double>(blocks + 1);
   }
   static std::string in_words(double bytes) {
-    const char* const units[] = {" bytes", " KB", " MB", " GB", " TB", " PB", " EB"};
+    const char* const units[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
     int unit = 0;
     for (; bytes >= 1000 && unit < 6; ++unit) bytes /= 1000;
-    const std::string number = std::to_string(bytes);
-    return number.substr(0, number.find('.') + (unit == 0 ? 0 : 2)) + units[unit];
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g %s", bytes, units[unit]);
+    return text;
   }
 
   double* row(std::size_t j) { return BlockOf<double>::at(u_.data(), j / 4).row[j % 4]; }

@@ -41,6 +41,9 @@ class Curved final : public Memory {
   void admit(double amount, double decay, double square) override {
     flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), decay, square);
   }
+  bool would_admit(double amount, double square) const override {
+    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), square);
+  }
   // In the direction that the shape found last, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     flat_->move_along(amounts, shape_->direction(x), beside_ == 0 ? shape_->beside() : beside_);

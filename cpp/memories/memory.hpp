@@ -47,6 +47,10 @@ class Memory {
     if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
     reach_ = bound;
   }
+  // Whether `admit` would pass, as far as is known without looking closer.
+  virtual bool would_admit(double amount, double square) const {
+    return reach_ + amount * std::sqrt(square + constant2_) <= limit_;
+  }
   // w <- decay * w + amount * x, in each lane.
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
   // w <- w + amount * direction, in each lane; `beside` is the direction's extra coordinate.

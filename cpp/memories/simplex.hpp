@@ -56,9 +56,20 @@ class Simplex final : public Memory, public Sizes {
   std::size_t lanes() const override { return extras.size(); }
 
   void resize(std::size_t dimension) override {
+    const std::size_t before = columns_;
+    for (std::size_t i = dimension * held(); averaging_ && i < u.size(); ++i) u[i] = 0;  // given up
     if (averaging_) u.resize(dimension * held());
     theta.resize(dimension * held());
     columns_ = dimension;
+    if (dimension < before) return come_back();
+    if (kind_.is_signed || dimension == before) return;
+    if (now.shift < 0) {  // a new weight would be infinite beside what was pushed down: the exponents are shifted anew
+      before_growth_ = {before, now, reach_, u, extra_us};
+      sum_up();
+    }
+    reach_ = std::max(reach_, 0.0);
+    // Unsigned weights begin above 0, and the average of those that are new has nothing of earlier rounds.
+    for (std::size_t i = before; i < columns_ && averaging_; ++i) u[i] = -now.alpha * up(0);
   }
   // How many weights a column has.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
@@ -131,6 +142,7 @@ class Simplex final : public Memory, public Sizes {
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     if (reads_distances_) visit(x, [&](const auto& features) { look_at_gaps(features); });
+    before_growth_ = {};
     if (raises_) sum_up(reach_);
     if (reads_distances_)
       approach(amounts[0]);
@@ -266,7 +278,7 @@ class Simplex final : public Memory, public Sizes {
           use(theta[place + s], -features.value(j));
         }
         if (kind_.constant != 0) use(extras[r], kind_.constant), use(extras[s], -kind_.constant);
-      });
+      }, [&] { return mass_beside(features, [&](std::size_t lane) { return lane == r || lane == s; }); });
     });
   }
   double project(std::size_t lane, double side, double wanted, double cap) const override {
@@ -274,14 +286,13 @@ class Simplex final : public Memory, public Sizes {
       return projected(wanted, cap, [&](const auto& use) {
         for (std::size_t j = 0; j < features.size; ++j) use(theta[features.column(j)], side * features.value(j));
         use(extras[lane], side * kind_.constant);
-      });
+      }, [&] { return mass_beside(features, [&](std::size_t other) { return kind_.shared || other == lane; }, lane); });
     });
   }
 
   double reach() const { return reach_; }
   // After a state was restored: what it says of itself is not believed where it matters.
   void check_restored(double reach) {
-    reach_ = std::max(reach, look_for_reach());
     const SimplexScalars said = now;
     sum_up_mass();
     if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
@@ -289,6 +300,7 @@ class Simplex final : public Memory, public Sizes {
     const std::int64_t touched = now.touched;
     now = said;
     now.touched = touched;
+    reach_ = std::max(reach, look_for_reach());
   }
 
   // The state, open to be saved and restored.
@@ -472,14 +484,7 @@ class Simplex final : public Memory, public Sizes {
   // Sums up the mass afresh; and shifts the exponents so that exp(`coming`) is still a number. (If that makes the mass
   // vanish, it does so only until the next time: theta is what it is.)
   void sum_up(double coming = -std::numeric_limits<double>::infinity()) {
-    double most = now.touched == static_cast<std::int64_t>(coordinates()) && !kind_.is_signed
-                      ? -std::numeric_limits<double>::infinity() : 0;
-    const auto meet = [&](double its_theta) {
-      if (its_theta != 0) most = std::max(most, kind_.is_signed ? std::abs(its_theta) : its_theta);
-    };
-    for (std::size_t i = 0; i < theta.size(); ++i) meet(theta[i]);
-    for (const double extra : extras) meet(extra);
-    most = std::max(most, coming);
+    const double most = std::max(look_for_reach(), coming);
     const double shift = std::abs(most) <= most_above_shift || !std::isfinite(most) ? 0 : most;
     if (shift != now.shift) {
       fold();
@@ -499,37 +504,78 @@ class Simplex final : public Memory, public Sizes {
     for (const double extra : extras) meet(extra);
   }
 
+  // The mass of all coordinates but those of x in some lanes, and the extra coordinates of these (of `extra` alone, if
+  // it is given): summed up, O(columns).
+  template <class Features, class Lane>
+  double mass_beside(const Features& x, const Lane& is_meant, std::size_t extra = none) const {
+    double sum = 0;
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < columns_; ++i) {
+      const bool stored = j < x.size && x.column(j) == i;
+      j += stored;
+      for (std::size_t r = 0; r < held(); ++r)
+        if (!stored || !is_meant(r)) sum += mass(theta[i * held() + r]);
+    }
+    for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
+      if (extra == none ? !is_meant(r) : r != extra) sum += mass(extras[r]);
+    return sum;
+  }
+
   // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step,
   // which grows with alpha, is what was wanted, or cap. `each` calls use(theta, value) for the constraint's coordinates.
-  template <class Each>
-  double projected(double wanted, double cap, const Each& each) const {
-    const auto gap = [&](double alpha) { return margin_after(alpha, each) - wanted; };
+  // `others`: sums up the mass of all other coordinates, if it cannot be had as a difference.
+  template <class Each, class Others>
+  double projected(double wanted, double cap, const Each& each, const Others& others) const {
+    const double all = total();
+    double rest = all;
+    each([&](double its_theta, double /*value*/) { rest -= mass(its_theta); });
+    if (!(rest > 1e-6 * all)) rest = others();
+    const auto gap = [&](double alpha) { return margin_after(alpha, rest, each) - wanted; };
     const double below = gap(0), above = gap(cap);
     if (!(below < 0)) return 0;
     if (!(above > 0)) return cap;
     return root(gap, 0, below, cap, above);
   }
   template <class Each>
-  double margin_after(double alpha, const Each& each) const {
+  double margin_after(double alpha, double rest, const Each& each) const {
     const double step = alpha * kind_.scale;
     double shift = now.shift;
     each([&](double its_theta, double value) { shift = std::max(shift, std::abs(its_theta + step * value)); });
     if (shift <= now.shift + most_above_shift) shift = now.shift;
-    double sum = total() * std::exp(now.shift - shift), lead = 0;
+    double sum = rest * std::exp(now.shift - shift), lead = 0;
     each([&](double its_theta, double value) {
       const double after = its_theta + step * value;
       const double plus = std::exp(after - shift), minus = std::exp(-after - shift);
-      sum += (plus - std::exp(its_theta - shift)) + (minus - std::exp(-its_theta - shift));
+      sum += plus + minus;
       lead += value * (plus - minus);
     });
     return kind_.scale * lead / sum;
   }
 
   double look_for_reach() const override {
-    double reach = 0;
-    for (std::size_t i = 0; i < theta.size(); ++i) reach = std::max(reach, std::abs(theta[i]));
-    for (const double extra : extras) reach = std::max(reach, std::abs(extra));
+    double reach = largest_theta();
+    for (std::size_t i = 0; kind_.is_signed && i < theta.size(); ++i) reach = std::max(reach, -theta[i]);
+    for (std::size_t r = 0; kind_.is_signed && r < lanes(); ++r) reach = std::max(reach, -extras[r]);
     return reach;
+  }
+  double largest_theta() const {
+    double most = now.touched == static_cast<std::int64_t>(coordinates()) && now.touched > 0
+                      ? -std::numeric_limits<double>::infinity() : 0;
+    const auto meet = [&](double its_theta) {
+      if (its_theta != 0) most = std::max(most, its_theta);
+    };
+    for (std::size_t i = 0; i < theta.size(); ++i) meet(theta[i]);
+    for (const double extra : extras) meet(extra);
+    return most;
+  }
+  // The columns that were added last are given up: what was done to make room for them never was.
+  void come_back() {
+    if (before_growth_.columns != columns_ || before_growth_.u.size() != u.size()) return;
+    now = before_growth_.now;
+    reach_ = before_growth_.reach;
+    u = before_growth_.u;
+    extra_us = before_growth_.extra_us;
+    before_growth_ = {};
   }
 
   Kind kind_;
@@ -546,6 +592,14 @@ class Simplex final : public Memory, public Sizes {
     double reach = 0;
   };
   Before before_;
+  struct BeforeGrowth {
+    std::size_t columns = none;
+    SimplexScalars now;
+    double reach = 0;
+    Buffer<double> u;
+    std::vector<double> extra_us;
+  };
+  BeforeGrowth before_growth_;
   Undo<double> undo_theta_{theta}, undo_u_{u};
 };
 

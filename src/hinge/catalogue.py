@@ -7,6 +7,8 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import accepts
+
 _ESTIMATORS = {
     "classification": ("classifier", "PAClassifier"),
     "multilabel": ("multilabel", "PAMultilabel"),
@@ -132,8 +134,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     """
     found = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
     if name not in found:
-        near = difflib.get_close_matches(str(name), found, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = difflib.get_close_matches(str(name).lower(), found, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"there is no algorithm {name!r}{hint} There are {', '.join(found)}")
     algorithm = found[name]
     if task not in _ESTIMATORS:
@@ -161,6 +163,6 @@ def _arow(made: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any]
     """AROW's r is both the slack of PA-II, 1/(2C), and what an update adds to the inverse covariance, x x'/r."""
     rest = {option: value for option, value in options.items() if option != "r"}
     r = options.get("r", 1.0)
-    if isinstance(r, bool) or not isinstance(r, (int, float)) or not r > 0:
-        raise ValueError(f"r must be a number greater than 0, not {r!r}")
-    return {**made, "C": 1 / (2 * r), "covariance_regularizer": float(r)}, rest
+    if not accepts.real(0)(r):
+        raise ValueError(f"r must be a finite number greater than 0, not {r!r}")
+    return {**made, "C": 1 / (2 * float(r)), "covariance_regularizer": float(r)}, rest

@@ -46,6 +46,7 @@ class StreamEstimator(BaseEstimator):
     def _new_learner(self, **replaced: Any) -> Learner:
         given = self.get_params(deep=False)
         parameters.check(self._task, given)
+        self.__dict__.pop("_fixed", None)
         options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
         return Learner(self._task, **{**options, **replaced})
 
@@ -63,6 +64,8 @@ class StreamEstimator(BaseEstimator):
 
     def _follow_parameters(self, learner: Learner) -> None:
         mine, known = self.__dict__, learner.parameters
+        if "_fixed" in mine:
+            raise ValueError(f"{mine['_fixed']} cannot change once learning has begun; start anew with `fit`")
         for name in self._changeable:
             if mine[name] != known[name]:
                 learner.change(**{name: mine[name] for name in self._changeable})
@@ -71,8 +74,14 @@ class StreamEstimator(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         super().set_params(**params)
         learner = self.__dict__.get("_learner")
+        self.__dict__.pop("_fixed", None)
         if learner is not None:
             self._follow_parameters(learner)
+            # `fit` may follow, which starts anew; `partial_fit` may not.
+            given = self.get_params(deep=False)
+            fixed = [name for name in given if _differs(name, given[name], learner)]
+            if fixed:
+                self._fixed = ", ".join(fixed)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -353,6 +362,13 @@ class StreamEstimator(BaseEstimator):
             estimator.batch_report_ = None if report is None else BatchReport(**report)
         estimator._learner = learner
         return estimator
+
+
+def _differs(name: str, value: Any, learner: Learner) -> bool:
+    """Whether a learner has learned with another value of an option. (What is no number or word is not compared.)"""
+    known = learner.parameters.get(name, value)
+    plain_types = (bool, int, float, str)
+    return isinstance(value, plain_types) and isinstance(known, plain_types) and bool(value != known)
 
 
 class _Sized:

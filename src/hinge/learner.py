@@ -85,8 +85,11 @@ class Learner(Learned):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
         self._labels = growth.first_labels(task, self.parameters)
         if task == "classification" and geometry == "entropy" and not signed and len(self._labels.known) != 2:
+            known = self._labels.known
             raise ValueError(
-                "signed=False needs the two classes ahead, the negative one first: give classes=[...]"
+                f"signed=False is for two classes, there are {len(known)}: use signed=True"
+                if len(known) > 2
+                else "signed=False needs the two classes ahead, the negative one first: give classes=[...]"
             )
         # Whether labels are known ahead, and others refused.
         self.closed = classes is not None or cost is not None or task == "ordinal"
