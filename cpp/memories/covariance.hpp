@@ -209,9 +209,8 @@ struct Factored {
     return sum;
   }
 
-  // k = U D f.
+  // k is 0, and becomes U D f.
   HINGE_INLINE void product(const double* f, double* k) const {
-    std::fill_n(k, 4 * blocks, 0.0);
     for (std::size_t b = 0; b < blocks; ++b) {
       Change change{};
       for (int r = 0; r < 4; ++r) change.share[r] = d[4 * b + r] * f[4 * b + r];
@@ -314,6 +313,7 @@ class Covariance final : public Shape {
     spread_.take(x, constant_, first_.size());
     const double sum = size_of(spread_, f_.data());
     const Factored factored = factored_();
+    forget_direction();
     range_ = {0, first_.size()};
 #if defined(__x86_64__) && defined(__GNUC__)
     has_avx2 ? product_avx2(factored, f_.data(), k_.data()) : factored.product(f_.data(), k_.data());
@@ -328,8 +328,7 @@ class Covariance final : public Shape {
     spread_.take(x, constant_, first_.size());
     const Factored factored = factored_();
     if (in_batch_) note(factored);
-    std::fill(k_.data() + 4 * range_.begin, k_.data() + 4 * range_.end, 0.0);
-    range_ = {};
+    forget_direction();
 #if defined(__x86_64__) && defined(__GNUC__)
     const double sum = has_avx2 ? narrow_avx2(factored, spread_, precision, k_.data(), range_)
                                 : factored.narrow(spread_, precision, k_.data(), range_);
@@ -447,6 +446,11 @@ class Covariance final : public Shape {
     if (has_avx2) return size_avx2(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
 #endif
     return Factored::size(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
+  }
+  // k is 0 again. (It may have been longer: before columns were given up.)
+  void forget_direction() {
+    std::fill(k_.data() + 4 * range_.begin, k_.data() + 4 * range_.end, 0.0);
+    range_ = {};
   }
   // What the update is about to overwrite.
   void note(const Factored& factored) {
