@@ -167,6 +167,7 @@ class Learner {
   void count_lanes() {
     lanes_ = memory_->lanes();
     curved_ = dynamic_cast<Curved*>(memory_.get());
+    sized_ = dynamic_cast<Sizes*>(memory_.get()) != nullptr;
     scores_.resize(lanes_);
     amounts_.resize(lanes_);
   }
@@ -255,7 +256,7 @@ class Learner {
     Scores scores{one_lane ? &reading.score : scores_.data(), one_lane ? 1 : lanes_, reading.q};
     if constexpr (!memory_is_known<M>) {
       if (curved_ != nullptr) return shaped_round(x, reading, scores, truth, weight, tolerance);
-      scores.sizes = memory.sizes(x, reading.q);
+      if (sized_) scores.sizes = memory.sizes(x, reading.q);
     }
     double* amounts = amounts_.data();
     const Move move = rule_->decide(scores, truth, weight, amounts);
@@ -388,6 +389,7 @@ class Learner {
   Reads reads_;
   std::unique_ptr<Memory> memory_;
   Curved* curved_ = nullptr;  // memory_, if it has a shape
+  bool sized_ = false;        // whether memory_ tells the sizes of constraints itself
   Averaging averaging_;
   double regularizer_;
   std::size_t lanes_ = 1;
