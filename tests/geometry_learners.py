@@ -1,4 +1,4 @@
-"""The learners of the geometries behind one face: the twin, or hinge.Learner once it has them.
+"""The learners of the geometries behind one face: the twin, or hinge.Learner.
 
 If a name of hinge.Learner changes, this is the file to adapt.
 """
@@ -6,22 +6,13 @@ If a name of hinge.Learner changes, this is the file to adapt.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
 
 import hinge
 import reference_geometries
 from hinge.bounds_geometries import Trace
+from learners import HingeLearner
 
-
-def available():
-    try:
-        hinge.Learner("classification", classes=[-1, 1], geometry="diagonal")
-    except TypeError:
-        return False
-    return True
-
-
-KINDS = ("learner", "reference") if available() else ("reference",)
+KINDS = ("learner", "reference")
 
 
 def make(kind, task, k=None, **options):
@@ -33,7 +24,7 @@ def make(kind, task, k=None, **options):
     return Ours(task, "dense" if kind == "learner" else kind, k, **options)
 
 
-class Ours:
+class Ours(HingeLearner):
     """hinge.Learner, one event at a time, read like the twins."""
 
     def __init__(self, task, container="dense", k=None, **options):
@@ -53,22 +44,6 @@ class Ours:
         self.fit_intercept = options.get("fit_intercept", False)
         self.learner = hinge.Learner(task, **options)
         self.width = None
-
-    def rows(self, x):
-        X = np.atleast_2d(np.asarray(x, dtype=float))
-        self.width = X.shape[1]
-        return scipy.sparse.csr_matrix(X) if self.container == "csr" else X
-
-    @staticmethod
-    def named(x):
-        return {f"x{j}": float(value) for j, value in enumerate(x) if value != 0}
-
-    def learn(self, x, y=None, weight=1.0):
-        X = self.rows(x)
-        if self.container == "dict":
-            self.learner.learn_one(self.named(x), y, weight)
-        else:
-            self.learner.learn(X, None if y is None else [y], [weight])
 
     def places(self):
         """The columns of the weights: a dict's features have them in the order of arrival."""

@@ -46,10 +46,32 @@ def test_a_new_feature_beside_weights_that_were_pushed_far_down(average):
     with pytest.raises(ValueError, match="inf"):
         learner.learn_many([{"a": 1.0, "c": 1.0}, {"a": 1.0, "d": np.inf}], [1.0, 1.0])
     assert learner.to_bytes() == before
+    events = [{"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 1.0}]
+    with pytest.raises(
+        ValueError, match="row 1: the sample weight"
+    ):  # by the core, when c has its column already
+        learner.learn_many(events, [-1000.0, 1.0], sample_weight=[1.0, -1.0])
+    assert learner.to_bytes() == before
     learner.learn_one({"a": 1.0, "c": 1.0}, 11.0)
     weights = dict(zip(learner.feature_names, learner.last_weights.tolist(), strict=True))
     assert weights["c"] == pytest.approx(10.0)  # next to it the others are nothing
     assert np.isfinite(learner.weights).all()
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_batch_that_is_refused_when_a_new_feature_has_its_column(average):
+    """Not to what was before that column came, but to what was before the batch."""
+    learner = hinge.Learner(
+        "regression", geometry="entropy", signed=False, fit_intercept=False, step="pa", average=average
+    )
+    for _ in range(5):
+        learner.learn_one({f"f{i}": 1.0 + i / 40 for i in range(40)}, -1000.0)
+    before = learner.to_bytes()
+    events = [{"f0": 1.0}, {"f1": 1.0, "new": 1.0}]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="row 1: the sample weight"):
+            learner.learn_many(events, [-1000.0, 1.0], sample_weight=[1.0, -1.0])
+        assert learner.to_bytes() == before
 
 
 def test_a_projection_from_a_corner_of_the_simplex():

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import reference_geometries
-from geometry_learners import KINDS, Ours, make
+from geometry_learners import Ours, make
 from reference_geometries import GEOMETRIES, SecondOrderLabels
 from reference_labels import STEPS_OF
 from test_twin_labels import COST, COUNTS, NU, ties, truths
-
-pytestmark = pytest.mark.skipif("learner" not in KINDS, reason="hinge.Learner has no geometries yet")
 
 NAMES = [" ".join(geometry.values()) for geometry in GEOMETRIES]
 FIELDS = ("loss", "squared_loss", "largest_q", "progress")

@@ -180,6 +180,7 @@ class Simplex final : public Memory, public Sizes {
     extra_us = before_.extra_us;
     reach_ = before_.reach;
     raises_ = false;
+    before_growth_ = {};  // of a round of the batch: there is nothing to come back to
   }
 
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
@@ -239,7 +240,6 @@ class Simplex final : public Memory, public Sizes {
   // ---- the sizes of constraints ----
 
   const Sizes* sizes(const Instance& x, double q) override {
-
     if (kind_.paper) visit(x, [](const auto& features) {
       for (std::size_t j = 0; j < features.size; ++j)
         if (features.value(j) < 0)

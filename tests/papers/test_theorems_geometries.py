@@ -244,7 +244,6 @@ def test_one_example_reaches_the_second_order_bounds(kind, geometry):
             assert guarantee.suffered == guarantee.guaranteed == 1.0
 
 
-@pytest.mark.skipif("learner" not in KINDS, reason="hinge.Learner has no geometries yet")
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 def test_follow(geometry):
     """The run of a hinge.Learner is that of the twin."""
