@@ -134,6 +134,7 @@ def test_an_interrupted_batch_is_taken_back_and_forgets_its_labels() -> None:
     X = random.normal(size=(60_000, 200))
     y = np.where(X[:, 0] > 0, "b", "a")
     before = Learner("classification").to_bytes()  # and everything that it needs is imported
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background SIGINT is ignored
     interrupted, started = False, time.perf_counter()
     timer = threading.Timer(0.02, lambda: signal.raise_signal(signal.SIGINT))
     learner = Learner("classification")
@@ -144,6 +145,8 @@ def test_an_interrupted_batch_is_taken_back_and_forgets_its_labels() -> None:
             learner.learn(X, y)
     except KeyboardInterrupt:
         interrupted = True
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert interrupted
     learned = learner.statistics.rounds
     assert learned in (0, 60_000)  # all or none
