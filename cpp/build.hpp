@@ -20,6 +20,7 @@
 #include "rules/ranking.hpp"
 #include "rules/regression.hpp"
 #include "rules/simultaneous.hpp"
+#include "rules/structured.hpp"
 #include "rules/threshold.hpp"
 #include "rules/uniclass.hpp"
 
@@ -27,7 +28,7 @@ namespace hinge {
 
 // Checked in Python already (parameters.py): here they are only translated.
 struct Settings {
-  std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype
+  std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype, structured
   std::string step = "pa1";
   double C = 1;
   double margin = 1;
@@ -105,6 +106,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
   if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
+  if (s.task == "structured") return std::make_unique<Structured>(step);
   if (s.task == "ordinal") {
     if (!s.nu.empty() && s.nu.size() + 1 != s.labels) throw std::invalid_argument("nu must have one entry a threshold");
     return std::make_unique<Ordinal>(Projection(step, s.margin, scheme_named(s.selection)), s.selection == "max", s.nu);

@@ -96,6 +96,8 @@ class Diagonal final : public Shape {
     std::copy_n(state + 1, size - 1, t_.data());
     added_ = state[0];
   }
+  // What was added to the inverse, open to be laid out anew.
+  Buffer<double>& precisions() { return t_; }
   std::size_t bytes() const override { return sizeof(*this) + t_.size() * sizeof(double); }
 
   Factors factors() const override {

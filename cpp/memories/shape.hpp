@@ -66,6 +66,7 @@ class Shape {
   virtual std::vector<double> save() const = 0;
   virtual void restore(const double* state, std::size_t size, std::size_t columns) = 0;
   virtual std::size_t bytes() const = 0;
+  double added() const { return added_; }
 
   // The variances of all coordinates (the extra one first, if there is one), and for a full covariance the unit
   // upper triangular matrix U, row by row: S = U D U'.

@@ -1,25 +1,24 @@
 // What Python holds: a learner with the names of its features, safe to use from several threads.
 //
-// The loops over batches run without the GIL. No thread waits for the mutex while it holds the GIL.
+// The loops over batches run without the GIL.
 #pragma once
 
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../build.hpp"
 #include "arrays.hpp"
+#include "holding.hpp"
 #include "names.hpp"
 #include "state.hpp"
 
 namespace hinge {
 
-class Engine {
+class Engine : public Guarded {
  public:
   Engine(Settings settings, std::size_t hash_bits, std::size_t max_features)
       : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features) {
@@ -137,7 +136,7 @@ class Engine {
   // The label of the highest score, or of the sign; none before the first one is known.
   nb::object predict_label(nb::handle x, bool averaged) {
     name_all_columns();
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const std::size_t lanes = learner_.lanes(), known = labels_.size();
     double few[16];
     std::vector<double> many(lanes > 16 ? lanes : 0);
@@ -166,7 +165,7 @@ class Engine {
     }
   }
   nb::object score_block(const nb::list& names, const Matrix& values, bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const Columns columns(*this, names, values, false);
     std::vector<double> scores(values.shape(0));
     learner_.score_block(columns.block, averaged, scores.data());
@@ -205,7 +204,7 @@ class Engine {
     std::vector<double> scores;
     std::size_t lanes = 1;
     {
-      const Reading_ reading(*this);
+      const SharedReading reading(*this);
       lanes = learner_.lanes();
       scores.resize(rows.count() * lanes);
       const nb::gil_scoped_release released;
@@ -215,14 +214,14 @@ class Engine {
   }
 
   double score_one(nb::handle x, bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     if (learner_.lanes() != 1) throw Refused("there are several scores: use scores_one");
     double score = 0;
     score_event(x, averaged, &score);
     return score;
   }
   nb::object scores_one(nb::handle x, bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     std::vector<double> scores(learner_.lanes());
     score_event(x, averaged, scores.data());
     return numpy_array(std::move(scores));
@@ -246,7 +245,7 @@ class Engine {
  public:
   // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
   nb::list look_up(nb::handle x, std::size_t lane, bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
     nb::list found;
     Names::for_each(x, [&](nb::handle name, double value) {
@@ -292,7 +291,7 @@ class Engine {
 
   // w, or for many lanes a matrix of lanes x columns. (Ordinal: all lanes have the same w.)
   nb::object weights(bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const std::size_t columns = learner_.memory().dimension(), lanes = one_w() ? 1 : learner_.lanes();
     std::vector<double> values(columns * lanes);
     for (std::size_t i = 0; i < columns; ++i)
@@ -300,12 +299,12 @@ class Engine {
     return one_w() ? numpy_array(std::move(values)) : numpy_matrix(std::move(values), lanes, columns);
   }
   double extra(std::size_t lane, bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
     return learner_.memory().extra(lane, averaged);
   }
   nb::object extras(bool averaged) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     std::vector<double> values(learner_.lanes());
     for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().extra(r, averaged);
     return numpy_array(std::move(values));
@@ -358,15 +357,21 @@ class Engine {
     settings_ = std::move(changed);
   }
 
+  // Structured output: what the round that was just learned had predicted.
+  void count_prediction(bool mistake, double cost) {
+    const Writing writing(*this);
+    learner_.statistics.mistakes += mistake;
+    learner_.statistics.cost += cost;
+  }
   nb::tuple statistics() {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const Statistics& s = learner_.statistics;
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
   }
 
   // Everything that learning has changed (state.hpp), and the names, of one moment.
   nb::tuple state() {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     return nb::make_tuple(state_of(settings_, learner_), names_.all());
   }
   void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
@@ -378,17 +383,17 @@ class Engine {
 
   nb::list names() { return names_.all(); }
   nb::object name_of(std::size_t column) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
     return nb::borrow(names_.name(column));
   }
   std::size_t n_names() const { return names_.hashing() ? 0 : names_.columns(); }
   std::size_t n_columns() {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     return learner_.memory().dimension();
   }
   std::size_t bytes() {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
     const std::size_t lanes = one_w()           ? 1
                               : settings_.single ? padded<float>(learner_.lanes())
@@ -399,7 +404,7 @@ class Engine {
 
   // x'Sx of each row: how unsure the model is in that direction.
   nb::object confidence(const Rows& rows) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     const Shape& shape = the_shape();
     if (rows.width() > learner_.memory().dimension())
       throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
@@ -418,7 +423,7 @@ class Engine {
     return numpy_array(std::move(sizes));
   }
   double confidence_one(nb::handle x) {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     Scratch scratch;
     // Features never seen are those of which it knows nothing: their variance is that of the start.
     const double unseen = names_.read(x, false, scratch);
@@ -428,7 +433,7 @@ class Engine {
   }
   // The variances d, and for a full covariance U: S = U diag(d) U'.
   nb::tuple factors() {
-    const Reading_ reading(*this);
+    const SharedReading reading(*this);
     Shape::Factors factors = the_shape().factors();
     const std::size_t size = factors.d.size();
     nb::object d = numpy_array(std::move(factors.d));
@@ -437,39 +442,6 @@ class Engine {
   }
 
  private:
-  // Holds the learner for writing, or for reading. A call from within a call (from a signal handler, or
-  // from the __float__ of a value) is refused: it would wait for itself.
-  struct Held {
-    const Engine* engine;
-    const Held* outer;
-  };
-  static inline thread_local const Held* innermost_ = nullptr;
-
-  template <class Lock>
-  class Holding {
-   public:
-    explicit Holding(Engine& engine) : held_{&engine, innermost_} {
-      for (const Held* held = innermost_; held != nullptr; held = held->outer)
-        if (held->engine == &engine)
-          throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
-      lock_ = Lock(engine.mutex_, std::try_to_lock);
-      if (!lock_.owns_lock()) {
-        const nb::gil_scoped_release released;
-        lock_.lock();
-      }
-      innermost_ = &held_;
-    }
-    ~Holding() { innermost_ = held_.outer; }
-    Holding(const Holding&) = delete;
-    Holding& operator=(const Holding&) = delete;
-
-   private:
-    Held held_;
-    Lock lock_;
-  };
-  using Writing = Holding<std::unique_lock<std::shared_mutex>>;
-  using Reading_ = Holding<std::shared_lock<std::shared_mutex>>;
-
   struct Size {
     std::size_t columns, names;
   };
@@ -502,11 +474,6 @@ class Engine {
     if (names_.hashing() || refused.column >= names_.columns()) return;
     if (!PyUnicode_Check(names_.name(refused.column).ptr())) return;
     refused = Refused("feature " + quoted(names_.name(refused.column)) + ": " + refused.what(), refused.row);
-  }
-
-  static void answer_signals() {
-    const nb::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
@@ -578,7 +545,6 @@ class Engine {
   Learner learner_;
   Names names_;
   Scratch scratch_;
-  std::shared_mutex mutex_;
 };
 
 }  // namespace hinge

@@ -86,6 +86,17 @@ class Names {
     return find(name, previous, grow);
   }
 
+  // The same for names that come in no particular order: no guess is worth it.
+  std::size_t look_up(nb::handle name, bool grow) {
+    if (bits_ > 0) return hash(name).column;
+    PyObject* found = PyDict_GetItemWithError(index_.ptr(), name.ptr());
+    if (found != nullptr) return PyLong_AsSize_t(found);
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (!grow) return none;
+    add(name);
+    return names_.size() - 1;
+  }
+
   std::size_t columns() const { return bits_ > 0 ? std::size_t{1} << bits_ : names_.size(); }
   std::size_t limit() const { return limit_; }
   nb::handle name(std::size_t column) const { return names_[column]; }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .ordinal import PAOrdinal as PAOrdinal
     from .ranker import PARanker as PARanker
     from .regressor import PARegressor as PARegressor
+    from .sequence import PASequence as PASequence
     from .statistics import Statistics as Statistics
 
 __version__ = "0.3.0"
@@ -45,6 +46,7 @@ _WHERE = {
     "PAOrdinal": "ordinal",
     "PARanker": "ranker",
     "PARegressor": "regressor",
+    "PASequence": "sequence",
     "Statistics": "statistics",
     "algorithms": "catalogue",
     "load": "files",

@@ -18,6 +18,8 @@ _KINDS = {
     "PAMultilabel": ("hinge.multilabel", "PAMultilabel"),
     "PAOrdinal": ("hinge.ordinal", "PAOrdinal"),
     "PARanker": ("hinge.ranker", "PARanker"),
+    "PASequence": ("hinge.sequence", "PASequence"),
+    "SequenceLearner": ("hinge.sequence_learner", "SequenceLearner"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
     "river.PAMultilabel": ("hinge.river", "PAMultilabel"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,3 +155,10 @@ def _comparable(y: npt.NDArray[Any], known: npt.NDArray[Any]) -> bool:
     if known.dtype.kind == "U":
         return y.dtype.kind == "U"
     return y.dtype.kind in "biu" or (y.dtype.kind == "f" and y.dtype.itemsize <= 8)
+
+
+def in_order(labels: Collection[Any]) -> list[Any]:
+    try:
+        return sorted(labels)
+    except TypeError:  # strings among numbers
+        return sorted(labels, key=lambda label: (str(type(label)), label))

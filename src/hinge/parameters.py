@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 from . import accepts
 
-TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype")
+TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype", "structured")
+ALL_TASKS = (*TASKS, "sequence")
 GEOMETRIES = ("euclidean", "mahalanobis", "diagonal", "entropy")
 SELECTIONS = ("max", "prediction", "simperc", "simproj", "conproj", "mira", "uniform")
+SEARCHES = ("prediction", "max", "max-additive")
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,15 @@ class Parameter:
     allowed: str
     accepts: Callable[[Any], bool]
     help: str
-    tasks: tuple[str, ...] = TASKS
+    tasks: tuple[str, ...] = ALL_TASKS
 
 
 _CLASSIFICATION = ("classification",)
 _LABELS = ("classification", "multilabel", "ordinal", "prototype")
 _LINEAR = ("classification", "regression", "multilabel")
-_SHAPED = ("classification", "regression", "multilabel", "ordinal")
+_SEARCHED = ("sequence", "structured")
+_BATCH = tuple(task for task in TASKS if task != "structured")
+_SHAPED = ("classification", "regression", "multilabel", "ordinal", *_SEARCHED)
 _SIMPLEX = ("classification", "regression", "uniclass")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -62,19 +66,21 @@ PARAMETERS: dict[str, Parameter] = {
             "a finite number greater than 0",
             accepts.real(0),
             "The margin to keep: the loss is [margin - y w.x]_+, or for many labels the margin less the lead of "
-            "the relevant label over the irrelevant one.",
-            _LABELS,
+            "the relevant label over the irrelevant one. With a cost: times its square root.",
+            (*_LABELS, *_SEARCHED),
         ),
         Parameter(
             "selection",
             "max",
-            "'max', 'prediction', 'simperc', 'simproj', 'conproj', 'mira' or (perceptron) 'uniform'",
-            accepts.one_of(*SELECTIONS),
+            "'max', 'prediction', 'simperc', 'simproj', 'conproj', 'mira', (perceptron) 'uniform' or (sequences and "
+            "structures) 'max-additive'",
+            accepts.one_of(*SELECTIONS, *SEARCHES),
             "Which violated constraints count. 'max': the worst. 'prediction': that of the predicted label, if it is "
             "wrong. 'simproj', 'conproj', 'simperc': all that are violated (or wrong), each on its own, averaged. "
             "'mira': all of them, exactly. 'uniform': the perceptron with all wrong labels. With two classes all but "
-            "'max' give each class its own weights.",
-            _LABELS,
+            "'max' give each class its own weights. Sequences and structures: 'prediction', 'max' (with margin "
+            "sqrt(cost), an exact search) or 'max-additive' (with the cost itself as the margin).",
+            (*_LABELS, *_SEARCHED),
         ),
         Parameter(
             "beta",
@@ -87,12 +93,14 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "cost",
             None,
-            "None, a square matrix or a dict of dicts, of numbers of 0 or more with 0 on the diagonal",
-            accepts.or_none(accepts.is_cost),
+            "None, a square matrix or a dict of dicts, of numbers of 0 or more with 0 on the diagonal, or (sequences, "
+            "structures) a function of the true and the predicted output",
+            accepts.or_none(lambda value: callable(value) or accepts.is_cost(value)),
             "cost[y][r]: what it costs to predict r when y is true (in a matrix: in the order of the classes). The "
             "margin against r is margin * sqrt(cost); selection is 'max' or 'prediction'. "
-            "`hinge.tree_cost` makes one from a hierarchy.",
-            ("classification", "prototype"),
+            "`hinge.tree_cost` makes one from a hierarchy. Sequences: the cost of a tag, added up (None: the tags that "
+            "are wrong).",
+            ("classification", "prototype", *_SEARCHED),
         ),
         Parameter(
             "nu",
@@ -222,7 +230,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.real(0),
             "geometry='entropy': the sum of all |weights| is at most this (1: the probability simplex). Scores are "
             "at most scale times the largest value: a margin may be out of reach of a small one.",
-            (*_SHAPED, "uniclass"),
+            ("classification", "regression", "multilabel", "ordinal", "uniclass"),
         ),
         Parameter(
             "signed",
@@ -250,6 +258,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.is_start,
             "Where to start. None is 0; for uniclass it is 'first': the first instance becomes the centre, and "
             "is not a round.",
+            _BATCH,
         ),
         Parameter(
             "average",
@@ -266,7 +275,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.or_none(accepts.is_classes),
             "The labels in order, if known ahead; others are refused then. None: from the data, sorted in `fit`; in "
             "a stream new labels are welcome any time. Ranks: from the lowest to the highest.",
-            _LABELS,
+            (*_LABELS, "sequence"),
         ),
         Parameter(
             "max_labels",
@@ -274,7 +283,7 @@ PARAMETERS: dict[str, Parameter] = {
             "a whole number from 2 to 2^24",
             accepts.whole(2, 2**24),
             "The most labels that the model accepts; a stream that would bring more is refused.",
-            ("classification", "multilabel", "prototype"),
+            ("classification", "multilabel", "prototype", "sequence"),
         ),
         Parameter(
             "class_weight",
@@ -321,6 +330,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.or_none(accepts.real(0)),
             "If given, `fit` runs N03's batch conversion (with step='pa', in the order of the rows): it presents "
             "only examples whose squared loss exceeds tolerance, until there is none.",
+            _BATCH,
         ),
         Parameter(
             "max_updates",
@@ -328,6 +338,7 @@ PARAMETERS: dict[str, Parameter] = {
             "a whole number of 1 or more",
             accepts.whole(1),
             "The batch conversion gives up after so many updates (the data may not be realizable).",
+            _BATCH,
         ),
         Parameter(
             "hash_bits",
@@ -377,6 +388,11 @@ OF_LEARNER = (
     "class_weight", "hash_bits", "max_features", "dtype",
 )  # fmt: skip
 
+OF_SEQUENCE = (
+    "step", "C", "margin", "selection", "cost", "geometry", "covariance_regularizer", "initial_variance",
+    "covariance_update", "average", "classes", "max_labels", "hash_bits", "max_features", "dtype",
+)  # fmt: skip
+
 
 def default(name: str) -> Any:
     return PARAMETERS[name].default
@@ -391,6 +407,8 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     step = values.get("step")
     if task in _LABELS:
         _check_selection(task, values)
+    elif task in _SEARCHED:
+        _check_search(task, values)
     elif step in ("perceptron", "cw"):
         raise ValueError(f"step={step!r} is for labels; for {task} use 'pa', 'pa1' or 'pa2'")
     _check_geometry(task, values)
@@ -439,10 +457,46 @@ def _check_selection(task: str, values: Mapping[str, Any]) -> None:
         raise ValueError("selection='mira' with beta=0 never moves from 0: give w1, or a beta above 0")
     if values.get("cost") is not None and task not in PARAMETERS["cost"].tasks:
         raise ValueError(f"cost is for classification, not for {task}")
+    if callable(values.get("cost")):
+        raise ValueError(
+            f"a cost that is a function is for sequences and structures; for {task} give a matrix"
+        )
     if values.get("cost") is not None and (selection not in ("max", "prediction") or step == "perceptron"):
         raise ValueError("cost goes with selection 'max' or 'prediction' and the steps 'pa', 'pa1', 'pa2'")
     if values.get("nu") is not None and selection not in ("simproj", "conproj"):
         raise ValueError(f"nu goes with selection 'simproj' or 'conproj', not {selection!r}")
+
+
+def _check_search(task: str, values: Mapping[str, Any]) -> None:
+    step, selection, cost = (
+        values.get("step", "pa1"),
+        values.get("selection", "prediction"),
+        values.get("cost"),
+    )
+    if step == "cw":
+        raise ValueError(f"step='cw' is not for {task}; use 'pa2' with geometry='diagonal' (AROW)")
+    if selection not in SEARCHES and not (task == "structured" and "argmax" not in values):
+        raise ValueError(f"selection={selection!r} is not for {task}; there are {', '.join(SEARCHES)}")
+    if step == "perceptron" and selection != "prediction":
+        raise ValueError("step='perceptron' moves on mistakes only: use selection='prediction'")
+    if task == "structured":
+        return
+    if callable(cost) and selection != "prediction":
+        raise ValueError(
+            f"a cost that is a function goes with selection='prediction', not with {selection!r}"
+        )
+    if (
+        selection == "max"
+        and cost is not None
+        and not all(_is_small_whole(each) for each in accepts.flat(cost))
+    ):
+        raise ValueError(
+            "selection='max' needs costs that are whole numbers (up to 2^20): use 'max-additive' or 'prediction'"
+        )
+
+
+def _is_small_whole(number: float) -> bool:
+    return number == int(number) and number <= 2**20
 
 
 def _check_geometry(task: str, values: Mapping[str, Any]) -> None:
@@ -451,6 +505,12 @@ def _check_geometry(task: str, values: Mapping[str, Any]) -> None:
     if geometry != "euclidean" and task == "prototype":
         raise ValueError(
             f"geometry={geometry!r} is not for prototype: each label has its own features; use 'euclidean'"
+        )
+    if geometry in ("entropy", "mahalanobis") and task == "sequence":
+        raise ValueError(f"geometry={geometry!r} is not for sequences; use 'euclidean' or 'diagonal'")
+    if geometry == "entropy" and task == "structured":
+        raise ValueError(
+            "geometry='entropy' is not for structures; use 'euclidean', 'diagonal' or 'mahalanobis'"
         )
     if has_covariance and task == "uniclass":
         raise ValueError(f"geometry={geometry!r} is not for uniclass; use 'euclidean' or 'entropy'")

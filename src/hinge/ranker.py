@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from . import explain, growth, model_file, parameters
 from .estimator import StreamEstimator
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
-from .labels import Labels, plain
+from .labels import Labels, in_order, plain
 from .learner import Contribution, Learner
 from .rows import Doubles, as_numbers
 
@@ -155,7 +155,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in one pass over the examples in their order (see `max_iter`, `shuffle`)."""
         with self._all_or_nothing():
             batch = _Batch(X, y, sample_weight)
-            labels = _in_order({label for relevant in batch.relevant for label in relevant})
+            labels = in_order({label for relevant in batch.relevant for label in relevant})
             learner, feature_map = (
                 self._begin(labels if self.classes is None else self.classes),
                 self._new_map(),
@@ -203,7 +203,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def _begin(self, labels: Sequence[Any]) -> Learner:
         if isinstance(self.cost, Mapping) and self.classes is None:  # it may name more than the data has
             named = [*self.cost, *(label for row in self.cost.values() for label in row)]
-            labels = _in_order({*labels, *named})
+            labels = in_order({*labels, *named})
         if len(labels) < 2:
             raise ValueError(
                 f"two labels are needed to rank them, the data has only 1 class: {list(labels)!r}"
@@ -455,13 +455,6 @@ def _relevant(y: Any) -> list[Any]:
     if not isinstance(y, (set, frozenset, list, tuple)):
         return [plain(y)]
     return sorted({plain(label) for label in y}, key=lambda label: (str(type(label)), label))
-
-
-def _in_order(labels: Collection[Any]) -> list[Any]:
-    try:
-        return sorted(labels)
-    except TypeError:  # strings among numbers
-        return sorted(labels, key=lambda label: (str(type(label)), label))
 
 
 def _checked_weight(weight: Any) -> float:

@@ -1,0 +1,388 @@
+// What Python holds of a sequence learner: the names of its features, its tags, safe to use from several threads.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../sequence.hpp"
+#include "arrays.hpp"
+#include "holding.hpp"
+#include "names.hpp"
+
+namespace hinge {
+
+class SequenceEngine : public Guarded {
+ public:
+  // `tags` are known ahead.
+  SequenceEngine(Settings settings, std::size_t tags, std::size_t hash_bits, std::size_t max_features)
+      : settings_(std::move(settings)), learner_(settings_), names_(hash_bits, max_features) {
+    learner_.widen(tags);
+    learner_.resize(names_.columns());
+  }
+
+  // ---- sentences: lists of tokens, or arrays with a row for each token ----
+
+  // Features that are new get columns if `grow`, and are left out otherwise.
+  Sentences read(const nb::list& sentences, bool grow) {
+    const Writing writing(*this);
+    const std::size_t known = names_.columns();
+    try {
+      Sentences read = read_all(sentences, grow);
+      make_room();
+      return read;
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+  }
+
+  // What was read before, in the given order.
+  void learn_read(const Sentences& sentences, const Order& tags, const std::optional<Doubles>& weights,
+                  const std::optional<Order>& order, nb::handle cost) {
+    const Writing writing(*this);
+    learn_held(sentences, tags, std::nullopt, weights, order, cost);
+  }
+  // `known`: how many tags there are once a sentence is met. All or none.
+  void learn(const nb::list& sentences, const Order& tags, const std::optional<Order>& known,
+             const std::optional<Doubles>& weights, nb::handle cost) {
+    const Writing writing(*this);
+    const std::size_t columns = names_.columns();
+    try {
+      const Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
+      make_room();
+      learn_held(read, tags, known, weights, std::nullopt, cost);
+    } catch (...) {
+      forget_after(columns);
+      throw;
+    }
+  }
+
+  // The tags of each sentence, by their numbers in `labels`; None if there is no tag yet.
+  nb::list tag(const nb::list& sentences, const nb::list& labels, bool averaged) {
+    const SharedReading reading(*this);
+    const Sentences read = read_all(sentences, false);
+    Path all(read.tokens());
+    const bool knows = learner_.tags() > 0;
+    if (labels.size() < learner_.tags()) throw Refused("there are more tags than labels");
+    if (knows) {
+      const nb::gil_scoped_release released;
+      SequenceLearner::Work work;
+      for (std::size_t i = 0; i < read.count(); ++i) {
+        if (read.length(i) == 0) continue;
+        try {
+          learner_.tag(read, i, averaged, work);
+        } catch (const Refused& refused) {
+          throw in_sentence(refused, i, read.count());
+        }
+        std::copy(work.path.begin(), work.path.end(), all.begin() + static_cast<std::ptrdiff_t>(read.start(i)));
+      }
+    }
+    nb::list tagged;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+      PyObject* path = PyList_New(static_cast<Py_ssize_t>(read.length(i)));
+      if (path == nullptr) throw nb::python_error();
+      for (std::size_t j = 0; j < read.length(i); ++j) {
+        nb::object label = knows ? nb::object(labels[all[read.start(i) + j]]) : nb::none();
+        PyList_SET_ITEM(path, static_cast<Py_ssize_t>(j), label.release().ptr());
+      }
+      tagged.append(nb::steal(path));
+    }
+    return tagged;
+  }
+
+  // The score of the tags of a sentence, or of the best ones.
+  double score(const nb::list& sentences, const std::optional<Order>& tags, bool averaged) {
+    const SharedReading reading(*this);
+    const Sentences read = read_all(sentences, false);
+    if (read.count() != 1 || read.length(0) == 0) throw Refused("the sentence is empty");
+    if (learner_.tags() == 0) return 0;
+    SequenceLearner::Work work;
+    if (!tags) return learner_.tag(read, 0, averaged, work);
+    const Path path = checked_tags(*tags, read.tokens());
+    for (const Tag tag : path)
+      if (tag >= learner_.tags()) throw Refused("there is no tag " + std::to_string(tag));
+    return learner_.score(read, 0, path.data(), averaged, work);
+  }
+
+  // ---- what has been learned ----
+
+  // (from, to, weight) and (feature, tag, weight) for the weights that are not 0; from is -1 at the start.
+  nb::list transitions(bool averaged) {
+    const SharedReading reading(*this);
+    nb::list found;
+    const auto tags = static_cast<std::int64_t>(learner_.tags());
+    for (std::int64_t from = -1; from < tags; ++from)
+      for (std::int64_t to = 0; to < tags; ++to) {
+        const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+        const double weight =
+            learner_.weight(from < 0 ? learner_.places().start(b) : learner_.places().transition(a, b), averaged);
+        if (weight != 0) found.append(nb::make_tuple(from, to, weight));
+      }
+    return found;
+  }
+  nb::list emissions(bool averaged) {
+    const SharedReading reading(*this);
+    nb::list found;
+    for (std::size_t j = 0; j < learner_.columns(); ++j)
+      for (std::size_t b = 0; b < learner_.tags(); ++b) {
+        const double weight = learner_.weight(learner_.places().emission(j, b), averaged);
+        if (weight != 0) found.append(nb::make_tuple(j, b, weight));
+      }
+    return found;
+  }
+  // For each feature of a token: (name, value, weights of the tags, 0 if it is unknown).
+  nb::list look_up(nb::handle token, bool averaged) {
+    const SharedReading reading(*this);
+    nb::list found;
+    const auto add = [&](nb::handle name, double value) {
+      const Hashed h = names_.hashing() ? names_.place(name) : Hashed{names_.look_up(name, false), 1.0};
+      std::vector<double> weights(learner_.tags());
+      for (std::size_t b = 0; h.column != none && b < weights.size(); ++b)
+        weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
+      found.append(nb::make_tuple(name, h.sign * value, numpy_array(std::move(weights))));
+    };
+    for_each_feature(token, add);
+    return found;
+  }
+
+  void change_rule(const std::string& step, double C, double margin) {
+    const Writing writing(*this);
+    Settings changed = settings_;
+    changed.step = step;
+    changed.C = C;
+    changed.margin = margin;
+    learner_.change_rule(build_rule(changed), margin);
+    settings_ = std::move(changed);
+  }
+  // As many tags as there are now; those that are given up must not have learned.
+  void set_tags(std::size_t tags) {
+    const Writing writing(*this);
+    learner_.widen(tags);
+  }
+
+  nb::tuple statistics() {
+    const SharedReading reading(*this);
+    const Statistics& s = learner_.learner().statistics;
+    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
+  }
+  void name_columns(const nb::list& names) {
+    const Writing writing(*this);
+    if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
+    const std::size_t known = names_.columns();
+    try {
+      for (nb::handle name : names)
+        if (names_.look_up(name, true) + 1 != names_.columns())
+          throw Refused("the feature name " + quoted(name) + " occurs twice");
+      make_room();
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+  }
+  nb::list names() { return names_.all(); }
+  std::size_t n_columns() {
+    const SharedReading reading(*this);
+    return learner_.columns();
+  }
+  std::size_t n_tags() {
+    const SharedReading reading(*this);
+    return learner_.tags();
+  }
+  std::size_t bytes() {
+    const SharedReading reading(*this);
+    const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0) +
+                             (has_covariance(settings_) ? 8 : 0);
+    return sizeof(*this) + each * learner_.places().all(learner_.columns()) + names_.bytes();
+  }
+
+  nb::tuple state();
+  void restore(const Order& places, const Array& v, const Doubles& u, const Doubles& t, const Doubles& reals,
+               const Order& counts);
+
+ private:
+  // ---- reading ----
+
+  // Sentences without weight teach nothing, not even new names.
+  Sentences read_all(const nb::list& sentences, bool grow, const double* weights = nullptr) {
+    Sentences read;
+    const std::size_t count = sentences.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      try {
+        const nb::object sentence = sentences[i];  // held: a value may run Python
+        read_sentence(sentence, grow && (weights == nullptr || weights[i] != 0), read);
+      } catch (const Refused& refused) {
+        throw in_sentence(refused, i, count);
+      }
+      if (sentences.size() != count) throw Refused("X changed while it was read");
+    }
+    return read;
+  }
+
+  void read_sentence(nb::handle sentence, bool grow, Sentences& to) {
+    if (PyList_Check(sentence.ptr()) || PyTuple_Check(sentence.ptr())) {
+      const Py_ssize_t length = PySequence_Fast_GET_SIZE(sentence.ptr());
+      for (Py_ssize_t i = 0; i < length; ++i) {
+        if (PySequence_Fast_GET_SIZE(sentence.ptr()) != length) throw Refused("the sentence changed while it was read");
+        const nb::object token = nb::borrow(PySequence_Fast_GET_ITEM(sentence.ptr(), i));
+        try {
+          read_token(token, grow, to);
+        } catch (const Refused& refused) {
+          throw Refused("token " + std::to_string(i) + ": " + refused.what());
+        }
+        to.end_token();
+      }
+    } else if (nb::hasattr(sentence, "indptr")) {
+      const auto part = [&](const char* name) { return nb::cast<Array>(sentence.attr(name)); };
+      const auto shape = nb::cast<nb::tuple>(sentence.attr("shape"));
+      const Array data = part("data"), indices = part("indices"), indptr = part("indptr");
+      read_rows(sparse_rows(data, indices, indptr, nb::cast<std::size_t>(shape[1])), grow, to);
+    } else if (nb::ndarray_check(sentence)) {
+      const auto array = nb::cast<Array>(sentence);
+      read_rows(dense_rows(array), grow, to);
+    } else {
+      throw Refused("a sentence must be a list of tokens, or an array with a row for each, not " +
+                    nb::cast<std::string>(sentence.type().attr("__name__")));
+    }
+    to.end_sentence();
+  }
+
+  void read_token(nb::handle token, bool grow, Sentences& to) {
+    double squares = 0;
+    for_each_feature(token, [&](nb::handle name, double value) {
+      squares += value * value;
+      if (names_.hashing()) {
+        const Hashed h = names_.place(name);
+        to.add(h.column, h.sign * value);
+        return;
+      }
+      const std::size_t column = names_.look_up(name, grow);
+      if (column != none) to.add(column, value);
+    });
+    if (!std::isfinite(squares)) throw Refused("the values are too large: the sum of their squares overflows float64");
+  }
+
+  // Strings are features of value 1; a dict has names and values.
+  template <class Function>
+  static void for_each_feature(nb::handle token, const Function& function) {
+    if (PyDict_Check(token.ptr())) return Names::for_each(token, function);
+    if (!PyList_Check(token.ptr()) && !PyTuple_Check(token.ptr()))
+      throw Refused("a token must be a list of strings or a dict of features, not " + quoted(token));
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());
+    for (Py_ssize_t j = 0; j < size; ++j) {
+      PyObject* name = PySequence_Fast_GET_ITEM(token.ptr(), j);
+      if (!PyUnicode_Check(name)) throw Refused("feature " + std::to_string(j) + " is " + quoted(name) + ", not a string");
+      function(nb::handle(name), 1.0);
+    }
+  }
+
+  // The columns of arrays are called by their numbers.
+  void read_rows(const Rows& rows, bool grow, Sentences& to) {
+    if (names_.hashing()) throw Refused("arrays cannot be hashed (hash_bits): give lists or dicts of features");
+    const std::size_t width = rows.width(), named = names_.columns();
+    if (named > 0 && !PyLong_Check(names_.name(0).ptr()))
+      throw Refused("the features of this model have names: give lists or dicts of features");
+    for (std::size_t j = named; grow && j < width; ++j) names_.add(nb::int_(j));
+    Scratch scratch;
+    Instance x = rows.blank();
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+      rows.take(i, x);
+      double squares = 0;
+      visit(x, [&](const auto& features) {
+        for (std::size_t j = 0; j < x.size; ++j) {
+          const std::size_t column = features.column(j);
+          const double value = features.value(j);
+          const std::string where = "token " + std::to_string(i);
+          if (column >= width) throw Refused(where + ": column index " + std::to_string(column) + " is outside of the " + std::to_string(width) + " columns");
+          if (!std::isfinite(value))
+            throw Refused(where + ", column " + std::to_string(column) + ": the value is " + (std::isnan(value) ? "NaN" : "infinity (inf)"));
+          squares += value * value;
+          if (value != 0 && column < names_.columns()) to.add(column, value);
+        }
+      });
+      if (!std::isfinite(squares)) throw Refused("token " + std::to_string(i) + ": the sum of the squares overflows float64");
+      to.end_token();
+    }
+  }
+
+  static Refused in_sentence(const Refused& refused, std::size_t sentence, std::size_t count) {
+    return Refused(count == 1 ? refused.what() : "sentence " + std::to_string(sentence) + ": " + refused.what());
+  }
+
+  static Path checked_tags(const Order& tags, std::size_t tokens) {
+    if (tags.size() != tokens)
+      throw Refused("there are " + std::to_string(tags.size()) + " tags for " + std::to_string(tokens) + " tokens");
+    Path path(tokens);
+    for (std::size_t i = 0; i < tokens; ++i) {
+      if (tags.data()[i] < 0 || tags.data()[i] >= std::int64_t{1} << 31) throw Refused("a tag is out of range");
+      path[i] = static_cast<Tag>(tags.data()[i]);
+    }
+    return path;
+  }
+
+  // ---- learning ----
+
+  void learn_held(const Sentences& sentences, const Order& tags, const std::optional<Order>& known,
+                  const std::optional<Doubles>& weights, const std::optional<Order>& order, nb::handle cost) {
+    const std::size_t count = sentences.count();
+    const Path truth = checked_tags(tags, sentences.tokens());
+    if ((weights && weights->size() != count) || (known && known->size() != count))
+      throw Refused("there must be one weight for each sentence");
+    for (std::size_t i = 0; order && i < order->size(); ++i)
+      if (order->data()[i] < 0 || static_cast<std::size_t>(order->data()[i]) >= count)
+        throw Refused("order names sentence " + std::to_string(order->data()[i]) + " of " + std::to_string(count));
+    const std::size_t tags_before = learner_.tags();
+    std::vector<std::size_t> numbers;
+    SequenceLearner::Batch batch;
+    if (known) {
+      numbers.assign(known->data(), known->data() + count);
+      for (const std::size_t number : numbers)
+        if (number < tags_before || number > (std::size_t{1} << 24)) throw Refused("the number of tags is out of range");
+      if (count > 0) learner_.widen(*std::max_element(numbers.begin(), numbers.end()));
+      batch.known = numbers.data();
+    }
+    batch.sentences = &sentences;
+    batch.tags = truth.data();
+    batch.weights = weights ? weights->data() : nullptr;
+    batch.order = order ? order->data() : nullptr;
+    batch.count = order ? order->size() : count;
+    try {
+      std::optional<nb::gil_scoped_release> released;
+      if (batch.count > 1) released.emplace();
+      learner_.learn(batch, asking(cost), answer_signals);
+    } catch (const Refused& refused) {
+      learner_.widen(tags_before);
+      throw in_sentence(Refused(refused.what()), refused.row, count);
+    } catch (...) {
+      learner_.widen(tags_before);
+      throw;
+    }
+  }
+
+  // A cost that is a function of Python: of the true and the predicted tags, by their numbers.
+  static SequenceLearner::Cost asking(nb::handle function) {
+    if (function.is_none()) return nullptr;
+    return [function](const Tag* truth, const Tag* predicted, std::size_t length) {
+      const nb::gil_scoped_acquire acquired;
+      nb::list true_tags, predicted_tags;
+      for (std::size_t i = 0; i < length; ++i) true_tags.append(truth[i]), predicted_tags.append(predicted[i]);
+      return nb::cast<double>(function(true_tags, predicted_tags));
+    };
+  }
+
+  void make_room() {
+    if (names_.columns() > learner_.columns()) learner_.resize(names_.columns());
+  }
+  void forget_after(std::size_t known) {
+    if (names_.hashing()) return;
+    names_.truncate(known);
+    learner_.resize(known);
+  }
+
+  Settings settings_;
+  SequenceLearner learner_;
+  Names names_;
+};
+
+}  // namespace hinge

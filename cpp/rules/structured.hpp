@@ -1,0 +1,30 @@
+// Structured output (J06 section 9): one w, and a feature vector Phi(x, y) for every output y. A search has found the
+// output y' that competes with the truth: w.Delta >= wanted, Delta = Phi(x, y) - Phi(x, y'). Loss [wanted - w.Delta]_+.
+//
+// The truth's number is the margin that is wanted, the square root of the cost (or the cost). What the prediction
+// was, and what it cost, only the search knows: whoever searched counts it.
+#pragma once
+
+#include <algorithm>
+
+#include "rule.hpp"
+
+namespace hinge {
+
+class Structured final : public Rule {
+ public:
+  explicit Structured(Step step) : step_(step) {}
+
+  Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
+    Move move;
+    move.loss = std::max(0.0, truth.number() - scores.of[0]);
+    move.along(step_.length(move.loss, scores.q, weight), scores.q);
+    amounts[0] = move.length;
+    return move;
+  }
+
+ private:
+  Step step_;
+};
+
+}  // namespace hinge

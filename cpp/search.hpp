@@ -1,0 +1,180 @@
+// The best of all sequences of tags (S11): the score of a sequence is that of its first tag, of each tag at its
+// position, and of each pair of tags that follow each other.
+//
+// Where several are best, the smallest tag at the end, and the smallest before it at every step back.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "instance.hpp"
+#include "memories/sums.hpp"
+
+namespace hinge {
+
+using Tag = std::uint32_t;
+using Path = std::vector<Tag>;
+
+// The scores of a sentence. Each row has `stride` numbers, of which the first `tags` count.
+struct Lattice {
+  std::size_t length = 0, tags = 0, stride = 0;
+  std::vector<double> nodes;        // length rows: the tag at a position
+  std::vector<double> transitions;  // a row for the start, then one for each tag that may come before
+
+  const double* node(std::size_t i) const { return nodes.data() + i * stride; }
+  const double* start() const { return transitions.data(); }
+  const double* after(std::size_t tag) const { return transitions.data() + (1 + tag) * stride; }
+
+  double score(const Tag* path) const {
+    double sum = start()[path[0]] + node(0)[path[0]];
+    for (std::size_t i = 1; i < length; ++i) sum += after(path[i - 1])[path[i]] + node(i)[path[i]];
+    return sum;
+  }
+};
+
+// What it costs to predict another tag than the true one: 1, or a matrix, row by row.
+struct TagCosts {
+  std::vector<double> matrix;
+  std::size_t tags = 0;  // of the matrix
+
+  double operator()(Tag truth, Tag predicted) const {
+    if (matrix.empty()) return truth == predicted ? 0 : 1;
+    return matrix[truth * tags + predicted];
+  }
+  double total(const Tag* truth, const Tag* path, std::size_t length) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < length; ++i) sum += (*this)(truth[i], path[i]);
+    return sum;
+  }
+};
+
+// best[b] = max over a of before[a] + transition[a][b], and from[b] the smallest a that has it. (As a number of the
+// same size as the scores, so that both move through the registers alike.)
+HINGE_INLINE void step_all(const Lattice& lattice, const double* before, double* best, double* from) {
+  const std::size_t stride = lattice.stride;
+  const double* row = lattice.after(0);
+  for (std::size_t b = 0; b < stride; ++b) best[b] = before[0] + row[b], from[b] = 0;
+  for (std::size_t a = 1; a < lattice.tags; ++a) {
+    row += stride;
+    const double its = before[a], number = static_cast<double>(a);
+    for (std::size_t b = 0; b < stride; ++b) {
+      const double score = its + row[b];
+      const bool better = score > best[b];
+      best[b] = better ? score : best[b];
+      from[b] = better ? number : from[b];
+    }
+  }
+}
+#if defined(__x86_64__) && defined(__GNUC__)
+HINGE_AVX2 inline void step_all_avx2(const Lattice& lattice, const double* before, double* best, double* from) {
+  step_all(lattice, before, best, from);
+}
+#endif
+inline void step(const Lattice& lattice, const double* before, double* best, double* from) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (has_avx2) return step_all_avx2(lattice, before, best, from);
+#endif
+  step_all(lattice, before, best, from);
+}
+
+class Search {
+ public:
+  // Viterbi, O(length tags^2). Returns the score.
+  double best_path(const Lattice& lattice, Path& path) {
+    const std::size_t stride = lattice.stride, length = lattice.length, tags = lattice.tags;
+    back_.resize(length * stride);
+    before_.resize(stride), best_.resize(stride), from_.resize(stride);
+    for (std::size_t b = 0; b < stride; ++b) before_[b] = lattice.start()[b] + lattice.node(0)[b];
+    for (std::size_t i = 1; i < length; ++i) {
+      step(lattice, before_.data(), best_.data(), from_.data());
+      const double* node = lattice.node(i);
+      Tag* back = back_.data() + i * stride;
+      for (std::size_t b = 0; b < stride; ++b) {
+        before_[b] = best_[b] + node[b];
+        back[b] = static_cast<Tag>(from_[b]);
+      }
+    }
+    path.resize(length);
+    auto tag = static_cast<Tag>(std::max_element(before_.data(), before_.data() + tags) - before_.data());
+    const double score = before_[tag];
+    for (std::size_t i = length; i-- > 0; tag = back_[i * stride + tag]) path[i] = tag;
+    return score;
+  }
+
+  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is no sum over
+  // positions, so the cost that has come together is part of the state (E26). Costs are whole numbers.
+  // O(length tags^2 costs). Of several the one with the smallest cost.
+  void worst_path(const Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
+    const std::size_t stride = lattice.stride, length = lattice.length, tags = lattice.tags;
+    count_costs(lattice, truth, costs);
+    layer_.assign((reach_[length - 1] + 1) * stride, lowest);
+    next_ = layer_;
+    best_.resize(stride), from_.resize(stride);
+    for (std::size_t b = 0; b < tags; ++b)
+      layer_[cost_of(costs, truth[0], b) * stride + b] = lattice.start()[b] + lattice.node(0)[b];
+    for (std::size_t i = 1; i < length; ++i) {
+      std::fill_n(next_.begin(), (reach_[i] + 1) * stride, lowest);
+      for (std::size_t c = 0; c <= reach_[i - 1]; ++c) {
+        step(lattice, layer_.data() + c * stride, best_.data(), from_.data());
+        for (std::size_t b = 0; b < tags; ++b) {
+          const std::size_t state = (c + cost_of(costs, truth[i], b)) * stride + b;
+          next_[state] = best_[b] + lattice.node(i)[b];
+          back_[layer_starts_[i] + state] = static_cast<Tag>(from_[b]);
+        }
+      }
+      layer_.swap(next_);
+    }
+    std::size_t cost = 0;
+    Tag tag = 0;
+    double highest = lowest;
+    for (std::size_t c = 0; c <= reach_[length - 1]; ++c)
+      for (std::size_t b = 0; b < tags; ++b) {
+        const double value = layer_[c * stride + b] + margin * std::sqrt(static_cast<double>(c));
+        if (value > highest) highest = value, cost = c, tag = static_cast<Tag>(b);
+      }
+    path.resize(length);
+    for (std::size_t i = length; i-- > 0;) {
+      path[i] = tag;
+      const Tag before = i == 0 ? 0 : back_[layer_starts_[i] + cost * stride + tag];
+      cost -= cost_of(costs, truth[i], tag);
+      tag = before;
+    }
+  }
+
+ private:
+  static constexpr double lowest = -std::numeric_limits<double>::infinity();
+  static constexpr std::size_t largest_search = std::size_t{1} << 28;  // states, of four bytes
+
+  static std::size_t cost_of(const TagCosts& costs, Tag truth, std::size_t tag) {
+    return static_cast<std::size_t>(costs(truth, static_cast<Tag>(tag)));
+  }
+
+  // How much can have come together at each position, and so where its states begin.
+  void count_costs(const Lattice& lattice, const Tag* truth, const TagCosts& costs) {
+    reach_.resize(lattice.length);
+    layer_starts_.resize(lattice.length);
+    std::size_t reach = 0, states = 0;
+    for (std::size_t i = 0; i < lattice.length; ++i) {
+      std::size_t largest = 0;
+      for (std::size_t b = 0; b < lattice.tags; ++b) largest = std::max(largest, cost_of(costs, truth[i], b));
+      reach_[i] = reach += largest;
+      layer_starts_[i] = states;
+      states += (reach + 1) * lattice.stride;
+      if (reach > largest_search || states > largest_search)
+        throw Refused("a sentence of " + std::to_string(lattice.length) +
+                      " tokens is too long for selection='max' with these costs; use 'max-additive' or 'prediction'");
+    }
+    back_.resize(states);
+  }
+
+  std::vector<Tag> back_;
+  std::vector<double> before_, best_, from_, layer_, next_;
+  std::vector<std::size_t> reach_, layer_starts_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,325 @@
+"""PASequence: sequence labelling that learns online, with the calling conventions of sklearn-crfsuite."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from . import model_file, parameters
+from .estimator import StreamEstimator
+from .explain import Contribution
+from .labels import in_order
+from .sequence_learner import SequenceLearner
+
+_DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
+_NAMES = [
+    *parameters.OF_SEQUENCE,
+    "max_iter",
+    "tol",
+    "n_iter_no_change",
+    "shuffle",
+    "random_state",
+    "verbose",
+]
+
+
+@parameters.documented("sequence", _NAMES, **_DEFAULTS)
+class PASequence(StreamEstimator):
+    """First-order sequence labelling (J06 section 9): tags for the tokens of a sentence.
+
+    X is a list of sentences. A sentence is a list of tokens, and a token a list of strings (its features), a dict of
+    features, or a row of an array (the sentence is then an array with a row for each token). y has a list of tags for
+    each sentence. The score of a sequence of tags adds up weights of each token's features for its tag, of tags that
+    follow each other, and of the first tag; Viterbi's algorithm finds the best one.
+
+    It learns online: `learn_one(sentence, tags)` is one round, new tags and features are welcome any time.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PASequence
+    >>> X = [[["w=the"], ["w=old"], ["w=man"]], [["w=the"], ["w=man"], ["w=sleeps"]]]
+    >>> y = [["DET", "ADJ", "NOUN"], ["DET", "NOUN", "VERB"]]
+    >>> model = PASequence(random_state=0).fit(X, y)
+    >>> model.predict([[["w=the"], ["w=old"], ["w=man"], ["w=sleeps"]]])
+    [['DET', 'ADJ', 'NOUN', 'VERB']]
+
+    Online, without averaging, so that what is learned counts at once:
+
+    >>> model = PASequence(average=False).learn_one([["w=she"], ["w=sleeps"]], ["PRON", "VERB"])
+    >>> model.predict_one([["w=she"]])
+    ['PRON']
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _task: ClassVar[str] = "sequence"
+    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
+    _learner: Any
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = _DEFAULTS["selection"],
+        cost: Any = parameters.default("cost"),
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        average: bool | int = _DEFAULTS["average"],
+        classes: Sequence[Any] | None = parameters.default("classes"),
+        max_labels: int = parameters.default("max_labels"),
+        max_iter: int = _DEFAULTS["max_iter"],
+        tol: float | None = _DEFAULTS["tol"],
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.cost = cost
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.average = average
+        self.classes = classes
+        self.max_labels = max_labels
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _new_learner(self, **replaced: Any) -> Any:
+        given = self.get_params(deep=False)
+        parameters.check(self._task, given)
+        self.__dict__.pop("_fixed", None)
+        learner = SequenceLearner(**{**{name: given[name] for name in parameters.OF_SEQUENCE}, **replaced})
+        if self.cost is not None and not callable(self.cost):
+            learner.closed = True
+        elif self.classes is None:
+            learner.closed = False
+        return learner
+
+    def _fitted(self) -> Any:
+        return super()._fitted()
+
+    def _stream(self) -> Any:
+        return super()._stream()
+
+    # ---- learning -------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
+        with self._all_or_nothing():
+            learner = self._new_learner(**self._tags_of(y))
+            lesson = learner.read(X, y, sample_weight)
+            if lesson.count == 0:
+                raise ValueError("there are no sentences to learn from")
+            self.n_iter_ = self._pass_over(learner, lesson, None, None)
+            self._learner = learner
+        return self
+
+    def _tags_of(self, y: Any) -> dict[str, Any]:
+        """The tags in order: those of the data, and those that a cost names."""
+        if self.classes is not None or y is None or isinstance(y, (str, bytes)):
+            return {}
+        if self.cost is not None and not callable(self.cost) and not isinstance(self.cost, dict):
+            return {}
+        tags: set[Any] = set()
+        for its in y:
+            if isinstance(its, (list, tuple, np.ndarray)):
+                tags.update(np.asarray(its).tolist() if isinstance(its, np.ndarray) else its)
+        if isinstance(self.cost, dict):
+            tags.update(self.cost, *self.cost.values())
+        return {"classes": in_order(tags)} if len(tags) > 1 else {}
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[Any] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """One pass over the sentences, as they come: all of it, or none. The first call needs `classes`; tags that are
+        not among them are refused (`learn_one` and `learn_many` welcome them)."""
+        if self.__dict__.get("_learner") is None:
+            with self._all_or_nothing():
+                known = classes if self.classes is None else self.classes
+                if known is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                learner = self._new_learner(classes=list(known))
+                learner.learn_many(X, y, sample_weight, grow=False)
+                self._learner = learner
+            return self
+        learner = self._fitted()
+        if classes is not None and set(classes) != set(learner.labels.known):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        self._follow_parameters(learner)
+        learner.learn_many(X, y, sample_weight, grow=False)
+        return self
+
+    def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> Self:
+        """One round: the sentence `x`, and the tags of its tokens."""
+        learner = self._stream()
+        self._follow_parameters(learner)
+        learner.learn_one(x, y, weight)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of all sentences, or none: the same as one `learn_one` after the other."""
+        learner = self._stream()
+        self._follow_parameters(learner)
+        learner.learn_many(X, y, sample_weight)
+        return self
+
+    # ---- predicting -----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """The best tags of each sentence."""
+        tagged: list[list[Any]] = self._fitted().predict_many(X)
+        return tagged
+
+    def predict_single(self, x: Any) -> list[Any]:
+        """The best tags of one sentence (sklearn-crfsuite's name for `predict_one`)."""
+        return self.predict([x])[0]
+
+    def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
+        """The score of the tags `y`, or of the best ones."""
+        return float(self._stream().score_one(x, y))
+
+    def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:  # type: ignore[override]
+        """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
+        the best ones), the largest first. All of them add up to `score_one`."""
+        parts: list[list[Contribution]] = self._stream().explain_one(x, y)
+        return parts
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """How many of all tags are right (as in sklearn-crfsuite)."""
+        tagged, truths = self.predict(X), list(y)
+        if len(truths) != len(tagged):
+            raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
+        weights = (
+            np.ones(len(tagged)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        )
+        right = total = 0.0
+        for row, (tags, truth, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+            if len(tags) != len(truth):
+                raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
+            right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
+            total += weight * len(tags)
+        return right / total if total else 0.0
+
+    # ---- what has been learned ------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The tags, in their order."""
+        return list(self._fitted().labels.known)
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(tag, next tag): weight}, without those that are 0."""
+        every = self._fitted().transitions()
+        return {pair: weight for pair, weight in every.items() if pair[0] is not None}
+
+    @property
+    def start_features_(self) -> dict[Any, float]:
+        """{tag: weight} of the first tag, without those that are 0."""
+        every = self._fitted().transitions()
+        return {after: weight for (before, after), weight in every.items() if before is None}
+
+    @property
+    def state_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(feature, tag): weight}, without those that are 0. (Hashed features are called by their columns.)"""
+        weights: dict[tuple[Any, Any], float] = self._fitted().emissions()
+        return weights
+
+    @property
+    def attributes_(self) -> list[Any]:
+        """The names of the features (sklearn-crfsuite's name for them)."""
+        names: list[Any] = self._fitted().feature_names
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        return tags
+
+    # ---- files ----------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        learner, tensors = self._fitted().to_parts()
+        given = self.get_params(deep=False)
+        if callable(given["cost"]):
+            given["cost"] = None
+        header = {
+            "kind": type(self).__name__,
+            "learner": learner,
+            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
+            "attributes": {name: self.__dict__[name] for name in self._kept if name in self.__dict__},
+        }
+        return header, tensors
+
+    @classmethod
+    def from_parts(
+        cls, header: dict[str, Any], tensors: model_file.Tensors, cost: Callable[..., float] | None = None
+    ) -> Self:
+        learner = SequenceLearner.from_parts(header["learner"], tensors, cost)
+        given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        if cost is not None:
+            given["cost"] = cost
+        estimator = cls(**given)
+        for name, value in header["attributes"].items():
+            setattr(estimator, name, value)
+        estimator._learner = learner
+        return estimator
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], cost: Callable[..., float] | None = None) -> Self:
+        """As `hinge.load`, for a model whose cost is a function of one's own."""
+        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
+        try:
+            if header["kind"] != cls.__name__:
+                raise ValueError(f"it is a {header['kind']}")
+            return cls.from_parts(header, tensors, cost)
+        except model_file.ABSURD as error:
+            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        learner = state.pop("_learner", None)
+        if learner is not None:
+            state["_model"] = learner.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state.pop("_model", None)
+        super().__setstate__(state)
+        if model is not None:
+            function = self.cost if callable(self.cost) else None
+            self._learner = SequenceLearner.from_parts(*model_file.from_bytes(model), function)

@@ -1,0 +1,376 @@
+"""SequenceLearner: the engine for sequences of tags, with labels, named features, statistics and files."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from . import model_file, parameters, targets
+from ._core import Sentences, SequenceEngine
+from .explain import Contribution
+from .labels import Indices, Labels, plain
+from .rows import Doubles, as_numbers, is_sparse
+from .statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Sentences with their tags, read and packed: what the passes of `fit` go over."""
+
+    sentences: Sentences
+    tags: Indices
+    weights: Doubles | None
+
+    @property
+    def count(self) -> int:
+        return len(self.sentences)
+
+
+class SequenceLearner:
+    """First-order sequence labelling, one sentence after the other (J06 section 9). `PASequence` is its estimator.
+
+    A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.parameters: dict[str, Any] = {
+            name: options.pop(name, parameters.default(name)) for name in parameters.OF_SEQUENCE
+        }
+        if options:
+            raise TypeError(f"there is no option {next(iter(options))!r}")
+        parameters.check("sequence", self.parameters)
+        self.labels = self._first_labels()
+        cost = self.parameters["cost"]
+        # Whether tags are known ahead, and others refused.
+        self.closed = self.parameters["classes"] is not None or isinstance(cost, Mapping)
+        self.averaged = bool(self.parameters["average"])
+        self._lock = threading.RLock()  # held while tags may change; the core has its own
+        self._engine = self._new_engine()
+
+    def _first_labels(self) -> Labels:
+        classes, cost = self.parameters["classes"], self.parameters["cost"]
+        if classes is None and isinstance(cost, Mapping):
+            classes = list(dict.fromkeys([*cost, *(tag for row in cost.values() for tag in row)]))
+        elif classes is None and cost is not None and not callable(cost):
+            raise ValueError(
+                "a cost matrix needs the tags in order: give classes=[...], or cost as a dict of dicts"
+            )
+        labels = Labels(() if classes is None else classes, True)
+        self._check_limit(labels)
+        return labels
+
+    def _check_limit(self, labels: Labels) -> None:
+        limit = self.parameters["max_labels"]
+        if len(labels.known) > limit:
+            raise ValueError(f"there would be {len(labels.known)} tags, the limit is {limit} (max_labels)")
+
+    def _new_engine(self) -> SequenceEngine:
+        p, cost = self.parameters, self.parameters["cost"]
+        matrix = None
+        if cost is not None and not callable(cost):
+            matrix = targets.square_matrix(cost, self.labels.known, "cost", 0.0).ravel()
+        return SequenceEngine(
+            step=p["step"],
+            C=float(p["C"]),
+            margin=float(p["margin"]),
+            selection=p["selection"],
+            cost=matrix,
+            tags=len(self.labels.known),
+            single=np.dtype(p["dtype"]) == np.float32,
+            average_from=int(p["average"]),
+            geometry=p["geometry"],
+            regularizer=float(p["covariance_regularizer"]),
+            variance=float(p["initial_variance"]),
+            drop=p["covariance_update"] == "drop",
+            hash_bits=p["hash_bits"] or 0,
+            max_features=min(int(p["max_features"]), 2**31 - 1),
+        )
+
+    # ---- learning -------------------------------------------------------------------------------------
+
+    def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> None:
+        """One round: the sentence `x`, and the tags of its tokens. A weight of 0 changes nothing; others scale C."""
+        self.learn_many([x], [y], [weight])
+
+    def learn_many(
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, grow: bool = True
+    ) -> None:
+        """The rounds of all sentences, or none. `grow`: whether tags may be new."""
+        sentences, weights = _sentences(X), _weights(X, sample_weight)
+        with self._lock:
+            tags, known, labels = self._encode(sentences, y, weights, grow)
+            before, self.labels = self.labels, labels
+            try:
+                self._engine.learn(sentences, tags, known, weights, self._cost(labels))
+            except BaseException:
+                self.labels = before
+                raise
+
+    def read(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Lesson:
+        """Sentences for several passes. Their tags must be known already; their features are known from here on."""
+        sentences, weights = _sentences(X), _weights(X, sample_weight)
+        with self._lock:
+            tags, _, _ = self._encode(sentences, y, weights, grow=False)
+            return Lesson(self._engine.read(sentences, True), tags, weights)
+
+    def _learn_rows(self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None) -> None:
+        """A pass over what was read; `order` names the sentences to visit."""
+        with self._lock:
+            self._engine.learn_read(
+                lesson.sentences, lesson.tags, lesson.weights, order, self._cost(self.labels)
+            )
+
+    def _encode(
+        self, sentences: list[Any], y: Any, weights: Doubles | None, grow: bool
+    ) -> tuple[Indices, Indices, Labels]:
+        """The tags as numbers; how many there are once a sentence is met; and all of them."""
+        if y is None or isinstance(y, (str, bytes, Mapping)) or not hasattr(y, "__len__"):
+            raise ValueError(f"y must be a list with the tags of each sentence, not {y!r}")
+        if len(y) != len(sentences):
+            raise ValueError(f"y has {len(y)} entries for {len(sentences)} sentences")
+        places = {label: place for place, label in enumerate(self.labels.known)}
+        codes: list[int] = []
+        known: list[int] = []
+        for row, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
+            where = f"sentence {row}: " if len(sentences) > 1 else ""
+            _check_lengths(sentence, tags, where)
+            try:
+                codes += [places[tag] for tag in tags]
+            except (KeyError, TypeError):
+                weighs = weights is None or weights[row] != 0
+                codes += [self._place(tag, places, grow, weighs, where) for tag in tags]
+            known.append(len(places))
+        labels = self.labels
+        if len(places) > len(labels.known):
+            labels = Labels(list(places), True)
+            self._check_limit(labels)
+        return np.asarray(codes, dtype=np.int64), np.asarray(known, dtype=np.int64), labels
+
+    def _place(self, tag: Any, places: dict[Any, int], grow: bool, weighs: bool, where: str) -> int:
+        try:
+            label = plain(tag)
+            if label in places or not weighs:
+                return places.get(label, 0)
+        except (TypeError, ValueError):
+            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {tag!r}") from None
+        if not grow or self.closed:
+            raise ValueError(f"{where}the tag {label!r} is not one of the classes {self.labels.listed()}")
+        places[label] = len(places)
+        return places[label]
+
+    def _cost(self, labels: Labels) -> Callable[[list[int], list[int]], float] | None:
+        """The cost of one's own, of tags by their numbers."""
+        given = self.parameters["cost"]
+        if not callable(given):
+            return None
+
+        def cost(truth: list[int], predicted: list[int]) -> float:
+            tags = [[labels.known[place] for place in path] for path in (truth, predicted)]
+            value = given(*tags)
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                number = np.nan
+            if not 0 <= number < np.inf:
+                raise ValueError(
+                    f"the cost must be a number of 0 or more, not {value!r}, of {tags[0]!r} and {tags[1]!r}"
+                )
+            return number
+
+        return cost
+
+    def change(self, **changes: Any) -> None:
+        """Goes on with another `step`, `C` or `margin`; what was learned stays."""
+        changed = {**self.parameters, **changes}
+        parameters.check("sequence", changed)
+        self._engine.change_rule(changed["step"], float(changed["C"]), float(changed["margin"]))
+        self.parameters = changed
+
+    # ---- predicting -----------------------------------------------------------------------------------
+
+    def predict_one(self, x: Any) -> list[Any]:
+        """The best tags of a sentence (None before the first one is known). Never learns."""
+        return self.predict_many([x])[0]
+
+    def predict_many(self, X: Any) -> list[list[Any]]:
+        tagged: list[list[Any]] = self._engine.tag(_sentences(X), self.labels.known, self.averaged)
+        return tagged
+
+    def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
+        """w.Phi(x, y): the score of the tags `y`, or of the best ones."""
+        sentences = _sentences([x])
+        if y is None:
+            return self._engine.score(sentences, None, self.averaged)
+        with self._lock:
+            tags, _, _ = self._encode(sentences, [y], None, grow=False)
+            return self._engine.score(sentences, tags, self.averaged)
+
+    def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:
+        """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
+        the best ones), the largest first. All of them add up to `score_one`."""
+        sentences = _sentences([x])
+        if not isinstance(sentences[0], (list, tuple)):
+            sentences = [[dict(enumerate(row)) for row in _dense(sentences[0])]]
+        with self._lock:
+            path = self.predict_one(x) if y is None else y
+            codes = self._encode(sentences, [path], None, grow=False)[0].tolist() if self.labels.known else []
+            steps = {
+                (before, after): weight for before, after, weight in self._engine.transitions(self.averaged)
+            }
+            parts: list[list[Contribution]] = []
+            for place, tag in enumerate(codes):
+                before = codes[place - 1] if place else -1
+                step = steps.get((before, tag), 0.0)
+                name = f"(after {self.labels.known[before]})" if place else "(start)"
+                its = [Contribution(name, 1.0, step, step)]
+                for feature, value, weights in self._engine.look_up(sentences[0][place], self.averaged):
+                    weight = float(weights[tag])
+                    its.append(Contribution(feature, value, weight, value * weight))
+                parts.append(sorted(its, key=lambda part: -abs(part.contribution)))
+        return parts
+
+    # ---- what has been learned ------------------------------------------------------------------------
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(*self._engine.statistics())
+
+    @property
+    def n_features(self) -> int:
+        return self._engine.n_columns
+
+    @property
+    def feature_names(self) -> list[Any]:
+        return self._engine.names()
+
+    def transitions(self) -> dict[tuple[Any, Any], float]:
+        """The weights of tags that follow each other, if not 0; the first one after None."""
+        known = self.labels.known
+        return {
+            (None if before < 0 else known[before], known[after]): weight
+            for before, after, weight in self._engine.transitions(self.averaged)
+        }
+
+    def emissions(self) -> dict[tuple[Any, Any], float]:
+        """The weights of features (hashed: of columns) for tags, if not 0."""
+        known, names = self.labels.known, self.feature_names
+        return {
+            (names[column] if names else column, known[tag]): weight
+            for column, tag, weight in self._engine.emissions(self.averaged)
+        }
+
+    # ---- files ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
+        model_file.write_whole(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        return model_file.to_bytes(*self.to_parts())
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        with self._lock:
+            (state, names), labels = self._engine.state(), self.labels
+        tensors: model_file.Tensors = dict(state)
+        tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
+        kept = dict(self.parameters)
+        has_function = callable(kept["cost"])
+        if has_function:  # no file holds code
+            kept["cost"] = None
+        header = {
+            "kind": "SequenceLearner",
+            "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
+            "labels": labels.known,
+            "closed": self.closed,
+            "cost_is_a_function": has_function,
+        }
+        return header, tensors
+
+    @classmethod
+    def from_parts(
+        cls, header: dict[str, Any], tensors: model_file.Tensors, cost: Callable[..., float] | None = None
+    ) -> Self:
+        if header["cost_is_a_function"] and cost is None:
+            raise model_file.ModelFileError(
+                "its cost is a function of your own, which no file holds: use PASequence.load(path, cost=...)"
+            )
+        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        if cost is not None:
+            values["cost"] = cost
+        learner = cls(**values)
+        learner.labels = Labels(header["labels"], True)
+        learner._check_limit(learner.labels)
+        learner.closed = header["closed"]
+        learner._engine = learner._new_engine()
+        learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
+        parts = ("places", "v", "u", "t", "reals", "counts")
+        learner._engine.restore(*(tensors[name] for name in parts))
+        return learner
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._engine.__sizeof__()
+
+
+def _sentences(X: Any) -> list[Any]:
+    """A list of sentences as the core reads them: lists of tokens, or float arrays."""
+    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
+        raise ValueError(f"X must be a list of sentences, not {type(X).__name__}")
+    sentences = list(X)
+    for row, sentence in enumerate(sentences):
+        if not isinstance(sentence, (list, tuple)):
+            try:
+                sentences[row] = _array(sentence)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"sentence {row}: {error}") from None
+    return sentences
+
+
+def _array(sentence: Any) -> Any:
+    if is_sparse(sentence):
+        matrix = sentence.tocsr()
+        return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+    if not hasattr(sentence, "__array__"):
+        raise ValueError(
+            f"a sentence must be a list of tokens, or an array with a row for each, not {type(sentence).__name__}"
+        )
+    array = np.asarray(sentence)
+    if array.ndim != 2:
+        raise ValueError(f"an array of tokens must have two dimensions, not {array.ndim}")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"an array of tokens must hold numbers, not {array.dtype}")
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _dense(sentence: Any) -> list[list[float]]:
+    rows: list[list[float]] = (sentence.toarray() if is_sparse(sentence) else sentence).tolist()
+    return rows
+
+
+def _check_lengths(sentence: Any, tags: Any, where: str) -> None:
+    if isinstance(tags, (str, bytes, Mapping, set, frozenset)) or not hasattr(tags, "__len__"):
+        raise ValueError(f"{where}there must be a list of tags, one for each token, not {tags!r}")
+    length = len(sentence) if isinstance(sentence, (list, tuple)) else sentence.shape[0]
+    if length != len(tags):
+        raise ValueError(f"{where}there are {length} tokens and {len(tags)} tags")
+    if length == 0:
+        raise ValueError(f"{where}the sentence is empty")
+
+
+def _weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:
+    if sample_weight is None:
+        return None
+    weights = as_numbers(sample_weight, "sample_weight")
+    if len(weights) != len(X):
+        raise ValueError(f"sample_weight has {len(weights)} entries for {len(X)} sentences")
+    for row, weight in enumerate(weights.tolist()):
+        if not 0 <= weight < np.inf:
+            where = f"sentence {row}: " if len(weights) > 1 else ""
+            raise ValueError(f"{where}the sample weight is {weight}; it must be 0 or more, and finite")
+    return weights

@@ -1,0 +1,290 @@
+"""Column files (CoNLL and relatives): a token on each line, its columns side by side, a blank line after a sentence.
+
+`read_columns` reads them one sentence at a time, however large the file is. What is not as it should be is an error
+that names the file and the line, never a guess.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Any, TypeAlias, cast
+
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
+
+
+@dataclass(slots=True)
+class Sentence:
+    """The tokens of one sentence, column by column."""
+
+    columns: dict[str, list[str]]  # by name, in the order of the file
+    first_line: int = 1  # where it begins
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+
+class ColumnError(ValueError):
+    """A column file is not as it should be: `source`, `line` (from 1) and `reason` say where and why."""
+
+    def __init__(self, source: str, line: int, reason: str) -> None:
+        super().__init__(source, line, reason)
+        self.source, self.line, self.reason = source, line, reason
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}: {self.reason}"
+
+
+def read_columns(
+    source: Source,
+    columns: str | Sequence[str] | None = None,
+    *,
+    optional: int = 0,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    comments: bool = False,
+    docstart: bool = False,
+    max_line: int = 2**16,
+    max_sentence: int = 100_000,
+) -> Iterator[Sentence]:
+    """Yields the sentences of a column file, one at a time.
+
+    `source` is a path (the endings .gz, .bz2, .xz and .zst say that it is compressed), "-" for the standard input, an
+    open file, or lines. `columns` names the columns, as a list or as one string, "word pos tag"; without names they
+    are "0", "1", ... A file may lack the last `optional` of them, on all lines alike: so one list of names serves for
+    files with and without tags.
+
+    Spaces and tabs separate columns, however many, unless there is a `separator`: then fields may be empty. Lines
+    with nothing in them separate sentences. With `comments` lines that begin with # are passed over (in CoNLL-2000
+    this is a word), with `docstart` those that begin with -DOCSTART-.
+
+    A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
+    more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is a `ColumnError`.
+
+    >>> from hinge.streams.columns import read_columns
+    >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
+    >>> for sentence in read_columns(lines, "word pos tag"):
+    ...     print(sentence.first_line, sentence.columns["word"], sentence.columns["tag"])
+    1 ['The', 'cat', 'sat'] ['B-NP', 'I-NP', 'B-VP']
+    5 ['It', 'slept'] ['B-NP', 'B-VP']
+    >>> list(read_columns(["The DT B-NP", "cat I-NP"]))
+    Traceback (most recent call last):
+    ...
+    hinge.streams.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
+    """
+    if isinstance(source, str) and "\n" in source:
+        raise ValueError("source must be a path, a file or lines, not a text: give text.split('\\n')")
+    if not isinstance(source, (str, os.PathLike)) and not isinstance(source, Iterable):
+        raise TypeError(f"source must be a path, a file or lines, not {source!r}")
+    names = None if columns is None else column_names(columns)
+    if not isinstance(optional, int) or not 0 <= optional < (1 if names is None else len(names)):
+        raise ValueError(
+            f"optional must be a number of named columns, fewer than there are, not {optional!r}"
+        )
+    if separator is not None and (not isinstance(separator, str) or separator.strip("\r\n") == ""):
+        raise ValueError(f"separator must be None or a string that is no line break, not {separator!r}")
+    for limit, value in (("max_line", max_line), ("max_sentence", max_sentence)):
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"{limit} must be a whole number of 1 or more, not {value!r}")
+    try:
+        by_bytes = "\n".encode(encoding) == b"\n"
+    except (LookupError, TypeError, UnicodeError):
+        raise ValueError(f"encoding must be the name of one, like 'utf-8', not {encoding!r}") from None
+    fields = _fields(source, separator, encoding, by_bytes, comments, docstart, max_line)
+    return _sentences(fields, _name_of(source), names, optional, max_sentence)
+
+
+def column_names(columns: str | Sequence[str]) -> list[str]:
+    """The names of columns, each once: of a list, or of a string with spaces or commas between them."""
+    names = columns.replace(",", " ").split() if isinstance(columns, str) else list(columns)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"columns must be names, as in 'word pos tag', not {columns!r}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"columns must be different names: {name!r} occurs {names.count(name)} times")
+    return names
+
+
+def _sentences(
+    lines: Iterator[tuple[int, list[str]]],
+    source: str,
+    names: list[str] | None,
+    optional: int,
+    max_sentence: int,
+) -> Iterator[Sentence]:
+    """Sentences of the fields of each line, and checks that each line has as many as the first."""
+    found: list[str] = []  # the names of the columns that there are: known with the first token
+    first, rows = 0, list[list[str]]()
+    for number, fields in lines:
+        if not fields:
+            if rows:
+                yield _sentence(found, rows, first)
+                rows = []
+            continue
+        if len(fields) != len(found):
+            if found or (names and not len(names) - optional <= len(fields) <= len(names)):
+                reason = _wrong_number(found or names or [], 0 if found else optional, len(fields))
+                raise ColumnError(source, number, reason)
+            found = [str(k) for k in range(len(fields))] if names is None else names[: len(fields)]
+        if not rows:
+            first = number
+        elif len(rows) == max_sentence:
+            reason = f"the sentence of line {first} has more than max_sentence={max_sentence} tokens: no blank lines?"
+            raise ColumnError(source, number, reason)
+        rows.append(fields)
+    if rows:
+        yield _sentence(found, rows, first)
+
+
+def _sentence(names: list[str], rows: list[list[str]], first: int) -> Sentence:
+    return Sentence(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), first)
+
+
+def _wrong_number(names: list[str], optional: int, there: int) -> str:
+    lowest = f"{len(names) - optional} to " if optional else ""
+    noun = "column was" if len(names) == 1 else "columns were"
+    return f"{lowest}{len(names)} {noun} expected, there {'is' if there == 1 else 'are'} {there}"
+
+
+def _fields(
+    source: Source,
+    separator: str | None,
+    encoding: str,
+    by_bytes: bool,
+    comments: bool,
+    docstart: bool,
+    max_line: int,
+) -> Iterator[tuple[int, list[str]]]:
+    """The number and the fields of each line; none if it separates sentences."""
+    name = _name_of(source)
+    with ExitStack() as stack:
+        lines = _opened(source, encoding, by_bytes, stack)
+        for number, line in enumerate(_lines(lines, name, encoding, max_line), 1):
+            if comments and line.startswith("#"):
+                continue
+            if separator is None:  # not str.split(): a no-break space is part of a word
+                fields = line.replace("\t", " ").split(" ")
+                if "" in fields:
+                    fields = [field for field in fields if field]
+            elif line.strip(" \t"):
+                fields = line.split(separator)
+                if not any(fields):
+                    fields = []
+            else:
+                fields = []
+            if docstart and fields and fields[0] == "-DOCSTART-":
+                fields = []
+            yield number, fields
+
+
+# ---- lines ------------------------------------------------------------------------------------------------------
+
+
+def _lines(stream: Iterable[str] | Iterable[bytes], name: str, encoding: str, max_line: int) -> Iterator[str]:
+    """Lines without their ends, decoded and checked."""
+    raw = iter(_limited(stream, max_line + 3) if isinstance(stream, io.IOBase) else stream)
+    number = 0
+    while True:
+        number += 1
+        try:
+            line = next(raw)
+            if isinstance(line, bytes):
+                long = len(line.removesuffix(b"\n").removesuffix(b"\r")) > max_line
+                line = "" if long else line.decode(encoding)
+            elif isinstance(line, str):
+                long = len(line.removesuffix("\n").removesuffix("\r")) > max_line
+            else:
+                raise TypeError(f"{name}:{number}: a line must be a string, not {line!r}")
+        except StopIteration:
+            return
+        except UnicodeError as error:
+            raise ColumnError(name, number, f"not {encoding}: {_what(error)}") from None
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
+            raise ColumnError(name, number, f"the compressed file is damaged or cut off: {error}") from None
+        except OSError as error:
+            if error.errno is not None:  # the disk, the network, ...
+                raise
+            raise ColumnError(name, number, f"the compressed file is damaged: {error}") from None
+        if long:
+            raise ColumnError(name, number, f"the line is longer than max_line={max_line}")
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        line = line.removesuffix("\n").removesuffix("\r")
+        if "\r" in line or "\n" in line:
+            raise ColumnError(name, number, "there is a line break within the line")
+        if "\0" in line:
+            raise ColumnError(name, number, f"there is a zero byte: not {encoding}, or not a text")
+        yield line
+
+
+def _limited(stream: Any, size: int) -> Iterator[str] | Iterator[bytes]:
+    """Lines of a file, in pieces if they are very long."""
+    while line := stream.readline(size):
+        yield line
+
+
+def _what(error: UnicodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{error.object[error.start]:02x} ({error.reason})"
+    return str(error)
+
+
+# ---- files ------------------------------------------------------------------------------------------------------
+
+
+def _name_of(source: Source) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        return "<stdin>" if path == "-" else path
+    name = getattr(source, "name", None)
+    if isinstance(name, str):
+        return name
+    return "<file>" if isinstance(source, io.IOBase) else "<lines>"
+
+
+def _opened(
+    source: Source, encoding: str, by_bytes: bool, stack: ExitStack
+) -> Iterable[str] | Iterable[bytes]:
+    """What gives lines. The stack closes what was opened here, and nothing else."""
+    if not isinstance(source, (str, os.PathLike)):
+        stream: Any = source
+    elif os.fspath(source) == "-":
+        stream = getattr(sys.stdin, "buffer", sys.stdin)
+    else:
+        stream = _decompressed(os.fspath(source), stack)
+    if by_bytes or not isinstance(stream, (io.BufferedIOBase, io.RawIOBase)):
+        return cast("Iterable[bytes]", stream)
+    text = io.TextIOWrapper(cast("IO[bytes]", stream), encoding=encoding, newline="\n")  # UTF-16 and its like
+    stack.callback(text.detach)
+    return text
+
+
+def _decompressed(path: str, stack: ExitStack) -> io.BufferedIOBase:
+    file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack is the context)
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in (".gz", ".bz2", ".xz", ".zst"):
+        return file
+    if not file.peek(1):  # gzip would take it for an end
+        raise ColumnError(path, 1, "the compressed file is damaged or cut off: it is empty")
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
+    return io.BufferedReader(stack.enter_context(unpack(file)))
+
+
+def _zstandard(path: str) -> Any:
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    raise ImportError(
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install backports.zstd, or unpack it"
+    )
