@@ -50,6 +50,12 @@ class Sentences {
   // Repeated columns are added up, the smallest value first, whatever the order in which they came.
   void put_in_order() {
     const std::size_t from = token_starts_.back();
+    const auto columns = columns_.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto values = values_.begin() + static_cast<std::ptrdiff_t>(from);
+    if (std::all_of(values, values_.end(), [](double value) { return value == 1; })) {  // the usual case
+      std::sort(columns, columns_.end());
+      if (std::adjacent_find(columns, columns_.end()) == columns_.end()) return;
+    }
     pairs_.clear();
     for (std::size_t j = from; j < columns_.size(); ++j) pairs_.emplace_back(columns_[j], values_[j]);
     std::sort(pairs_.begin(), pairs_.end());

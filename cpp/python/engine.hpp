@@ -454,7 +454,7 @@ class Engine : public Guarded {
   }
 
   void add_name(nb::handle name) {
-    if (names_.index().attr("__contains__")(name).is(nb::bool_(true)))
+    if (names_.has(name))
       throw Refused("the feature name " + quoted(name) + " occurs twice");
     names_.add(name);
   }

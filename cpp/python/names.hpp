@@ -4,12 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "../murmur.hpp"
 #include "../rows.hpp"
 #include "arrays.hpp"
+#include "name_table.hpp"
 
 namespace hinge {
 
@@ -86,15 +86,28 @@ class Names {
     return find(name, previous, grow);
   }
 
-  // The same for names that come in no particular order: no guess is worth it.
-  std::size_t look_up(nb::handle name, bool grow) {
-    if (bits_ > 0) return hash(name).column;
-    PyObject* found = PyDict_GetItemWithError(index_.ptr(), name.ptr());
-    if (found != nullptr) return PyLong_AsSize_t(found);
-    if (PyErr_Occurred() != nullptr) throw nb::python_error();
-    if (!grow) return none;
-    add(name);
-    return names_.size() - 1;
+  // The columns of many names that come in no particular order: function(column, sign) for each, in their order. No
+  // column for an unknown name, unless they `grow`.
+  template <class Function>
+  void look_up(const std::vector<nb::object>& names, bool grow, const Function& function) {
+    if (bits_ > 0) {
+      for (const nb::object& name : names) {
+        const Hashed h = hash(name);
+        function(h.column, h.sign);
+      }
+      return;
+    }
+    hashes_.clear();
+    for (const nb::object& name : names) {
+      hashes_.push_back(NameTable::hash_of(name));
+      table_.ask_for_slot(hashes_.back());
+    }
+    for (const Py_hash_t hash : hashes_) table_.ask_for_name(hash);
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      std::size_t column = table_.find(names[j], hashes_[j]);
+      if (column == none && grow) column = (add(names[j]), names_.size() - 1);
+      function(column, 1.0);
+    }
   }
 
   std::size_t columns() const { return bits_ > 0 ? std::size_t{1} << bits_ : names_.size(); }
@@ -107,13 +120,15 @@ class Names {
       throw Refused("the feature " + quoted(key) + " is new, and the model already has " +
                     std::to_string(names_.size()) + " features, its limit (max_features)");
     const nb::object name = plain_name(key);
-    index_[name] = nb::int_(names_.size());
-    names_.push_back(name);
+    const Py_hash_t hash = NameTable::hash_of(name);
+    names_.reserve(names_.size() + 1 > names_.capacity() ? 2 * names_.size() + 1 : 0);
     next_.push_back(0);
+    table_.add(name, hash, names_.size());
+    names_.push_back(name);
   }
   void truncate(std::size_t size) {
     while (names_.size() > size) {
-      PyDict_DelItem(index_.ptr(), names_.back().ptr());
+      table_.remove(names_.back(), NameTable::hash_of(names_.back()));
       names_.pop_back();
       next_.pop_back();
     }
@@ -123,8 +138,21 @@ class Names {
     for (const auto& name : names_) list.append(name);
     return list;
   }
-  std::size_t bytes() const { return names_.capacity() * (sizeof(nb::object) + sizeof(std::size_t)); }
-  nb::handle index() const { return index_; }
+  std::size_t bytes() const {
+    return names_.capacity() * (sizeof(nb::object) + sizeof(std::size_t)) + table_.bytes();
+  }
+  bool has(nb::handle key) const {
+    const nb::object name = plain_name(key);
+    return table_.find(name, NameTable::hash_of(name)) != none;
+  }
+
+  // Names are plain strings, or ints (the column numbers of an array).
+  static nb::object plain_name(nb::handle key) {
+    if (PyUnicode_CheckExact(key.ptr()) || PyLong_CheckExact(key.ptr())) return nb::borrow(key);
+    if (PyUnicode_Check(key.ptr())) return nb::steal(PyUnicode_FromObject(key.ptr()));
+    if (PyIndex_Check(key.ptr())) return nb::steal(PyNumber_Index(key.ptr()));
+    throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+  }
 
  private:
   // Interrupts and the like go on as they are.
@@ -143,14 +171,6 @@ class Names {
                   (std::isnan(number) ? "NaN" : "infinity (inf)"));
   }
 
-  // Names are plain strings, or ints (the column numbers of an array).
-  static nb::object plain_name(nb::handle key) {
-    if (PyUnicode_CheckExact(key.ptr()) || PyLong_CheckExact(key.ptr())) return nb::borrow(key);
-    if (PyUnicode_Check(key.ptr())) return nb::steal(PyUnicode_FromObject(key.ptr()));
-    if (PyIndex_Check(key.ptr())) return nb::steal(PyNumber_Index(key.ptr()));
-    throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
-  }
-
   Hashed hash(nb::handle name) const {
     const nb::object text = PyUnicode_Check(name.ptr()) ? nb::borrow(name) : nb::object(nb::str(name));
     Py_ssize_t length = 0;
@@ -163,43 +183,20 @@ class Names {
   // `previous` last time, and look it up only if the guess is wrong.
   std::size_t find(nb::handle name, std::size_t previous, bool grow) {
     const std::size_t guess = previous == none ? first_ : next_[previous];
-    if (guess < names_.size() && same(names_[guess], name)) return guess;
-    PyObject* found = PyDict_GetItemWithError(index_.ptr(), name.ptr());
-    if (found == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-    if (found == nullptr && !grow) return none;
-    if (found == nullptr) add(name);
-    const std::size_t column = found == nullptr ? names_.size() - 1 : PyLong_AsSize_t(found);
+    if (guess < names_.size() && NameTable::same(names_[guess], name)) return guess;
+    const Py_hash_t hash = NameTable::hash_of(name);
+    std::size_t column = table_.find(name, hash);
+    if (column == none && !grow) return none;
+    if (column == none) column = (add(name), names_.size() - 1);
     (previous == none ? first_ : next_[previous]) = column;
     return column;
   }
 
-  // Names are short: eight bytes at a time, the last eight overlapping, beat a call of memcmp.
-  static bool same_bytes(const char* a, const char* b, std::size_t size) {
-    if (size < 8) return std::memcmp(a, b, size) == 0;
-    std::uint64_t x = 0, y = 0, differ = 0;
-    for (std::size_t i = 0; i + 8 < size; i += 8) {
-      std::memcpy(&x, a + i, 8), std::memcpy(&y, b + i, 8);
-      differ |= x ^ y;
-    }
-    std::memcpy(&x, a + size - 8, 8), std::memcpy(&y, b + size - 8, 8);
-    return (differ | (x ^ y)) == 0;
-  }
-
-  static bool same(nb::handle a, nb::handle b) {
-    if (a.is(b)) return true;
-    if (!PyUnicode_CheckExact(a.ptr()) || !PyUnicode_CheckExact(b.ptr())) return false;
-    const Py_ssize_t length = PyUnicode_GET_LENGTH(a.ptr());
-    const auto kind = PyUnicode_KIND(a.ptr());
-    return length == PyUnicode_GET_LENGTH(b.ptr()) && kind == PyUnicode_KIND(b.ptr()) &&
-           same_bytes(static_cast<const char*>(PyUnicode_DATA(a.ptr())),
-                      static_cast<const char*>(PyUnicode_DATA(b.ptr())),
-                      static_cast<std::size_t>(length) * kind);
-  }
-
   std::size_t bits_;
   std::size_t limit_;
-  nb::dict index_;
+  NameTable table_;
   std::vector<nb::object> names_;
+  std::vector<Py_hash_t> hashes_;
   std::vector<std::size_t> next_;
   std::size_t first_ = 0;
 };

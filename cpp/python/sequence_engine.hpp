@@ -137,7 +137,7 @@ class SequenceEngine : public Guarded {
     const SharedReading reading(*this);
     nb::list found;
     const auto add = [&](nb::handle name, double value) {
-      const Hashed h = names_.hashing() ? names_.place(name) : Hashed{names_.look_up(name, false), 1.0};
+      const Hashed h = names_.place(name);
       std::vector<double> weights(learner_.tags());
       for (std::size_t b = 0; h.column != none && b < weights.size(); ++b)
         weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
@@ -173,8 +173,10 @@ class SequenceEngine : public Guarded {
     const std::size_t known = names_.columns();
     try {
       for (nb::handle name : names)
-        if (names_.look_up(name, true) + 1 != names_.columns())
+        if (names_.has(name))
           throw Refused("the feature name " + quoted(name) + " occurs twice");
+        else
+          names_.add(name);
       make_room();
     } catch (...) {
       forget_after(known);
@@ -207,11 +209,12 @@ class SequenceEngine : public Guarded {
   // Sentences without weight teach nothing, not even new names.
   Sentences read_all(const nb::list& sentences, bool grow, const double* weights = nullptr) {
     Sentences read;
+    Features features;
     const std::size_t count = sentences.size();
     for (std::size_t i = 0; i < count; ++i) {
       try {
         const nb::object sentence = sentences[i];  // held: a value may run Python
-        read_sentence(sentence, grow && (weights == nullptr || weights[i] != 0), read);
+        read_sentence(sentence, grow && (weights == nullptr || weights[i] != 0), features, read);
       } catch (const Refused& refused) {
         throw in_sentence(refused, i, count);
       }
@@ -220,14 +223,14 @@ class SequenceEngine : public Guarded {
     return read;
   }
 
-  void read_sentence(nb::handle sentence, bool grow, Sentences& to) {
+  void read_sentence(nb::handle sentence, bool grow, Features& features, Sentences& to) {
     if (PyList_Check(sentence.ptr()) || PyTuple_Check(sentence.ptr())) {
       const Py_ssize_t length = PySequence_Fast_GET_SIZE(sentence.ptr());
       for (Py_ssize_t i = 0; i < length; ++i) {
         if (PySequence_Fast_GET_SIZE(sentence.ptr()) != length) throw Refused("the sentence changed while it was read");
         const nb::object token = nb::borrow(PySequence_Fast_GET_ITEM(sentence.ptr(), i));
         try {
-          read_token(token, grow, to);
+          read_token(token, grow, features, to);
         } catch (const Refused& refused) {
           throw Refused("token " + std::to_string(i) + ": " + refused.what());
         }
@@ -248,19 +251,26 @@ class SequenceEngine : public Guarded {
     to.end_sentence();
   }
 
-  void read_token(nb::handle token, bool grow, Sentences& to) {
+  // The features of the token that is read. (Not the engine's: a value may run Python, and so another thread.)
+  struct Features {
+    std::vector<nb::object> names;
+    std::vector<double> values;
+  };
+  void read_token(nb::handle token, bool grow, Features& features, Sentences& to) {
     double squares = 0;
+    features.names.clear();
+    features.values.clear();
     for_each_feature(token, [&](nb::handle name, double value) {
       squares += value * value;
-      if (names_.hashing()) {
-        const Hashed h = names_.place(name);
-        to.add(h.column, h.sign * value);
-        return;
-      }
-      const std::size_t column = names_.look_up(name, grow);
-      if (column != none) to.add(column, value);
+      features.names.push_back(Names::plain_name(name));
+      features.values.push_back(value);
     });
     if (!std::isfinite(squares)) throw Refused("the values are too large: the sum of their squares overflows float64");
+    const double* value = features.values.data();
+    names_.look_up(features.names, grow, [&](std::size_t column, double sign) {
+      if (column != none) to.add(column, sign * *value);
+      ++value;
+    });
   }
 
   // Strings are features of value 1; a dict has names and values.

@@ -14,6 +14,8 @@ the sentence, and an affix of a word that is shorter, gives no feature.
 
 from __future__ import annotations
 
+import gc
+import math
 import re
 import sys
 import warnings
@@ -25,10 +27,10 @@ from .streams.columns import Sentence, Source, read_columns
 
 Column: TypeAlias = str | int  # its name, or its place (templates of CRF++)
 Function: TypeAlias = Callable[[str], str | None]  # None: no feature
-Maker: TypeAlias = Callable[[tuple[str, ...]], str | None]  # from the values of the slots to the feature
+Value: TypeAlias = Callable[[tuple[str, ...]], str | None]  # of the values of the slots
 
 MOST = 1000  # features that one template may stand for
-REMEMBERED = 2**16  # strings that a group of features keeps for the next sentences
+REMEMBERED = 2**17  # strings that a group of features keeps for the sentences to come, twice
 
 
 class TemplateError(ValueError):
@@ -95,11 +97,16 @@ class _Term(NamedTuple):
 
 
 class _Feature(NamedTuple):
+    """One feature of a token: `start` and then the value of what the slots have. Without slots: one of MARKS."""
+
     name: str
-    slots: tuple[tuple[int, Column], ...] = ()  # what it reads; offsets from `base` on, each slot once
-    base: int = 0
-    make: Maker | None = None  # None: one of MARKS
-    bounded: bool = True  # no feature outside of the sentence; else CRF++'s names for what is there
+    start: str
+    slots: tuple[tuple[int, Column], ...] = ()  # what it reads, each once; the first offset is 0
+    base: int = 0  # to be added to the offsets
+    what: object = None  # features of the same slots and the same `what` have the same value
+    value: Value = "".join
+    whole: bool = True  # there is always a value
+    bounded: bool = True  # no feature outside of the sentence; else what CRF++ puts there
 
 
 class _Parser:
@@ -128,19 +135,14 @@ class _Parser:
         return text
 
     def features(self) -> list[_Feature]:
-        mark = re.fullmatch(rf"\s*({'|'.join(MARKS)})\s*", self.template)
-        if mark is not None:
-            return [_Feature(mark[1])]
+        if (mark := self.template.strip()) in MARKS:
+            return [_Feature(mark, mark)]
         parts = [self.part()]
         while self.position < len(self.template):
-            self.expect(
-                r"\|", "'|' or the end" if self.template.rstrip()[-1:] == "]" else "'[', '|' or the end"
-            )
+            window = "" if self.template[: self.position].rstrip().endswith("]") else "'[', "
+            self.expect(r"\|", f"{window}'|' or the end")
             parts.append(self.part())
-        count = 1
-        for part in parts:
-            count *= len(part)
-        if count > MOST:
+        if (count := math.prod(map(len, parts))) > MOST:
             self.fail(f"it stands for {count} features, more than {MOST}", 0)
         return [_conjunction(terms) for terms in product(*parts)]
 
@@ -191,24 +193,25 @@ class _Parser:
 
 def _conjunction(terms: Sequence[_Term]) -> _Feature:
     base = min(term.offset for term in terms)
-    slots = sorted({(term.offset - base, term.column) for term in terms}, key=str)
-    slots.sort(key=lambda slot: slot[0])
+    places = [(term.offset - base, term.column) for term in terms]
+    slots = sorted(set(places), key=lambda slot: (slot[0], str(slot[1])))
+    reads = [(slots.index(place), term.functions) for place, term in zip(places, terms, strict=True)]
     name = "|".join(f"{term.text}[{term.offset}]" for term in terms)
-    reads = [(slots.index((term.offset - base, term.column)), term.functions) for term in terms]
-    start = f"{name}="
+    what = tuple((place, term.text) for place, term in zip(places, terms, strict=True))
 
-    def make(values: tuple[str, ...]) -> str | None:
+    def value(values: tuple[str, ...]) -> str | None:
         made = []
         for slot, functions in reads:
-            value: str | None = values[slot]
+            text: str | None = values[slot]
             for function in functions:
-                value = None if value is None else function(value)
-            if value is None:
+                text = None if text is None else function(text)
+            if text is None:
                 return None
-            made.append(value)
-        return start + "|".join(made)
+            made.append(text)
+        return "|".join(made)
 
-    return _Feature(name, tuple(slots), base, make)
+    plain = places == slots and not any(term.functions for term in terms)
+    return _Feature(name, f"{name}=", tuple(slots), base, what, "|".join if plain else value, whole=plain)
 
 
 _MACRO = re.compile(r"%x\[(-?\d{1,4}),(\d{1,4})\]")
@@ -218,17 +221,15 @@ def _crfpp(template: str) -> _Feature:
     """A line like U05:%x[-1,0]/%x[0,0]: the text, with values for the macros, is the feature."""
     texts = _MACRO.split(template)[::3]
     places = [(int(row), int(column)) for row, column in _MACRO.findall(template)]
-    if any("%" in text for text in texts):
-        position = re.search(r"%(?!x\[-?\d{1,4},\d{1,4}\])", template)
-        reason = "a macro of CRF++ is %x[row,column], as in U05:%x[-1,0]/%x[0,0]"
-        raise TemplateError(template, position.start() if position else 0, reason)
+    if odd := re.search(r"%(?!x\[-?\d{1,4},\d{1,4}\])", template):
+        raise TemplateError(template, odd.start(), "%x[row,column] was expected, as in U05:%x[-1,0]/%x[0,0]")
     slots = sorted(set(places))
     reads = [slots.index(place) for place in places]
 
-    def make(values: tuple[str, ...]) -> str:
-        return texts[0] + "".join([values[r] + text for r, text in zip(reads, texts[1:], strict=True)])
+    def value(values: tuple[str, ...]) -> str:
+        return "".join([values[slot] + text for slot, text in zip(reads, texts[1:], strict=True)])
 
-    return _Feature(template, tuple(slots), 0, make, bounded=False)
+    return _Feature(template, texts[0], tuple(slots), 0, template, value, bounded=False)
 
 
 def _features(template: str) -> list[_Feature]:
@@ -244,16 +245,25 @@ class _Made(dict[Any, tuple[str | None, ...]]):
     """The features of the values of a group's slots, made when they come for the first time.
 
     Words and their neighbours return: looking them up is faster than making them, and equal strings are one object.
+    What has not been seen for long is forgotten.
     """
 
-    def __init__(self, makers: list[Maker], single: bool) -> None:
+    def __init__(self, makers: list[tuple[Value, list[str]]], single: bool) -> None:
         self.makers, self.single = makers, single
-        self.most = max(REMEMBERED // len(makers), 1)
+        self.most = max(REMEMBERED // sum(len(starts) for _, starts in makers), 1)
+        self.older: dict[Any, tuple[str | None, ...]] = {}
 
     def __missing__(self, values: Any) -> tuple[str | None, ...]:
-        slots = (values,) if self.single else values
-        made = tuple([make(slots) for make in self.makers])
+        made = self.older.get(values)
+        if made is None:
+            slots = (values,) if self.single else values
+            features: list[str | None] = []
+            for value, starts in self.makers:
+                text = value(slots)
+                features += [None] * len(starts) if text is None else [start + text for start in starts]
+            made = tuple(features)
         if len(self) >= self.most:
+            self.older = dict(self)
             self.clear()
         self[values] = made
         return made
@@ -267,10 +277,15 @@ class _Group:
     """
 
     def __init__(self, features: list[tuple[int, _Feature]]) -> None:
-        first = features[0][1]
-        self.slots, self.bounded = first.slots, first.bounded
-        self.places = [(place, feature.base) for place, feature in features]
-        makers = [feature.make for _, feature in features if feature.make is not None]
+        self.slots, self.bounded = features[0][1].slots, features[0][1].bounded
+        self.places: list[
+            tuple[int, int]
+        ] = []  # of the features as they are made: among all of them, and the base
+        makers: list[tuple[Value, list[str]]] = []
+        for what in dict.fromkeys(feature.what for _, feature in features):
+            alike = [(place, feature) for place, feature in features if feature.what == what]
+            makers.append((alike[0][1].value, [feature.start for _, feature in alike]))
+            self.places += [(place, feature.base) for place, feature in alike]
         self.made = _Made(makers, single=len(self.slots) == 1)
 
     def fill(
@@ -287,7 +302,7 @@ class _Group:
         )
         for (place, base), column in zip(self.places, columns, strict=True):
             if base < 0:
-                column = (None,) * -max(base, -count) + column[: max(count + base, 0)]
+                column = (None,) * min(-base, count) + column[: max(count + base, 0)]
             elif base > 0:
                 column = column[base:]
             rows[place] = column if len(column) == count else column + (None,) * (count - len(column))
@@ -333,11 +348,17 @@ has_hyphen, has_upper
             raise ValueError("templates must be at least one")
         self._features = tuple(found.values())
         groups: dict[Any, list[tuple[int, _Feature]]] = {}
-        for place, feature in enumerate(self._features):
-            if feature.make is not None:
-                groups.setdefault((feature.slots, feature.bounded), []).append((place, feature))
+        for place, feature in enumerate(feature for feature in self._features if feature.slots):
+            groups.setdefault((feature.slots, feature.bounded), []).append((place, feature))
+        self._marks = [feature.name for feature in self._features if not feature.slots]
         self._groups = [_Group(features) for features in groups.values()]
-        self._marks = [(k, feature.name) for k, feature in enumerate(self._features) if feature.make is None]
+        read = [feature for features in groups.values() for _, feature in features]
+        self._rows = len(read)
+        # Between `before` and `after` tokens of the ends no feature is missing, if there is always a value.
+        self._whole = all(feature.whole for feature in read)
+        ends = [(f.base, f.base + f.slots[-1][0]) for f in read if f.bounded] or [(0, 0)]
+        self._before = max(0, -min(first for first, _ in ends))
+        self._after = max(0, max(last for _, last in ends))
 
     @classmethod
     def named(cls, name: str) -> Templates:
@@ -360,7 +381,7 @@ has_hyphen, has_upper
         [['U00:The', 'U05:_B-1/The'], ['U00:cat', 'U05:The/cat']]
         """
         sources = []
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             template = line.strip()
             if template.startswith("U"):
                 sources.append(template if "%" in template else "bias")
@@ -405,13 +426,18 @@ has_hyphen, has_upper
                 raise ValueError(_no_column(column, columns))
             return columns[column]
 
-        rows: list[Sequence[str | None]] = [()] * len(self._features)
+        rows: list[Sequence[str | None]] = [()] * self._rows
         for group in self._groups:
             group.fill(rows, read, count)
-        for place, mark in self._marks:
-            tokens = range(count) if mark == "bias" else (0,) if mark == "bos" else (count - 1,)
-            rows[place] = [mark if token in tokens else None for token in range(count)]
-        return [list(filter(None, row)) for row in zip(*rows, strict=True)]
+        tokens: list[Sequence[str | None]] = list(zip(*rows, strict=True)) if rows else [()] * count
+        middle = range(self._before, count - self._after) if self._whole else range(0)
+        made = [list(filter(None, token)) for token in tokens[: middle.start]]
+        made += map(list, tokens[middle.start : middle.stop])  # type: ignore[arg-type]
+        made += [list(filter(None, token)) for token in tokens[len(made) :]]
+        for mark in self._marks:
+            for token in made if mark == "bias" else made[:1] if mark == "bos" else made[-1:]:
+                token.append(mark)
+        return made
 
     def __add__(self, other: Templates | Iterable[str]) -> Templates:
         return Templates([*self._sources, *(as_templates(other)._sources)])
@@ -473,6 +499,7 @@ def examples(
 def _examples(
     sentences: Iterable[Sentence], templates: Templates, tag: int | str
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
+    read = set(templates.columns)
     for sentence in sentences:
         names = list(sentence.columns)
         if isinstance(tag, int) and -len(names) <= tag < len(names):
@@ -482,7 +509,7 @@ def _examples(
         else:
             raise ValueError(f"there is no column tag={tag!r}: there are {', '.join(map(repr, names))}")
         tags = sentence.columns.pop(name)
-        if name in templates.columns:
+        if name in read:
             raise ValueError(
                 f"the templates read the column {name!r}, but it is the tag, which is to be predicted"
             )
@@ -500,54 +527,42 @@ def read_examples(
     """All of a column file as X and y, what a sequence learner wants: see `examples`."""
     X: list[list[list[str]]] = []
     y: list[list[str]] = []
-    for features, tags in examples(source, templates, columns, tag=tag, **options):
-        X.append(features)
-        y.append(tags)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing here is garbage: looking for it would double the time
+    try:
+        for features, tags in examples(source, templates, columns, tag=tag, **options):
+            X.append(features)
+            y.append(tags)
+    finally:
+        if collecting:
+            gc.enable()
     return X, y
 
 
 # ---- ready-made -------------------------------------------------------------------------------------------------
 
-_WORDS = ["word[-2..2]", "word[-1]|word[0]", "word[0]|word[1]"]
-_ENDS = ["bos", "eos"]
+_WORDS = "word[-2..2] word[-1]|word[0] word[0]|word[1] "
 
-# Of columns `word` and `pos`: the features of CRFsuite's and CRF++'s examples for CoNLL-2000.
+# Of the columns `word` and `pos`: the features of the examples of CRFsuite and CRF++ for CoNLL-2000.
 CHUNKING = Templates(
-    [
-        *_WORDS,
-        "pos[-2..2]",
-        *["pos[-2]|pos[-1]", "pos[-1]|pos[0]", "pos[0]|pos[1]", "pos[1]|pos[2]"],
-        *["pos[-2]|pos[-1]|pos[0]", "pos[-1]|pos[0]|pos[1]", "pos[0]|pos[1]|pos[2]"],
-        *_ENDS,
-    ]
+    (
+        _WORDS + "pos[-2..2] pos[-2]|pos[-1] pos[-1]|pos[0] pos[0]|pos[1] pos[1]|pos[2] "
+        "pos[-2]|pos[-1]|pos[0] pos[-1]|pos[0]|pos[1] pos[0]|pos[1]|pos[2] bos eos"
+    ).split()
 )
 # Of the column `word` alone: names of persons, places, ...
 NAMES = Templates(
-    [
-        *_WORDS,
-        "lower(word)[-1..1]",
-        *["prefix(word, 1..4)", "suffix(word, 1..4)"],
-        *["shape(word)[-1..1]", "brief_shape(word)[-2..2]"],
-        *["brief_shape(word)[-1]|brief_shape(word)[0]", "brief_shape(word)[0]|brief_shape(word)[1]"],
-        *[
-            "is_title(word)[-1..1]",
-            "is_upper(word)[-1..1]",
-            "has_digit(word)",
-            "has_hyphen(word)",
-            "is_punctuation(word)",
-        ],
-        *_ENDS,
-    ]
+    (
+        _WORDS + "lower(word)[-1..1] prefix(word,1..4) suffix(word,1..4) shape(word)[-1..1] "
+        "brief_shape(word)[-2..2] brief_shape(word)[-1]|brief_shape(word)[0] brief_shape(word)[0]|brief_shape(word)[1] "
+        "is_title(word)[-1..1] is_upper(word)[-1..1] is_punctuation(word) has_digit(word) has_hyphen(word) bos eos"
+    ).split()
 )
 # Of the column `word` alone: parts of speech.
 TAGGING = Templates(
-    [
-        *_WORDS,
-        "lower(word)",
-        *["prefix(word, 1..4)", "suffix(word, 1..4)", "suffix(word, 2..3)[-1..1]"],
-        *["shape(word)", "is_title(word)", "is_upper(word)"],
-        *["has_digit(word)", "has_hyphen(word)", "is_punctuation(word)"],
-        *_ENDS,
-    ]
+    (
+        _WORDS + "lower(word) prefix(word,1..4) suffix(word,1..4) suffix(word,2..3)[-1..1] shape(word) "
+        "is_title(word) is_upper(word) is_punctuation(word) has_digit(word) has_hyphen(word) bos eos"
+    ).split()
 )
 NAMED = {"chunking": CHUNKING, "names": NAMES, "tagging": TAGGING}
