@@ -206,6 +206,12 @@ class SequenceEngine : public Guarded {
  private:
   // ---- reading ----
 
+  // The features of the token that is read. (Not the engine's: a value may run Python, and so another thread.)
+  struct Features {
+    std::vector<nb::object> names;
+    std::vector<double> values;
+  };
+
   // Sentences without weight teach nothing, not even new names.
   Sentences read_all(const nb::list& sentences, bool grow, const double* weights = nullptr) {
     Sentences read;
@@ -251,11 +257,6 @@ class SequenceEngine : public Guarded {
     to.end_sentence();
   }
 
-  // The features of the token that is read. (Not the engine's: a value may run Python, and so another thread.)
-  struct Features {
-    std::vector<nb::object> names;
-    std::vector<double> values;
-  };
   void read_token(nb::handle token, bool grow, Features& features, Sentences& to) {
     double squares = 0;
     features.names.clear();

@@ -14,16 +14,16 @@ the sentence, and an affix of a word that is shorter, gives no feature.
 
 from __future__ import annotations
 
-import gc
 import math
 import re
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from .streams.columns import Sentence, Source, read_columns
+from .streams.columns import Sentence
+from .streams.columns import examples as examples  # from files to features and tags: to be had here, too
+from .streams.columns import read_examples as read_examples
 
 Column: TypeAlias = str | int  # its name, or its place (templates of CRF++)
 Function: TypeAlias = Callable[[str], str | None]  # None: no feature
@@ -150,7 +150,7 @@ class _Parser:
         terms = self.expression()
         places = range(1)
         if self.accept(r"\["):
-            places = self.range("a place like 0, -1 or -2..2", lowest=None)
+            places = self.numbers("a place like 0, -1 or -2..2", lowest=None)
             self.expect(r"\]", "']'")
         return [term._replace(offset=place) for term in terms for place in places]
 
@@ -169,16 +169,14 @@ class _Parser:
             made = [(f"{name}({term.text})", term, FUNCTIONS[name]) for term in terms]
         else:
             self.expect(",", f"',' and a length (as in {name}(word, 1..4))")
-            sizes = self.range("a length like 3 or 1..4", lowest=1)
+            sizes = self.numbers("a length like 3 or 1..4", lowest=1)
             self.expect(r"\)", "')'")
-            made = [
-                (f"{name}({term.text},{size})", term, SIZED[name](size)) for term in terms for size in sizes
-            ]
+            made = [(f"{name}({t.text},{size})", t, SIZED[name](size)) for t in terms for size in sizes]
         if len(made) > MOST:
             self.fail(f"it stands for more than {MOST} features", start)
         return [_Term(text, term.column, (*term.functions, function)) for text, term, function in made]
 
-    def range(self, what: str, lowest: int | None) -> range:
+    def numbers(self, what: str, lowest: int | None) -> range:
         start = self.position
         low = int(self.expect(r"[-+]?\d{1,6}(?!\d)", what))
         high = int(self.expect(r"[-+]?\d{1,6}(?!\d)", "a number")) if self.accept(r"\.\.") else low
@@ -278,9 +276,7 @@ class _Group:
 
     def __init__(self, features: list[tuple[int, _Feature]]) -> None:
         self.slots, self.bounded = features[0][1].slots, features[0][1].bounded
-        self.places: list[
-            tuple[int, int]
-        ] = []  # of the features as they are made: among all of them, and the base
+        self.places: list[tuple[int, int]] = []  # and bases, in the order in which features are made
         makers: list[tuple[Value, list[str]]] = []
         for what in dict.fromkeys(feature.what for _, feature in features):
             alike = [(place, feature) for place, feature in features if feature.what == what]
@@ -297,9 +293,7 @@ class _Group:
             values = [_continued(read(column), offset, count) for offset, column in self.slots]
         keys: Iterable[Any] = values[0] if len(values) == 1 else zip(*values, strict=False)
         made = list(map(self.made.__getitem__, keys))
-        columns: Iterable[tuple[str | None, ...]] = (
-            zip(*made, strict=True) if made else [()] * len(self.places)
-        )
+        columns: list[tuple[str | None, ...]] = list(zip(*made, strict=True)) or [()] * len(self.places)
         for (place, base), column in zip(self.places, columns, strict=True):
             if base < 0:
                 column = (None,) * min(-base, count) + column[: max(count + base, 0)]
@@ -325,15 +319,14 @@ class Templates:
     ['word[0]=The', 'pos[0]|pos[1]=DT|NN', 'suffix(word,2)[0]=he', 'is_title(word)[0]=true', 'bos']
     ['word[-1]=The', 'word[0]=cat', 'pos[0]|pos[1]=NN|VBD', 'suffix(word,2)[0]=at']
     ['word[-1]=cat', 'word[0]=sat', 'suffix(word,2)[0]=at']
-    >>> Templates(["lowr(word)"])
+    >>> Templates(["word[0]", "prefix(word)"])
     Traceback (most recent call last):
     ...
-    hinge.templates.TemplateError: template 'lowr(word)', position 0: there is no function 'lowr': there are prefix, \
-suffix, lower, shape, brief_shape, is_alpha, is_digit, is_lower, is_upper, is_title, is_punctuation, has_digit, \
-has_hyphen, has_upper
+    hinge.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length (as in prefix(word, 1..4)) \
+was expected, there is ')'
 
-    `sources` has the strings, `names` the features they stand for, each once: two are equal if these are. Whatever
-    they remember of earlier sentences is for speed only, and limited.
+    `sources` has the strings, `names` the features they stand for, each once: two are equal if these are. `bias`,
+    `bos` and `eos` come last in a token. What is remembered of earlier sentences is for speed only, and limited.
     """
 
     def __init__(self, templates: Iterable[str]) -> None:
@@ -386,13 +379,9 @@ has_hyphen, has_upper
             if template.startswith("U"):
                 sources.append(template if "%" in template else "bias")
             elif template.startswith("B") and "%" in template:
-                warnings.warn(
-                    f"line {number}: {template} was left out: transitions see no columns", stacklevel=2
-                )
+                warnings.warn(f"left out: {template!r}, as transitions see no columns", stacklevel=2)
             elif template and template[0] not in "#B":
-                raise TemplateError(
-                    template, 0, f"line {number} of CRF++'s templates must begin with U, B or #"
-                )
+                raise TemplateError(template, 0, f"U, B or # was expected at the start of line {number}")
         return cls(sources)
 
     @property
@@ -430,9 +419,9 @@ has_hyphen, has_upper
         for group in self._groups:
             group.fill(rows, read, count)
         tokens: list[Sequence[str | None]] = list(zip(*rows, strict=True)) if rows else [()] * count
-        middle = range(self._before, count - self._after) if self._whole else range(0)
-        made = [list(filter(None, token)) for token in tokens[: middle.start]]
-        made += map(list, tokens[middle.start : middle.stop])  # type: ignore[arg-type]
+        whole = slice(self._before, max(count - self._after, 0) if self._whole else 0)
+        made = [list(filter(None, token)) for token in tokens[: whole.start]]
+        made += map(list, tokens[whole])  # type: ignore[arg-type]
         made += [list(filter(None, token)) for token in tokens[len(made) :]]
         for mark in self._marks:
             for token in made if mark == "bias" else made[:1] if mark == "bos" else made[-1:]:
@@ -440,7 +429,7 @@ has_hyphen, has_upper
         return made
 
     def __add__(self, other: Templates | Iterable[str]) -> Templates:
-        return Templates([*self._sources, *(as_templates(other)._sources)])
+        return Templates([*self._sources, *(other._sources if isinstance(other, Templates) else other)])
 
     def __len__(self) -> int:
         return len(self._features)
@@ -458,85 +447,12 @@ has_hyphen, has_upper
         return Templates, (self.sources,)
 
 
-def as_templates(templates: Templates | Iterable[str]) -> Templates:
-    return templates if isinstance(templates, Templates) else Templates(templates)
-
-
 def _no_column(column: Column, columns: Iterable[str]) -> str:
     which = f"column {column!r}" if isinstance(column, str) else f"column of number {column}"
     there = list(columns)
     numbered = there == [str(k) for k in range(len(there))] and isinstance(column, str)
     hint = "; columns='word pos tag' or the like would name them" if numbered else ""
     return f"there is no {which}: there are {', '.join(map(repr, there)) or 'none'}{hint}"
-
-
-# ---- from files to examples -------------------------------------------------------------------------------------
-
-
-def examples(
-    source: Source,
-    templates: Templates | Iterable[str],
-    columns: str | Sequence[str] | None = None,
-    *,
-    tag: int | str = -1,
-    **options: Any,
-) -> Iterator[tuple[list[list[str]], list[str]]]:
-    """Yields the features and the tags of the sentences of a column file, one sentence at a time.
-
-    `tag` is the column to be learned, by its place or its name: the last one, unless said otherwise. Templates do not
-    see it. Everything else is as in `read_columns`.
-
-    >>> from hinge.templates import examples
-    >>> lines = ["The DT B-NP", "cat NN I-NP", "", "It PRP B-NP"]
-    >>> for features, tags in examples(lines, ["word[-1..0]", "pos"], "word pos tag"):
-    ...     print(features, tags)
-    [['word[0]=The', 'pos[0]=DT'], ['word[-1]=The', 'word[0]=cat', 'pos[0]=NN']] ['B-NP', 'I-NP']
-    [['word[0]=It', 'pos[0]=PRP']] ['B-NP']
-    """
-    return _examples(read_columns(source, columns, **options), as_templates(templates), tag)
-
-
-def _examples(
-    sentences: Iterable[Sentence], templates: Templates, tag: int | str
-) -> Iterator[tuple[list[list[str]], list[str]]]:
-    read = set(templates.columns)
-    for sentence in sentences:
-        names = list(sentence.columns)
-        if isinstance(tag, int) and -len(names) <= tag < len(names):
-            name = names[tag]
-        elif isinstance(tag, str) and tag in names:
-            name = tag
-        else:
-            raise ValueError(f"there is no column tag={tag!r}: there are {', '.join(map(repr, names))}")
-        tags = sentence.columns.pop(name)
-        if name in read:
-            raise ValueError(
-                f"the templates read the column {name!r}, but it is the tag, which is to be predicted"
-            )
-        yield templates(sentence), list(map(sys.intern, tags))
-
-
-def read_examples(
-    source: Source,
-    templates: Templates | Iterable[str],
-    columns: str | Sequence[str] | None = None,
-    *,
-    tag: int | str = -1,
-    **options: Any,
-) -> tuple[list[list[list[str]]], list[list[str]]]:
-    """All of a column file as X and y, what a sequence learner wants: see `examples`."""
-    X: list[list[list[str]]] = []
-    y: list[list[str]] = []
-    collecting = gc.isenabled()
-    gc.disable()  # nothing here is garbage: looking for it would double the time
-    try:
-        for features, tags in examples(source, templates, columns, tag=tag, **options):
-            X.append(features)
-            y.append(tags)
-    finally:
-        if collecting:
-            gc.enable()
-    return X, y
 
 
 # ---- ready-made -------------------------------------------------------------------------------------------------

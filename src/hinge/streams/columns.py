@@ -7,6 +7,7 @@ that names the file and the line, never a guess.
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import importlib
 import io
@@ -14,7 +15,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any, TypeAlias, cast
@@ -31,6 +32,9 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+
+Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # of each token, as strings
 
 
 class ColumnError(ValueError):
@@ -184,6 +188,78 @@ def _fields(
             if docstart and fields and fields[0] == "-DOCSTART-":
                 fields = []
             yield number, fields
+
+
+# ---- examples for a sequence learner -----------------------------------------------------------------------------
+
+
+def examples(
+    source: Source,
+    templates: Features,
+    columns: str | Sequence[str] | None = None,
+    *,
+    tag: int | str = -1,
+    **options: Any,
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yields the features and the tags of each sentence of a column file, one sentence at a time.
+
+    `templates` makes the features: `hinge.templates.Templates`, or any function of a `Sentence`. `tag` is the column
+    to be learned, by its place or its name: the last one, unless said otherwise. Templates do not get to see it.
+    Everything else is as in `read_columns`.
+
+    >>> from hinge.templates import Templates, examples
+    >>> lines = ["The DT B-NP", "cat NN I-NP", "", "It PRP B-NP"]
+    >>> for features, tags in examples(lines, Templates(["word[-1..0]", "pos"]), "word pos tag"):
+    ...     print(features, tags)
+    [['word[0]=The', 'pos[0]=DT'], ['word[-1]=The', 'word[0]=cat', 'pos[0]=NN']] ['B-NP', 'I-NP']
+    [['word[0]=It', 'pos[0]=PRP']] ['B-NP']
+    """
+    if not callable(templates):
+        raise TypeError(f"templates must be Templates or a function of a sentence, not {templates!r}")
+    return _examples(read_columns(source, columns, **options), templates, tag)
+
+
+def _examples(
+    sentences: Iterable[Sentence], templates: Features, tag: int | str
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    seen = set(getattr(templates, "columns", ()))
+    for sentence in sentences:
+        names = list(sentence.columns)
+        if isinstance(tag, int) and -len(names) <= tag < len(names):
+            name = names[tag]
+        elif isinstance(tag, str) and tag in names:
+            name = tag
+        else:
+            raise ValueError(f"there is no column tag={tag!r}: there are {', '.join(map(repr, names))}")
+        if name in seen:
+            raise ValueError(
+                f"the templates read the column {name!r}, but it is the tag, which is to be predicted"
+            )
+        tags = sentence.columns.pop(name)
+        yield templates(sentence), list(map(sys.intern, tags))
+
+
+def read_examples(
+    source: Source,
+    templates: Features,
+    columns: str | Sequence[str] | None = None,
+    *,
+    tag: int | str = -1,
+    **options: Any,
+) -> tuple[list[list[list[str]]], list[list[str]]]:
+    """All of a column file as X and y, which is what a sequence learner wants: see `examples`."""
+    X: list[list[list[str]]] = []
+    y: list[list[str]] = []
+    collecting = gc.isenabled()
+    gc.disable()  # nothing here becomes garbage, and looking for it would double the time
+    try:
+        for features, tags in examples(source, templates, columns, tag=tag, **options):
+            X.append(features)
+            y.append(tags)
+    finally:
+        if collecting:
+            gc.enable()
+    return X, y
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------
