@@ -309,17 +309,3 @@ class PASequence(StreamEstimator):
             return cls.from_parts(header, tensors, cost)
         except model_file.ABSURD as error:
             raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        learner = state.pop("_learner", None)
-        if learner is not None:
-            state["_model"] = learner.to_bytes()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        model = state.pop("_model", None)
-        super().__setstate__(state)
-        if model is not None:
-            function = self.cost if callable(self.cost) else None
-            self._learner = SequenceLearner.from_parts(*model_file.from_bytes(model), function)

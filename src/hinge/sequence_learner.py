@@ -314,6 +314,18 @@ class SequenceLearner:
         learner._engine.restore(*(tensors[name] for name in parts))
         return learner
 
+    @classmethod
+    def from_bytes(cls, data: bytes, cost: Callable[..., float] | None = None) -> Self:
+        header, tensors = model_file.from_bytes(data)
+        try:
+            return cls.from_parts(header, tensors, cost)
+        except model_file.ABSURD as error:
+            raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        cost = self.parameters["cost"]
+        return (type(self).from_bytes, (self.to_bytes(), cost if callable(cost) else None))
+
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._engine.__sizeof__()
 
