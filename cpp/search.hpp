@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "instance.hpp"
-#include "memories/sums.hpp"
+#include "memories/lane_sums.hpp"
 
 namespace hinge {
 
@@ -53,22 +53,55 @@ struct TagCosts {
   }
 };
 
+#if defined(__GNUC__) || defined(__clang__)
+template <class Mask>
+HINGE_INLINE Quad choose(Mask mask, Quad yes, Quad no) {
+  return mask ? yes : no;
+}
+#else
+struct QuadMask {
+  bool of[4];
+};
+inline QuadMask operator>(Quad x, Quad y) { return {{x[0] > y[0], x[1] > y[1], x[2] > y[2], x[3] > y[3]}}; }
+inline Quad choose(QuadMask mask, Quad yes, Quad no) {
+  for (std::size_t i = 0; i < 4; ++i) yes.of[i] = mask.of[i] ? yes[i] : no[i];
+  return yes;
+}
+#endif
+
 // best[b] = max over a of before[a] + transition[a][b], and from[b] the smallest a that has it. (As a number of the
-// same size as the scores, so that both move through the registers alike.)
-HINGE_INLINE void step_all(const Lattice& lattice, const double* before, double* best, double* from) {
+// same size as the scores, so that both move through the registers alike.) A few rows of b at a time stay in registers.
+template <std::size_t Groups>
+HINGE_INLINE void step_groups(const Lattice& lattice, const double* before, std::size_t b, double* best, double* from) {
   const std::size_t stride = lattice.stride;
-  const double* row = lattice.after(0);
-  for (std::size_t b = 0; b < stride; ++b) best[b] = before[0] + row[b], from[b] = 0;
+  const double* row = lattice.after(0) + b;
+  Quad highest[Groups], its_from[Groups], scores, its, number;
+  repeat(before[0], its);
+  for (std::size_t g = 0; g < Groups; ++g) {
+    load_lanes(row + 4 * g, scores);
+    highest[g] = its + scores;
+    repeat(0, its_from[g]);
+  }
   for (std::size_t a = 1; a < lattice.tags; ++a) {
     row += stride;
-    const double its = before[a], number = static_cast<double>(a);
-    for (std::size_t b = 0; b < stride; ++b) {
-      const double score = its + row[b];
-      const bool better = score > best[b];
-      best[b] = better ? score : best[b];
-      from[b] = better ? number : from[b];
+    repeat(before[a], its);
+    repeat(static_cast<double>(a), number);
+    for (std::size_t g = 0; g < Groups; ++g) {
+      load_lanes(row + 4 * g, scores);
+      scores = its + scores;
+      const auto better = scores > highest[g];
+      highest[g] = choose(better, scores, highest[g]);
+      its_from[g] = choose(better, number, its_from[g]);
     }
   }
+  std::memcpy(best + b, highest, sizeof highest);
+  std::memcpy(from + b, its_from, sizeof its_from);
+}
+HINGE_INLINE void step_all(const Lattice& lattice, const double* before, double* best, double* from) {
+  std::size_t b = 0;
+  for (; b + 16 <= lattice.stride; b += 16) step_groups<4>(lattice, before, b, best, from);
+  for (; b + 8 <= lattice.stride; b += 8) step_groups<2>(lattice, before, b, best, from);
+  for (; b + 4 <= lattice.stride; b += 4) step_groups<1>(lattice, before, b, best, from);
 }
 #if defined(__x86_64__) && defined(__GNUC__)
 HINGE_AVX2 inline void step_all_avx2(const Lattice& lattice, const double* before, double* best, double* from) {
@@ -106,23 +139,37 @@ class Search {
     return score;
   }
 
+  // The same with `price` times its cost added to the score of each tag. Returns the score with the costs.
+  double best_path_with_costs(Lattice& lattice, const Tag* truth, const TagCosts& costs, double price, Path& path) {
+    without_ = lattice.nodes;
+    for (std::size_t i = 0; i < lattice.length; ++i)
+      for (std::size_t b = 0; b < lattice.tags; ++b)
+        lattice.nodes[i * lattice.stride + b] += price * costs(truth[i], static_cast<Tag>(b));
+    const double score = best_path(lattice, path);
+    lattice.nodes.swap(without_);
+    return score;
+  }
+
   // The path with the largest score + margin sqrt(cost), the truth among them: the margin is no sum over
   // positions, so the cost that has come together is part of the state (E26). Costs are whole numbers.
   // O(length tags^2 costs). Of several the one with the smallest cost.
-  void worst_path(const Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
+  void worst_path(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
     const std::size_t stride = lattice.stride, length = lattice.length, tags = lattice.tags;
-    count_costs(lattice, truth, costs);
+    const std::size_t limit = largest_cost(lattice, truth, costs, margin, path);
+    count_costs(lattice, truth, costs, limit);
     layer_.assign((reach_[length - 1] + 1) * stride, lowest);
     next_ = layer_;
     best_.resize(stride), from_.resize(stride);
     for (std::size_t b = 0; b < tags; ++b)
-      layer_[cost_of(costs, truth[0], b) * stride + b] = lattice.start()[b] + lattice.node(0)[b];
+      if (const std::size_t cost = cost_of(costs, truth[0], b); cost <= limit)
+        layer_[cost * stride + b] = lattice.start()[b] + lattice.node(0)[b];
     for (std::size_t i = 1; i < length; ++i) {
       std::fill_n(next_.begin(), (reach_[i] + 1) * stride, lowest);
       for (std::size_t c = 0; c <= reach_[i - 1]; ++c) {
         step(lattice, layer_.data() + c * stride, best_.data(), from_.data());
         for (std::size_t b = 0; b < tags; ++b) {
-          const std::size_t state = (c + cost_of(costs, truth[i], b)) * stride + b;
+          const std::size_t cost = c + cost_of(costs, truth[i], b), state = cost * stride + b;
+          if (cost > limit) continue;
           next_[state] = best_[b] + lattice.node(i)[b];
           back_[layer_starts_[i] + state] = static_cast<Tag>(from_[b]);
         }
@@ -154,15 +201,47 @@ class Search {
     return static_cast<std::size_t>(costs(truth, static_cast<Tag>(tag)));
   }
 
+  // No path with a larger cost can be the worst one. Whatever the price, the best score with costs is at least
+  // score + price cost of any path: that bounds the scores of all paths of a cost, and a path that is found bounds the
+  // largest value from below.
+  std::size_t largest_cost(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
+    double every = 0, found = 0, largest = lattice.score(truth), size = std::abs(largest);
+    for (std::size_t i = 0; i < lattice.length; ++i) {
+      std::size_t most = 0;
+      for (std::size_t b = 0; b < lattice.tags; ++b) most = std::max(most, cost_of(costs, truth[i], b));
+      every += static_cast<double>(most);
+    }
+    constexpr double prices[] = {2, 1, 0.5};  // in margins
+    double scores[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      scores[i] = best_path_with_costs(lattice, truth, costs, margin * prices[i], path);
+      const double cost = costs.total(truth, path.data(), lattice.length), score = lattice.score(path.data());
+      if (score + margin * std::sqrt(cost) > largest) largest = score + margin * std::sqrt(cost), found = cost;
+      size = std::max({size, std::abs(score), margin * cost});
+    }
+    const double slack = 1e-9 * size;  // for rounding
+    const auto may_be_worst = [&](double cost) {
+      double bound = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < 3; ++i) bound = std::min(bound, scores[i] - margin * prices[i] * cost);
+      return !(bound + margin * std::sqrt(cost) < largest - slack);
+    };
+    // The bound is a concave function of the cost: from the one that was found on, it falls for good.
+    while (found < every) {
+      const double middle = std::ceil((found + every) / 2);
+      may_be_worst(middle) ? found = middle : every = middle - 1;
+    }
+    return static_cast<std::size_t>(found);
+  }
+
   // How much can have come together at each position, and so where its states begin.
-  void count_costs(const Lattice& lattice, const Tag* truth, const TagCosts& costs) {
+  void count_costs(const Lattice& lattice, const Tag* truth, const TagCosts& costs, std::size_t limit) {
     reach_.resize(lattice.length);
     layer_starts_.resize(lattice.length);
     std::size_t reach = 0, states = 0;
     for (std::size_t i = 0; i < lattice.length; ++i) {
       std::size_t largest = 0;
       for (std::size_t b = 0; b < lattice.tags; ++b) largest = std::max(largest, cost_of(costs, truth[i], b));
-      reach_[i] = reach += largest;
+      reach_[i] = reach = std::min(reach + largest, limit);
       layer_starts_[i] = states;
       states += (reach + 1) * lattice.stride;
       if (reach > largest_search || states > largest_search)
@@ -173,7 +252,7 @@ class Search {
   }
 
   std::vector<Tag> back_;
-  std::vector<double> before_, best_, from_, layer_, next_;
+  std::vector<double> before_, best_, from_, layer_, next_, without_;
   std::vector<std::size_t> reach_, layer_starts_;
 };
 

@@ -203,7 +203,7 @@ class SequenceLearner {
     if (selection_ == max_)
       work_.search.worst_path(lattice, truth, costs_, margin_, competitor);
     else if (selection_ == max_additive_)
-      checked(best_with_costs(truth, competitor));
+      checked(work_.search.best_path_with_costs(lattice, truth, costs_, margin_, competitor));
     // Nothing scores as high as the truth, not even without a margin, if the truth wins with it.
     if (selection_ != prediction_ && every_mistake_costs_ && is_truth(competitor)) return {false, 0};
 
@@ -218,17 +218,6 @@ class SequenceLearner {
         selection_ == prediction_ ? outcome.cost : costs_.total(truth, competitor.data(), length);
     wanted = margin_ * (selection_ == max_additive_ ? cost : std::sqrt(cost));
     return outcome;
-  }
-  // Viterbi, with the costs added to the scores of the tags; they are put back after it.
-  double best_with_costs(const Tag* truth, Path& path) {
-    Lattice& lattice = work_.lattice;
-    without_ = lattice.nodes;
-    for (std::size_t i = 0; i < lattice.length; ++i)
-      for (std::size_t b = 0; b < tags_; ++b)
-        lattice.nodes[i * lattice.stride + b] += margin_ * costs_(truth[i], static_cast<Tag>(b));
-    const double score = work_.search.best_path(lattice, path);
-    lattice.nodes.swap(without_);
-    return score;
   }
 
   // Adds sign * Phi(x, tags), but for what `others` have at the same positions.
@@ -343,7 +332,6 @@ class SequenceLearner {
   Places places_;
   Work work_;
   Scratch delta_;
-  std::vector<double> without_;
 };
 
 }  // namespace hinge

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .regressor import PARegressor as PARegressor
     from .sequence import PASequence as PASequence
     from .statistics import Statistics as Statistics
+    from .structured import PAStructured as PAStructured
 
 __version__ = "0.3.0"
 
@@ -47,6 +48,7 @@ _WHERE = {
     "PARanker": "ranker",
     "PARegressor": "regressor",
     "PASequence": "sequence",
+    "PAStructured": "structured",
     "Statistics": "statistics",
     "algorithms": "catalogue",
     "load": "files",

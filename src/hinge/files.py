@@ -19,6 +19,7 @@ _KINDS = {
     "PAOrdinal": ("hinge.ordinal", "PAOrdinal"),
     "PARanker": ("hinge.ranker", "PARanker"),
     "PASequence": ("hinge.sequence", "PASequence"),
+    "PAStructured": ("hinge.structured", "PAStructured"),
     "SequenceLearner": ("hinge.sequence_learner", "SequenceLearner"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),

@@ -266,7 +266,7 @@ def encoded(task: str, labels: Labels, y: Any, count: int, weights: Doubles | No
         return Encoded(None)
     if y is None:
         raise ValueError(f"{task} needs a target: y is None")
-    if task == "regression":
+    if task in ("regression", "structured"):
         return targets.numbers(y, count)
     if task == "multilabel":
         return targets.LabelSets(y, count, labels).encode(labels, weights)

@@ -63,6 +63,12 @@ class Learned:
         """How many lanes come before those of the labels: 1 for a learned threshold."""
         return int(self.task == "multilabel" and self.parameters["threshold"] == "learned")
 
+    @property
+    def _has_intercept(self) -> bool:
+        return bool(
+            self.parameters["fit_intercept"] and self.task in parameters.PARAMETERS["fit_intercept"].tasks
+        )
+
     def _events(self) -> None:
         """Events come with names: columns that were learned from arrays are called by their numbers."""
         if self._named:
@@ -127,8 +133,7 @@ class Learned:
         """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
         geometry.check_has_covariance(self.parameters["geometry"])
         variances, upper = self._engine.factors()
-        has_intercept = self.parameters["fit_intercept"] and self.task != "ordinal"
-        return geometry.covariance(variances, upper, has_intercept)
+        return geometry.covariance(variances, upper, self._has_intercept)
 
     def confidence_one(self, x: dict[Any, Any]) -> float:
         """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
@@ -180,8 +185,7 @@ class Learned:
         if self.task == "uniclass":
             parts = explain.of_distance(found, self.weights)
         else:
-            has_intercept = self.parameters["fit_intercept"] and self.task != "ordinal"
-            intercept = self._engine.extra(lane, self.averaged) if has_intercept else None
+            intercept = self._engine.extra(lane, self.averaged) if self._has_intercept else None
             parts = explain.of_product(found, intercept)
         return sorted(parts, key=lambda part: -abs(part.contribution))
 

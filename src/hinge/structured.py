@@ -1,0 +1,444 @@
+"""PAStructured: outputs of any structure, with features, a search and a cost of one's own (J06 section 9)."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
+
+from . import model_file, parameters
+from .estimator import StreamEstimator
+from .learner import Contribution
+from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
+from .structured_learner import Joint, StructuredLearner
+from .structured_learner import NamedWeights as NamedWeights
+
+_DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
+
+
+@parameters.documented(
+    "structured", [name for name in parameters.PARAMETERS if name not in FUNCTIONS], **_DEFAULTS
+)
+class PAStructured(StreamEstimator):
+    """Structured output (J06 section 9): you bring features, a search and a cost, it learns w.
+
+    The score of an output y of the input x is w.Phi(x, y). A round searches yhat, the output that scores highest, asks
+    what it costs, and moves w just so far that y leads yhat by the margin sqrt(cost). Inputs and outputs may be
+    anything: only your functions look at them.
+
+    Parameters
+    ----------
+    joint_features : function of x and y
+        Phi(x, y): a dict {name: number}, an array of one dimension, or a sparse row (1 x n); always the same kind,
+        arrays and rows always of the same length. In dicts strings and booleans are indicators, as in all events.
+    argmax : function of w and x
+        The output that scores highest. With dicts, w has `w[name]`, `w.get(name)` (0.0 for a name that was never
+        learned) and `w.dot(features)`; otherwise it is an array. It cannot be written to. It is w as it is now while
+        learning, and while predicting the average, if `average`.
+    cost : function of y and y'
+        What it costs to predict y' when y is true: a finite number, 0 or more, 0 for y itself.
+    loss_augmented_argmax : function of w, x and y, default=None
+        For selection='max' the output y' with the largest w.Phi(x, y') + margin * sqrt(cost(y, y')), for
+        selection='max-additive' with the largest w.Phi(x, y') + margin * cost(y, y'): it competes with y, not yhat.
+    {parameters}
+
+    Notes
+    -----
+    Before the first round there is nothing to predict with, not even the length of w: `predict_one` says so
+    (NotFittedError). `stats_` counts what each prediction before its round has cost.
+
+    Your functions may look at the model while they run (another thread waits), but not teach it. What they raise goes
+    to the caller, with a note; then the model is what it was, also if it was in the middle of `fit` or `learn_many`.
+    (`learn_many` and `partial_fit` make a copy of w for this: few large batches are cheaper than many small ones.)
+
+    Examples
+    --------
+    Which of some candidates is right? Each is a dict of features; the output is the place of the right one.
+
+    >>> from hinge import PAStructured
+    >>> def joint_features(candidates, place):
+    ...     return candidates[place]
+    >>> def argmax(w, candidates):
+    ...     return max(range(len(candidates)), key=lambda place: w.dot(candidates[place]))
+    >>> def cost(y, predicted):
+    ...     return y != predicted
+    >>> model = PAStructured(joint_features, argmax, cost)
+    >>> X = [[{"length": 3, "verb": 0}, {"length": 2, "verb": 1}], [{"length": 1, "verb": 1}, {"length": 4, "verb": 0}]]
+    >>> model.fit(X, [1, 0]).predict([[{"length": 2}, {"length": 2, "verb": 1}]])
+    [1]
+    >>> model.named_weights()
+    {'length': -0.5, 'verb': 0.5}
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _task: ClassVar[str] = "structured"
+    _learner: StructuredLearner
+
+    def __init__(
+        self,
+        joint_features: Callable[[Any, Any], Any],
+        argmax: Callable[[Any, Any], Any],
+        cost: Callable[[Any, Any], float],
+        loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
+        *,
+        C: float = parameters.default("C"),
+        step: str = parameters.default("step"),
+        margin: float = parameters.default("margin"),
+        selection: str = _DEFAULTS["selection"],
+        geometry: str = parameters.default("geometry"),
+        covariance_regularizer: float = parameters.default("covariance_regularizer"),
+        initial_variance: float = parameters.default("initial_variance"),
+        covariance_update: str = parameters.default("covariance_update"),
+        max_covariance: float = parameters.default("max_covariance"),
+        average: bool | int = parameters.default("average"),
+        max_iter: int = _DEFAULTS["max_iter"],
+        tol: float | None = _DEFAULTS["tol"],
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        hash_bits: int | None = parameters.default("hash_bits"),
+        max_features: int = parameters.default("max_features"),
+        dtype: Any = parameters.default("dtype"),
+        random_state: int | np.random.RandomState | None = parameters.default("random_state"),
+        verbose: int = parameters.default("verbose"),
+    ) -> None:
+        self.joint_features = joint_features
+        self.argmax = argmax
+        self.cost = cost
+        self.loss_augmented_argmax = loss_augmented_argmax
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- the learner inside ---------------------------------------------------------------------------------
+
+    def _new_learner(self, **replaced: Any) -> StructuredLearner:
+        given = self.get_params(deep=False)
+        functions = {name: given.pop(name) for name in FUNCTIONS}
+        parameters.check(self._task, given)
+        check_functions(functions, self.selection)
+        options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
+        return StructuredLearner(**{**options, **replaced})
+
+    def _fitted(self) -> StructuredLearner:
+        learner = super()._fitted()
+        if not self.__sklearn_is_fitted__():  # another thread is in the middle of the first round
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        assert isinstance(learner, StructuredLearner)
+        return learner
+
+    def __sklearn_is_fitted__(self) -> bool:
+        learner = self.__dict__.get("_learner")
+        return learner is not None and learner.features is not None
+
+    @contextlib.contextmanager
+    def _learning(self, *, several: bool) -> Iterator[StructuredLearner]:
+        """The learner, for this thread alone. What is refused leaves no trace."""
+        _check_outside(self)
+        while True:
+            if self.__dict__.get("_learner") is None:
+                self.__dict__.setdefault("_learner", self._new_learner())
+            learner = self.__dict__.get("_learner")
+            if learner is None:
+                continue
+            with learner._lock:
+                is_current = self.__dict__.get("_learner") is learner
+                if not is_current:
+                    continue  # meanwhile another thread has fitted, or failed in the first round
+                self._follow_parameters(learner)
+                with _inside(self), self._all_or_none(learner, several):
+                    yield learner
+                return
+
+    @contextlib.contextmanager
+    def _all_or_none(self, learner: StructuredLearner, several: bool) -> Iterator[None]:
+        begun = learner.features is not None
+        # A single round of the core is all or nothing by itself.
+        state = learner._engine.state() if begun and several else None
+        try:
+            yield
+        except BaseException:
+            if state is not None:
+                learner.go_back(state)
+            elif several:
+                learner.features = None
+            raise
+        finally:
+            if learner.features is None:  # nothing was learned: as if it had never begun
+                self.__dict__.pop("_learner", None)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[StructuredLearner]:
+        learner = self._fitted()
+        with learner._lock, _inside(self):
+            yield learner
+
+    # ---- one's own functions --------------------------------------------------------------------------------
+
+    def _call(self, name: str, row: int | None, *arguments: Any) -> Any:
+        try:
+            return getattr(self, name)(*arguments)
+        except Exception as error:
+            error.add_note(f"It was raised in {name}" + ("." if row is None else f", for example {row}."))
+            raise
+
+    def _features(
+        self, learner: StructuredLearner, row: int | None, x: Any, y: Any, like: Joint | None = None
+    ) -> Joint:
+        given = self._call("joint_features", row, x, y)
+        try:
+            return learner.read(given, like)
+        except ValueError as error:
+            raise ValueError(f"{_where(row)}{error}") from None
+
+    def _cost(self, row: int | None, y: Any, predicted: Any) -> float:
+        given = self._call("cost", row, y, predicted)
+        number = math.nan
+        if not isinstance(given, (str, bytes, bytearray)) and getattr(given, "ndim", 0) == 0:
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
+                number = float(given)
+        if not 0 <= number < math.inf:
+            raise ValueError(
+                f"{_where(row)}cost must return a finite number, 0 or more, not {given!r:.100}, "
+                f"of {y!r:.100} and {predicted!r:.100}"
+            )
+        return number
+
+    def _round(self, learner: StructuredLearner, row: int | None, x: Any, y: Any, weight: float) -> None:
+        """S10, with outputs for labels. An example without weight is not looked at."""
+        if weight == 0:
+            return
+        selection, margin = learner.parameters["selection"], float(learner.parameters["margin"])
+        truth = self._features(learner, row, x, y)
+        w = learner.view(False, truth)
+        predicted = self._call("argmax", row, w, x)
+        cost = self._cost(row, y, predicted)
+        competitor, its_cost = predicted, cost
+        if selection != "prediction":
+            competitor = self._call("loss_augmented_argmax", row, w, x, y)
+            its_cost = self._cost(row, y, competitor)
+        rival = self._features(learner, row, x, competitor, truth)
+        wanted = margin * (its_cost if selection == "max-additive" else math.sqrt(its_cost))
+        try:
+            learner.learn_constraint(truth, rival, wanted, weight, cost)
+        except ValueError as error:
+            raise ValueError(f"{_where(row)}{error}") from None
+
+    def _pass(self, learner: StructuredLearner, batch: Batch, order: Any = None) -> None:
+        for row in range(batch.count) if order is None else order.tolist():
+            self._round(learner, row, batch.X[row], batch.y[row], batch.weights[row])
+
+    # ---- learn ----------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+        """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
+        number = float(checked_weights([weight], 1)[0])
+        with self._learning(several=False) as learner:
+            self._round(learner, None, x, y, number)
+        return self
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of examples, in their order: all of them, or none."""
+        batch = Batch(X, y, sample_weight)
+        with self._learning(several=batch.count > 1) as learner:
+            self._pass(learner, batch)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The same as `learn_many`."""
+        return self.learn_many(X, y, sample_weight)
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Starts anew, and makes `max_iter` passes over the examples (fewer, if one changes nothing)."""
+        _check_outside(self)
+        batch = Batch(X, y, sample_weight)
+        if not any(batch.weights):
+            raise ValueError("there are no examples to learn from")
+        learner = self._new_learner()
+        with _inside(self):
+            lesson: Any = _Lesson(self, learner)
+            passes = self._pass_over(lesson, batch, None, None)  # type: ignore[arg-type]
+        self.__dict__.pop("_fixed", None)
+        self._learner, self.n_iter_ = learner, passes
+        return self
+
+    # ---- predict --------------------------------------------------------------------------------------------
+
+    def predict_one(self, x: Any) -> Any:
+        """argmax(w, x). Never learns."""
+        with self._reading() as learner:
+            return self._call("argmax", None, learner.view(learner.averaged), x)
+
+    def predict(self, X: Any) -> list[Any]:
+        """argmax(w, x) of each input."""
+        inputs = as_list(X, "X")
+        with self._reading() as learner:
+            w = learner.view(learner.averaged)
+            return [self._call("argmax", row, w, x) for row, x in enumerate(inputs)]
+
+    def score_one(self, x: Any, y: Any) -> float:  # type: ignore[override]
+        """w.Phi(x, y): the score of the output `y`."""
+        with self._reading() as learner:
+            return learner.score_joint(self._features(learner, None, x, y))
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Minus the mean cost of the predictions: 0 is the best, and larger is better."""
+        batch = Batch(X, y, sample_weight)
+        if not any(batch.weights):
+            raise ValueError("there are no examples to score")
+        with self._reading() as learner:
+            w = learner.view(learner.averaged)
+            costs = [
+                self._cost(row, truth, self._call("argmax", row, w, x)) if weight else 0.0
+                for row, (x, truth, weight) in enumerate(zip(batch.X, batch.y, batch.weights, strict=True))
+            ]
+        return 0.0 - float(np.average(costs, weights=batch.weights))
+
+    def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
+        """What each feature contributed to the score of the output `y` (of the predicted one), the largest first."""
+        with self._reading() as learner:
+            return learner.explain_joint(self._joint(learner, x, y))
+
+    def confidence_one(self, x: Any, y: Any = None) -> float:
+        """Phi'S Phi of the output `y` (of the predicted one): how unsure the model is in its direction (geometries
+        with a covariance)."""
+        with self._reading() as learner:
+            return learner.confidence_joint(self._joint(learner, x, y))
+
+    def confidence(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
+        """`confidence_one` of each input, with the output that `y` has for it (the predicted one)."""
+        inputs = as_list(X, "X")
+        outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
+        with self._reading():
+            sizes = [self.confidence_one(x, output) for x, output in zip(inputs, outputs, strict=True)]
+        return np.asarray(sizes, dtype=np.float64)
+
+    def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:
+        if y is None:
+            y = self._call("argmax", None, learner.view(learner.averaged), x)
+        return self._features(learner, None, x, y)
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """w (the average, if `average`). Of features with names: in the order in which they came; `named_weights` has
+        them by their names."""
+        return self._fitted().weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        tags.target_tags.required = True
+        return tags
+
+    # ---- files ----------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        learner, tensors = self._fitted().to_parts()
+        given = self.get_params(deep=False)
+        header = {
+            "kind": type(self).__name__,
+            "learner": learner,
+            "parameters": {
+                name: model_file.encode_value(value) for name, value in given.items() if name not in FUNCTIONS
+            },
+            "attributes": {"n_iter_": self.n_iter_} if "n_iter_" in self.__dict__ else {},
+        }
+        return header, tensors
+
+    @classmethod
+    def from_parts(
+        cls, header: dict[str, Any], tensors: model_file.Tensors, functions: Mapping[str, Any] | None = None
+    ) -> Self:
+        if functions is None:
+            raise model_file.ModelFileError(
+                "its joint_features, argmax and cost are functions of your own, which no file holds: use "
+                "PAStructured.load(path, joint_features=..., argmax=..., cost=...)"
+            )
+        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        check_functions(functions, values["selection"])
+        estimator = cls(**functions, **values)
+        for name, value in header["attributes"].items():
+            setattr(estimator, name, value)
+        estimator._learner = StructuredLearner.from_parts(header["learner"], tensors)
+        return estimator
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        joint_features: Callable[[Any, Any], Any],
+        argmax: Callable[[Any, Any], Any],
+        cost: Callable[[Any, Any], float],
+        loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
+    ) -> Self:
+        """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
+        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
+        given = (joint_features, argmax, cost, loss_augmented_argmax)
+        try:
+            if header["kind"] != cls.__name__:
+                raise ValueError(f"it is a {header['kind']}")
+            return cls.from_parts(header, tensors, dict(zip(FUNCTIONS, given, strict=True)))
+        except model_file.ABSURD as error:
+            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+
+
+def _where(row: int | None) -> str:
+    return "" if row is None else f"example {row}: "
+
+
+# ---- calls from within ----------------------------------------------------------------------------------------
+
+_here = threading.local()  # the models whose functions this thread is in
+
+
+@contextlib.contextmanager
+def _inside(model: PAStructured) -> Iterator[None]:
+    models: list[PAStructured] = _here.__dict__.setdefault("models", [])
+    models.append(model)
+    try:
+        yield
+    finally:
+        models.pop()
+
+
+def _check_outside(model: PAStructured) -> None:
+    if any(each is model for each in _here.__dict__.get("models", ())):
+        raise RuntimeError("the model is busy: one of its own functions cannot teach it while it runs")
+
+
+class _Lesson:
+    """A learner, as `StreamEstimator` makes passes with it."""
+
+    def __init__(self, model: PAStructured, learner: StructuredLearner) -> None:
+        self.model, self.learner = model, learner
+
+    @property
+    def statistics(self) -> Any:
+        return self.learner.statistics
+
+    def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any) -> None:
+        self.model._pass(self.learner, batch, order)
