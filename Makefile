@@ -25,6 +25,7 @@ stubs: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"
+	$(BIN)/pip install --quiet -c constraints.txt python-crfsuite || echo "python-crfsuite is not to be had here"
 	$(BIN)/python benchmarks/run.py
 
 # The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.

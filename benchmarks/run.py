@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 HEADINGS = ["", "work", "peer", "theirs", "ours", "ratio", "target", "reached", "limit", "notes"]
-PACKAGES = ["hinge", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit"]
+PACKAGES = ["hinge", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit", "python-crfsuite"]
 
 
 def workloads() -> dict[str, Path]:
