@@ -38,6 +38,48 @@ struct Places {
   std::size_t columns(std::size_t all) const { return (all - head()) / stride; }
 };
 
+// Phi(x, y) - Phi(x, y') in the making: what occurs in both cancels exactly.
+class Difference {
+ public:
+  void clear() { terms_.clear(); }
+  void add(std::size_t place, double value) { terms_.push_back({static_cast<std::int64_t>(place), value}); }
+
+  // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first:
+  // where they are the same numbers, whatever their order was, nothing is left.
+  Instance ordered() {
+    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) {
+      return a.place != b.place ? a.place < b.place : std::abs(a.value) < std::abs(b.value);
+    });
+    places_.clear();
+    values_.clear();
+    for (std::size_t i = 0; i < terms_.size();) {
+      const std::int64_t place = terms_[i].place;
+      double added = 0, taken = 0;
+      for (; i < terms_.size() && terms_[i].place == place; ++i)
+        terms_[i].value > 0 ? added += terms_[i].value : taken -= terms_[i].value;
+      if (added == taken) continue;
+      places_.push_back(place);
+      values_.push_back(added - taken);
+    }
+    Instance x;
+    x.values = values_.data();
+    x.columns = places_.data();
+    x.size = places_.size();
+    x.layout = Layout::sparse64;
+    x.transient = true;
+    return x;
+  }
+
+ private:
+  struct Term {
+    std::int64_t place;
+    double value;
+  };
+  std::vector<Term> terms_;
+  std::vector<std::int64_t> places_;
+  std::vector<double> values_;
+};
+
 class SequenceLearner {
  public:
   enum Selection : std::uint8_t { prediction_, max_, max_additive_ };
@@ -331,7 +373,7 @@ class SequenceLearner {
   std::size_t tags_ = 0, columns_ = 0;
   Places places_;
   Work work_;
-  Scratch delta_;
+  Difference delta_;
 };
 
 }  // namespace hinge
