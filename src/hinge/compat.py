@@ -5,6 +5,8 @@ methods and attributes, and learn the same numbers: for the same `random_state` 
 always the same stopping and the same average. scikit-learn's SGD code is not used: every update runs in our
 core, which has scikit-learn's way built in. For new code see `hinge.PAClassifier` and `hinge.PARegressor`,
 which follow the paper; docs/from-scikit-learn.md says what differs, and why.
+
+And `CRF`, with the parameters of sklearn-crfsuite's (see compat_crf.py).
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import parameters
+from .compat_crf import CRF
 from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 
-__all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
+__all__ = ["CRF", "PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 

@@ -342,7 +342,7 @@ was expected, there is ')'
         self._features = tuple(found.values())
         groups: dict[Any, list[tuple[int, _Feature]]] = {}
         for place, feature in enumerate(feature for feature in self._features if feature.slots):
-            groups.setdefault((feature.slots, feature.bounded), []).append((place, feature))
+            groups.setdefault(feature.slots, []).append((place, feature))
         self._marks = [feature.name for feature in self._features if not feature.slots]
         self._groups = [_Group(features) for features in groups.values()]
         read = [feature for features in groups.values() for _, feature in features]

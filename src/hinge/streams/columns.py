@@ -15,9 +15,10 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Any, TypeAlias, cast
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
@@ -59,7 +60,7 @@ def read_columns(
     docstart: bool = False,
     max_line: int = 2**16,
     max_sentence: int = 100_000,
-) -> Iterator[Sentence]:
+) -> Generator[Sentence, None, None]:
     """Yields the sentences of a column file, one at a time.
 
     `source` is a path (the endings .gz, .bz2, .xz and .zst say that it is compressed), "-" for the standard input, an
@@ -103,8 +104,11 @@ def read_columns(
         by_bytes = "\n".encode(encoding) == b"\n"
     except (LookupError, TypeError, UnicodeError):
         raise ValueError(f"encoding must be the name of one, like 'utf-8', not {encoding!r}") from None
-    fields = _fields(source, separator, encoding, by_bytes, comments, docstart, max_line)
-    return _sentences(fields, _name_of(source), names, optional, max_sentence)
+    lines = _lines(source, encoding, by_bytes, max_line)
+    passed_over = "#" if comments else None
+    return _sentences(
+        lines, _name_of(source), names, optional, separator, passed_over, docstart, max_sentence
+    )
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
@@ -119,32 +123,45 @@ def column_names(columns: str | Sequence[str]) -> list[str]:
 
 
 def _sentences(
-    lines: Iterator[tuple[int, list[str]]],
+    lines: Generator[str, None, None],
     source: str,
     names: list[str] | None,
     optional: int,
+    separator: str | None,
+    comment: str | None,
+    docstart: bool,
     max_sentence: int,
-) -> Iterator[Sentence]:
-    """Sentences of the fields of each line, and checks that each line has as many as the first."""
+) -> Generator[Sentence, None, None]:
     found: list[str] = []  # the names of the columns that there are: known with the first token
     first, rows = 0, list[list[str]]()
-    for number, fields in lines:
-        if not fields:
-            if rows:
-                yield _sentence(found, rows, first)
-                rows = []
-            continue
-        if len(fields) != len(found):
-            if found or (names and not len(names) - optional <= len(fields) <= len(names)):
-                reason = _wrong_number(found or names or [], 0 if found else optional, len(fields))
-                raise ColumnError(source, number, reason)
-            found = [str(k) for k in range(len(fields))] if names is None else names[: len(fields)]
-        if not rows:
-            first = number
-        elif len(rows) == max_sentence:
-            reason = f"the sentence of line {first} has more than max_sentence={max_sentence} tokens: no blank lines?"
-            raise ColumnError(source, number, reason)
-        rows.append(fields)
+    with closing(lines):
+        for number, line in enumerate(lines, 1):
+            if comment and line.startswith(comment):
+                continue
+            if separator is None:  # not str.split(): a no-break space is part of a word
+                fields = line.replace("\t", " ").split(" ")
+                if "" in fields:
+                    fields = [field for field in fields if field]
+            else:
+                fields = line.split(separator)
+                if not line.strip(" \t") or not any(fields):
+                    fields = []
+            if not fields or (docstart and fields[0] == "-DOCSTART-"):
+                if rows:
+                    yield _sentence(found, rows, first)
+                    rows = []
+                continue
+            if len(fields) != len(found):
+                if found or (names and not len(names) - optional <= len(fields) <= len(names)):
+                    reason = _wrong_number(found or names or [], 0 if found else optional, len(fields))
+                    raise ColumnError(source, number, reason)
+                found = [str(k) for k in range(len(fields))] if names is None else names[: len(fields)]
+            if not rows:
+                first = number
+            elif len(rows) == max_sentence:
+                reason = f"the sentence of line {first} has more than max_sentence={max_sentence} tokens"
+                raise ColumnError(source, number, f"{reason}: are there no blank lines?")
+            rows.append(fields)
     if rows:
         yield _sentence(found, rows, first)
 
@@ -157,37 +174,6 @@ def _wrong_number(names: list[str], optional: int, there: int) -> str:
     lowest = f"{len(names) - optional} to " if optional else ""
     noun = "column was" if len(names) == 1 else "columns were"
     return f"{lowest}{len(names)} {noun} expected, there {'is' if there == 1 else 'are'} {there}"
-
-
-def _fields(
-    source: Source,
-    separator: str | None,
-    encoding: str,
-    by_bytes: bool,
-    comments: bool,
-    docstart: bool,
-    max_line: int,
-) -> Iterator[tuple[int, list[str]]]:
-    """The number and the fields of each line; none if it separates sentences."""
-    name = _name_of(source)
-    with ExitStack() as stack:
-        lines = _opened(source, encoding, by_bytes, stack)
-        for number, line in enumerate(_lines(lines, name, encoding, max_line), 1):
-            if comments and line.startswith("#"):
-                continue
-            if separator is None:  # not str.split(): a no-break space is part of a word
-                fields = line.replace("\t", " ").split(" ")
-                if "" in fields:
-                    fields = [field for field in fields if field]
-            elif line.strip(" \t"):
-                fields = line.split(separator)
-                if not any(fields):
-                    fields = []
-            else:
-                fields = []
-            if docstart and fields and fields[0] == "-DOCSTART-":
-                fields = []
-            yield number, fields
 
 
 # ---- examples for a sequence learner -----------------------------------------------------------------------------
@@ -220,23 +206,24 @@ def examples(
 
 
 def _examples(
-    sentences: Iterable[Sentence], templates: Features, tag: int | str
+    sentences: Generator[Sentence, None, None], templates: Features, tag: int | str
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     seen = set(getattr(templates, "columns", ()))
-    for sentence in sentences:
-        names = list(sentence.columns)
-        if isinstance(tag, int) and -len(names) <= tag < len(names):
-            name = names[tag]
-        elif isinstance(tag, str) and tag in names:
-            name = tag
-        else:
-            raise ValueError(f"there is no column tag={tag!r}: there are {', '.join(map(repr, names))}")
-        if name in seen:
-            raise ValueError(
-                f"the templates read the column {name!r}, but it is the tag, which is to be predicted"
-            )
-        tags = sentence.columns.pop(name)
-        yield templates(sentence), list(map(sys.intern, tags))
+    with closing(sentences):
+        for sentence in sentences:
+            names = list(sentence.columns)
+            if isinstance(tag, int) and -len(names) <= tag < len(names):
+                name = names[tag]
+            elif isinstance(tag, str) and tag in names:
+                name = tag
+            else:
+                raise ValueError(f"there is no column tag={tag!r}: there are {', '.join(map(repr, names))}")
+            if name in seen:
+                raise ValueError(
+                    f"the templates read the column {name!r}, but it is the tag, which is to be predicted"
+                )
+            tags = sentence.columns.pop(name)
+            yield templates(sentence), list(map(sys.intern, tags))
 
 
 def read_examples(
@@ -265,47 +252,50 @@ def read_examples(
 # ---- lines ------------------------------------------------------------------------------------------------------
 
 
-def _lines(stream: Iterable[str] | Iterable[bytes], name: str, encoding: str, max_line: int) -> Iterator[str]:
+def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Generator[str, None, None]:
     """Lines without their ends, decoded and checked."""
-    raw = iter(_limited(stream, max_line + 3) if isinstance(stream, io.IOBase) else stream)
-    number = 0
-    while True:
-        number += 1
+    name, number = _name_of(source), 1
+    with ExitStack() as stack:
         try:
-            line = next(raw)
-            if isinstance(line, bytes):
-                long = len(line.removesuffix(b"\n").removesuffix(b"\r")) > max_line
-                line = "" if long else line.decode(encoding)
-            elif isinstance(line, str):
-                long = len(line.removesuffix("\n").removesuffix("\r")) > max_line
-            else:
-                raise TypeError(f"{name}:{number}: a line must be a string, not {line!r}")
-        except StopIteration:
-            return
+            for line in _pieces(_opened(source, encoding, by_bytes, stack), max_line + 3):
+                if not isinstance(line, (bytes, str)):
+                    raise TypeError(f"{name}:{number}: a line must be a string, not {line!r}")
+                if len(line) > max_line and _is_long(line, max_line):
+                    raise ColumnError(name, number, f"the line is longer than max_line={max_line}")
+                text = line.decode(encoding) if isinstance(line, bytes) else line
+                text = text.rstrip("\r\n")
+                if number == 1:
+                    text = text.removeprefix("\ufeff")
+                if not text.isprintable():  # most are, and it is one question instead of three
+                    if "\r" in text or "\n" in text:
+                        raise ColumnError(name, number, "there is a line break within the line")
+                    if "\0" in text:
+                        raise ColumnError(
+                            name, number, f"there is a zero byte: not {encoding}, or not a text"
+                        )
+                yield text
+                number += 1
         except UnicodeError as error:
             raise ColumnError(name, number, f"not {encoding}: {_what(error)}") from None
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
+        except _damage() as error:
             raise ColumnError(name, number, f"the compressed file is damaged or cut off: {error}") from None
         except OSError as error:
             if error.errno is not None:  # the disk, the network, ...
                 raise
             raise ColumnError(name, number, f"the compressed file is damaged: {error}") from None
-        if long:
-            raise ColumnError(name, number, f"the line is longer than max_line={max_line}")
-        if number == 1:
-            line = line.removeprefix("\ufeff")
-        line = line.removesuffix("\n").removesuffix("\r")
-        if "\r" in line or "\n" in line:
-            raise ColumnError(name, number, "there is a line break within the line")
-        if "\0" in line:
-            raise ColumnError(name, number, f"there is a zero byte: not {encoding}, or not a text")
-        yield line
 
 
-def _limited(stream: Any, size: int) -> Iterator[str] | Iterator[bytes]:
-    """Lines of a file, in pieces if they are very long."""
-    while line := stream.readline(size):
-        yield line
+def _pieces(stream: Any, size: int) -> Iterator[Any]:
+    """Lines; of a file, in pieces if they are very long."""
+    if not isinstance(stream, io.IOBase):
+        return iter(stream)
+    end: Any = "" if isinstance(stream, io.TextIOBase) else b""
+    return iter(partial(cast("Any", stream).readline, size), end)
+
+
+def _is_long(line: Any, max_line: int) -> bool:
+    ends = (b"\n", b"\r") if isinstance(line, bytes) else ("\n", "\r")
+    return len(line.removesuffix(ends[0]).removesuffix(ends[1])) > max_line
 
 
 def _what(error: UnicodeError) -> str:
@@ -355,8 +345,17 @@ def _decompressed(path: str, stack: ExitStack) -> io.BufferedIOBase:
     return io.BufferedReader(stack.enter_context(unpack(file)))
 
 
+def _damage() -> tuple[type[Exception], ...]:
+    """What decompression raises, besides OSError."""
+    zstandard = [sys.modules[name].ZstdError for name in _ZSTANDARD if name in sys.modules]
+    return (EOFError, zlib.error, lzma.LZMAError, *zstandard)
+
+
+_ZSTANDARD = ("compression.zstd", "backports.zstd")
+
+
 def _zstandard(path: str) -> Any:
-    for module in ("compression.zstd", "backports.zstd"):
+    for module in _ZSTANDARD:
         try:
             return importlib.import_module(module)
         except ImportError:
