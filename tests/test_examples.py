@@ -1,0 +1,71 @@
+"""The examples run, and show what they claim."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+
+
+def run(name, folder, *arguments):
+    """What an example prints."""
+    place = next(path for path in EXAMPLES if path.name == name)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(place), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def numbers(text, name):
+    """The numbers in the line that begins with a name."""
+    line = re.search(rf"^  {re.escape(name)} (.*)$", text, re.MULTILINE)
+    assert line is not None, f"no line for {name!r} in\n{text}"
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", line[1])]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_they_say_what_they_are_for_and_how_to_run_them(example):
+    text = example.read_text()
+    assert text.startswith('"""')
+    assert f"    python examples/{example.name}" in text.split('"""')[1]
+
+
+def test_reranking(tmp_path):
+    """Better than the system, nearly as good as can be; and the same each time."""
+    said = run("reranking.py", tmp_path)
+    system, best = numbers(said, "the system's own score"), numbers(said, "the best there is")
+    for selection in ("prediction", "max"):
+        learned = numbers(said, f"learned, selection='{selection}'")
+        assert best[0] - learned[0] < 0.2 * (best[0] - system[0])
+        assert learned[1] > 3 * system[1]
+    assert run("reranking.py", tmp_path) == said
+    assert not list(tmp_path.iterdir())
+
+
+def test_alignment(tmp_path):
+    """Learned weights are less than half as far beside the true path as those set by hand."""
+    said = run("alignment.py", tmp_path)
+    learned = numbers(said, "learned")[0]
+    for by_hand in ("by hand: the distance in semitones", "by hand: octaves forgiven"):
+        assert learned < 0.5 * numbers(said, by_hand)[0]
+    weights = numbers(said, "an octave off")
+    assert weights[2] > 0 > weights[0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_picture_of_an_alignment(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
+    run("alignment.py", tmp_path, "--picture", "paths.png")
+    assert (tmp_path / "paths.png").read_bytes().startswith(b"\x89PNG")
