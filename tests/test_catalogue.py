@@ -13,12 +13,13 @@ EVERY = [
     pytest.param(a.name, task, {}, id=f"{a.name}-{task}")
     for a in hinge.algorithms()
     for task in a.tasks
-    if task != "prototype"  # which takes texts: test_ranker.py
+    if task not in ("prototype", "sequence")  # which take texts: test_ranker.py, and sentences
 ]
 DIAGONAL = [
     pytest.param(name, task, {"geometry": "diagonal"}, id=f"{name}-{task}-diagonal")
     for name in SECOND_ORDER
     for task in {a.name: a.tasks for a in hinge.algorithms()}[name]
+    if task != "sequence"
 ]
 
 
@@ -134,11 +135,32 @@ def test_r_is_of_arow_only(name):
         hinge.make(name, r=1.0)
 
 
+@pytest.mark.parametrize("name", [a.name for a in hinge.algorithms("sequence")])
+def test_sequences(name, tmp_path):
+    X = [[["the"], ["old"], ["man"]], [["the"], ["man"], ["sleeps"]], [["old"], ["man"]]]
+    y = [["D", "A", "N"], ["D", "N", "V"], ["A", "N"]]
+    model = hinge.make(name, "sequence", average=False, random_state=0)
+    assert isinstance(model, hinge.PASequence)
+    assert model.selection == ("max" if name == "max-loss" else "prediction")
+    assert (model.geometry, model.C) == (("diagonal", 0.5) if name == "arow" else ("euclidean", 1.0))
+    assert model.fit(X, y).predict(X) == y
+    model.save(tmp_path / "model.hinge")
+    assert hinge.load(tmp_path / "model.hinge").predict(X) == y
+
+
 def test_the_list():
     names = [a.name for a in hinge.algorithms()]
     assert len(set(names)) == len(names)
     assert {*SECOND_ORDER, "multiplicative", "pa", "pa1", "pa2", "mira"} <= set(names)
-    for task in ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype"):
+    for task in (
+        "classification",
+        "regression",
+        "uniclass",
+        "multilabel",
+        "ordinal",
+        "prototype",
+        "sequence",
+    ):
         for algorithm in hinge.algorithms(task):
             assert task in algorithm.tasks
             assert algorithm.name in str(algorithm)

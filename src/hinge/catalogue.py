@@ -15,6 +15,7 @@ _ESTIMATORS = {
     "ordinal": ("ordinal", "PAOrdinal"),
     "prototype": ("ranker", "PARanker"),
     "regression": ("regressor", "PARegressor"),
+    "sequence": ("sequence", "PASequence"),
     "uniclass": ("oneclass", "PAOneClass"),
 }
 _ALL = tuple(_ESTIMATORS)
@@ -51,7 +52,7 @@ _ALGORITHMS = (
     Algorithm("pa1", _ALL, _step("pa1"), "J06", "J06 Thm 4", "the same, but never farther than C"),
     Algorithm("pa2", _ALL, _step("pa2"), "J06, N03", "J06 Thm 5", "a part of it, less for small C"),
     Algorithm(
-        "perceptron", ("classification", "multilabel", "prototype"), _step("perceptron"), "CS03", "S4, S12.1",
+        "perceptron", ("classification", "multilabel", "prototype", "sequence"), _step("perceptron"), "CS03", "S4, S12.1",
         "by x, on mistakes only",
     ),
     Algorithm(
@@ -75,11 +76,11 @@ _ALGORITHMS = (
         "all violated constraints, projected on one by one, averaged",
     ),
     Algorithm(
-        "prediction-based", ("classification", "prototype"), {"step": "pa1", "selection": "prediction"}, "J06",
+        "prediction-based", ("classification", "prototype", "sequence"), {"step": "pa1", "selection": "prediction"}, "J06",
         "J06 Thm 9", "the constraint of the predicted label; with `cost`, cost-sensitive",
     ),
     Algorithm(
-        "max-loss", ("classification", "prototype"), {"step": "pa1", "selection": "max"}, "J06", "J06 Thm 9",
+        "max-loss", ("classification", "prototype", "sequence"), {"step": "pa1", "selection": "max"}, "J06", "J06 Thm 9",
         "the constraint with the largest loss; with `cost`, cost-sensitive",
     ),
     Algorithm(
@@ -92,7 +93,7 @@ _ALGORITHMS = (
         "pam2", _SHAPED, _with_covariance("pa2"), "M11", "M11 Thm 3, resolved (S17)", "pa2 with a covariance"
     ),
     Algorithm(
-        "arow", _SHAPED, _with_covariance("pa2"), "M11, S18", "S18",
+        "arow", (*_SHAPED, "sequence"), _with_covariance("pa2"), "M11, S18", "S18",
         "adaptive regularization of weights; `r` sets C and covariance_regularizer",
     ),
     Algorithm("cw", _SETS, _with_covariance("cw"), "M11, S18", "none", "confidence-weighted, variance form; `eta`"),
@@ -114,7 +115,7 @@ def algorithms(task: str | None = None) -> list[Algorithm]:
     >>> [algorithm.name for algorithm in hinge.algorithms("ordinal")]
     ['pa', 'pa1', 'pa2', 'simperc', 'conproj', 'simproj', 'pam', 'pam1', 'pam2', 'arow', 'multiplicative']
     >>> print(hinge.algorithms()[1])
-    pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, uniclass]
+    pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, sequence, uniclass]
     """  # noqa: E501
     if task is not None and task not in _ESTIMATORS:
         raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
@@ -146,6 +147,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     cls = getattr(importlib.import_module(f".{module}", __package__), estimator)
     known = set(cls._get_param_names())
     made = {option: value for option, value in algorithm.options.items() if option in known}
+    if task == "sequence":
+        made |= _IN_SEQUENCES.get(name, {})
     if name == "arow":
         made, options = _arow(made, options)
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
@@ -156,6 +159,11 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     return cls(**{**made, **options})
 
 
+# A search for the worst sequence is dear, and so is a covariance of all pairs of features and tags.
+_IN_SEQUENCES: dict[str, dict[str, Any]] = {
+    **{name: {"selection": "prediction"} for name in ("pa", "pa1", "pa2", "perceptron")},
+    "arow": {"geometry": "diagonal", "selection": "prediction"},
+}
 _DIAGONAL_TOO = ("pam", "pam1", "pam2", "arow", "cw", "sop")
 
 
