@@ -52,8 +52,8 @@ _ALGORITHMS = (
     Algorithm("pa1", _ALL, _step("pa1"), "J06", "J06 Thm 4", "the same, but never farther than C"),
     Algorithm("pa2", _ALL, _step("pa2"), "J06, N03", "J06 Thm 5", "a part of it, less for small C"),
     Algorithm(
-        "perceptron", ("classification", "multilabel", "prototype", "sequence"), _step("perceptron"), "CS03", "S4, S12.1",
-        "by x, on mistakes only",
+        "perceptron", ("classification", "multilabel", "prototype", "sequence"), _step("perceptron"), "CS03",
+        "S4, S12.1", "by x, on mistakes only",
     ),
     Algorithm(
         "uniform", ("classification", "multilabel", "prototype"), {"step": "perceptron", "selection": "uniform"},
@@ -76,12 +76,13 @@ _ALGORITHMS = (
         "all violated constraints, projected on one by one, averaged",
     ),
     Algorithm(
-        "prediction-based", ("classification", "prototype", "sequence"), {"step": "pa1", "selection": "prediction"}, "J06",
-        "J06 Thm 9", "the constraint of the predicted label; with `cost`, cost-sensitive",
+        "prediction-based", ("classification", "prototype", "sequence"),
+        {"step": "pa1", "selection": "prediction"}, "J06", "J06 Thm 9",
+        "the constraint of the predicted label; with `cost`, cost-sensitive",
     ),
     Algorithm(
-        "max-loss", ("classification", "prototype", "sequence"), {"step": "pa1", "selection": "max"}, "J06", "J06 Thm 9",
-        "the constraint with the largest loss; with `cost`, cost-sensitive",
+        "max-loss", ("classification", "prototype", "sequence"), {"step": "pa1", "selection": "max"}, "J06",
+        "J06 Thm 9", "the constraint with the largest loss; with `cost`, cost-sensitive",
     ),
     Algorithm(
         "pam", _SHAPED, _with_covariance("pa"), "M11", "M11 Thm 1, resolved (S17)", "pa with a covariance"
