@@ -268,6 +268,30 @@ def test_what_the_functions_are_given():
     model.predict_one(X[0])
     assert calls[-1][1] is not calls[0][1]
     np.testing.assert_array_equal(calls[0][1], before)  # what was handed out stays what it was
+    updates = model.stats_.updates
+    for _ in range(3):  # a round without an update changes the average, too
+        before = model.coef_
+        model.learn_one(0 * X[1], 0)
+        model.predict_one(X[1])
+        np.testing.assert_array_equal(calls[-1][1], model.coef_)
+        assert not np.array_equal(before, model.coef_)
+    assert model.stats_.updates == updates
+
+
+def test_w_after_a_batch_that_was_taken_back():
+    """What its rounds were handed is not handed out again, though the count of updates is the same."""
+    X, _, _ = stream(30)
+    problem = Outputs("array")
+    wrong = [(problem.argmax(np.zeros(5), x) + 1) % 4 for x in X]
+    model = problem.model().learn_many(X[:2], wrong[:2])
+    again = copy.deepcopy(model)
+    with pytest.raises(IndexError):
+        model.learn_many([*X, X[0]], [*wrong, 99])
+    for x, output in zip(X[::-1], wrong[::-1], strict=True):
+        assert model.predict_one(x) == again.predict_one(x)
+        model.learn_one(x, output)
+        again.learn_one(x, output)
+    assert parts(model) == parts(again)
 
 
 @pytest.mark.parametrize("options", [{}, {"hash_bits": 8}, {"average": True}], ids=str)

@@ -255,9 +255,10 @@ class PAStructured(StreamEstimator):
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
         """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
-        number = float(checked_weights([weight], 1)[0])
+        if type(weight) is not float or not 0 <= weight < math.inf:
+            weight = float(checked_weights([weight], 1)[0])
         with self._learning(several=False) as learner:
-            self._round(learner, None, x, y, number)
+            self._round(learner, None, x, y, weight)
         return self
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

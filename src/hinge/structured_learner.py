@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from . import explain, growth, model_file
 from ._core import Engine
+from .labels import Indices
 from .learner import Contribution, Learner
-from .rows import Doubles, as_values, is_sparse
+from .rows import Doubles, Rows, as_values, is_sparse
 
 _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a sparse row"}
 
 
 class Joint(NamedTuple):
-    """Phi(x, y): a dict of numbers, an array of one dimension, or a sparse row."""
+    """Phi(x, y): a dict of numbers; an array; or the columns of a sparse row, in order, and their values."""
 
     kind: str
     values: Any
@@ -31,17 +32,25 @@ class Joint(NamedTuple):
         return _WORDS[self.kind] + ("" if self.width is None else f" of {self.width}")
 
     @property
-    def row(self) -> Any:
-        return self.values[np.newaxis] if self.kind == "array" else self.values
+    def rows(self) -> Rows:
+        """As the core reads them, but for dicts."""
+        if self.kind == "array":
+            return Rows(self.values[np.newaxis])
+        columns, values = self.values
+        return Rows(values, columns, np.array([0, len(columns)]), self.width)
 
     def minus(self, other: Joint) -> Joint:
-        if self.kind != "dict":
-            with np.errstate(over="ignore"):  # the core refuses what is not finite
-                return Joint(self.kind, self.values - other.values, self.width)
-        difference = dict(self.values)
-        for name, value in other.values.items():
-            difference[name] = difference.get(name, 0.0) - value
-        return Joint("dict", difference)
+        if self.kind == "dict":
+            difference = dict(self.values)
+            for name, value in other.values.items():
+                difference[name] = difference.get(name, 0.0) - value
+            return Joint("dict", difference)
+        with np.errstate(over="ignore"):  # the core refuses what is not finite
+            if self.kind == "array":
+                return Joint("array", self.values - other.values, self.width)
+            (columns, values), (others, theirs) = self.values, other.values
+            both = _in_order(np.concatenate([columns, others]), np.concatenate([values, -theirs]))
+            return Joint("sparse", both, self.width)
 
 
 class NamedWeights:
@@ -135,12 +144,14 @@ class StructuredLearner(Learner):
         delta, engine = truth.minus(rival), self._engine
         before = engine.statistics()
         if not math.isfinite(before[7] + cost + wanted):
-            raise ValueError("the cost is too large: its sum, or the margin that it asks for, overflows float64")
+            raise ValueError(
+                "the cost is too large: its sum, or the margin that it asks for, overflows float64"
+            )
         try:
             if delta.kind == "dict":
                 self.learn_one(delta.values, wanted, weight)
             else:
-                self.learn(delta.row, np.array([wanted]), np.array([weight]))
+                self._learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
         except ValueError as error:
             raise ValueError(re.sub("^row 0[:,] ", "", str(error))) from None
         finally:
@@ -160,19 +171,18 @@ class StructuredLearner(Learner):
     def score_joint(self, joint: Joint) -> float:
         if joint.kind == "dict":
             return float(self.score_one(joint.values))
-        return float(self.scores(joint.row)[0])
+        return float(self.scores_of(joint.rows)[0])
 
     def confidence_joint(self, joint: Joint) -> float:
         if joint.kind == "dict":
             return self.confidence_one(joint.values)
-        return float(self.confidence(joint.row)[0])
+        return float(self.confidence_of(joint.rows)[0])
 
     def explain_joint(self, joint: Joint) -> list[Contribution]:
         if joint.kind == "dict":
             parts = explain.of_product(self._engine.look_up(joint.values, 0, self.averaged), None)
         else:
-            columns = np.flatnonzero(joint.values) if joint.kind == "array" else joint.values.indices
-            values = joint.values[columns] if joint.kind == "array" else joint.values.data
+            columns, values = joint.values if joint.kind == "sparse" else _in_order(None, joint.values)
             weights = self.view(self.averaged)[columns]
             parts = [
                 Contribution(column, value, weight, value * weight)
@@ -209,8 +219,7 @@ def _read(given: Any) -> Joint:
     if isinstance(given, Mapping):
         return Joint("dict", _named(given))
     if is_sparse(given):
-        row = _sparse_row(given)
-        return Joint("sparse", row, int(row.shape[1]))
+        return Joint("sparse", *_sparse_row(given))
     if not isinstance(given, np.ndarray):
         raise ValueError(
             "joint_features must return a dict of named features, an array of one dimension, or a sparse row, "
@@ -239,6 +248,10 @@ def _named(given: Mapping[Any, Any]) -> dict[Any, float]:
     """Numbers stand for themselves, True for 1, a string for the indicator "name=value", as in all events."""
     features: dict[Any, float] = {}
     for name, value in given.items():
+        if type(name) is str and type(value) is float and math.isfinite(value):  # nearly always
+            if value:
+                features[name] = features[name] + value if name in features else value
+            continue
         if isinstance(value, str):
             name, value = f"{name}={value}", 1.0
         if not isinstance(name, str):
@@ -259,22 +272,36 @@ def _named(given: Mapping[Any, Any]) -> dict[Any, float]:
     return features
 
 
-def _sparse_row(given: Any) -> Any:
-    """A copy, with its columns in order."""
-    from scipy.sparse import csr_array
-
+def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
+    """Its columns, in order, with their values; and its width. (Most of scipy's own ways take longer than a round.)"""
     if len(given.shape) == 1:
         given = given.reshape((1, -1))
     if len(given.shape) != 2 or given.shape[0] != 1 or not given.shape[1]:
         raise ValueError(f"joint_features must return sparse rows of shape (1, n), not {given.shape}")
     if given.dtype.kind not in "biuf":
         raise ValueError(f"joint_features must return numbers, not {given.dtype}")
+    width = int(given.shape[1])
     try:
-        if hasattr(given, "check_format"):
-            given.check_format(full_check=True)
-        row = csr_array(given.tocsr(), dtype=np.float64, copy=True)
-        row.sum_duplicates()
-    except (TypeError, ValueError, IndexError) as error:
+        if given.format != "csr":
+            if hasattr(given, "check_format"):
+                given.check_format(full_check=True)
+            given = given.tocsr()
+        start, stop = given.indptr.tolist()
+        columns, values = given.indices[start:stop], given.data[start:stop].astype(np.float64)
+        if start != 0 or len(columns) != stop or len(values) != stop:
+            raise ValueError("its parts do not go together")
+        if len(columns) and not 0 <= columns.min() <= columns.max() < width:
+            raise ValueError(f"it has columns outside of 0 to {width - 1}")
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"joint_features returned a sparse row that cannot be read: {error}") from None
-    _check_finite(row.data, row.indices)
-    return row
+    _check_finite(values, columns)
+    return _in_order(columns, values), width
+
+
+def _in_order(columns: Indices | None, values: Doubles) -> tuple[Indices, Doubles]:
+    """Columns in order, each once, and none of the value 0. (No columns given: all of them.)"""
+    if columns is not None:
+        columns, places = np.unique(columns, return_inverse=True)
+        values = np.asarray(np.bincount(places, values, minlength=len(columns)), dtype=np.float64)
+    stored = np.flatnonzero(values)
+    return (stored if columns is None else columns[stored].astype(np.int64)), values[stored]
