@@ -90,7 +90,7 @@ class StructuredLearner(Learner):
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
         self.features: str | None = None  # the kind; None before the first round
-        self._seen: dict[bool, tuple[Engine, int, npt.NDArray[Any]]] = {}  # w as it was handed out
+        self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
     def read(self, given: Any, like: Joint | None = None) -> Joint:
         """What `joint_features` returned. `like`: what it returned before, in the same round."""
@@ -132,10 +132,10 @@ class StructuredLearner(Learner):
             counts = engine.statistics()
             changes = counts[0] if averaged else counts[2]  # the average changes with every round
             seen = self._seen.get(averaged)
-            if seen is not None and seen[0] is engine and seen[1] == changes:
-                return seen[2]
+            if seen is not None and seen[0] == changes:
+                return seen[1]
             w = self.weights if averaged else self.last_weights
-            self._seen[averaged] = (engine, changes, w)
+            self._seen[averaged] = (changes, w)
         w.setflags(write=False)
         return w
 
@@ -165,6 +165,7 @@ class StructuredLearner(Learner):
         engine.name_columns(state[1])
         engine.restore(*growth.restored(state[0]))
         self._engine = engine
+        self._seen.clear()
 
     # ---- what has been learned ------------------------------------------------------------------------
 
