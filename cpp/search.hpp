@@ -53,21 +53,17 @@ struct TagCosts {
   }
 };
 
+// Where scores are higher: highest = scores, from = number.
+HINGE_INLINE void take_higher(const Quad& scores, const Quad& number, Quad& highest, Quad& from) {
 #if defined(__GNUC__) || defined(__clang__)
-template <class Mask>
-HINGE_INLINE Quad choose(Mask mask, Quad yes, Quad no) {
-  return mask ? yes : no;
-}
+  const auto higher = scores > highest;
+  highest = higher ? scores : highest;
+  from = higher ? number : from;
 #else
-struct QuadMask {
-  bool of[4];
-};
-inline QuadMask operator>(Quad x, Quad y) { return {{x[0] > y[0], x[1] > y[1], x[2] > y[2], x[3] > y[3]}}; }
-inline Quad choose(QuadMask mask, Quad yes, Quad no) {
-  for (std::size_t i = 0; i < 4; ++i) yes.of[i] = mask.of[i] ? yes[i] : no[i];
-  return yes;
-}
+  for (std::size_t i = 0; i < 4; ++i)
+    if (scores[i] > highest[i]) highest.of[i] = scores[i], from.of[i] = number[i];
 #endif
+}
 
 // best[b] = max over a of before[a] + transition[a][b], and from[b] the smallest a that has it. (As a number of the
 // same size as the scores, so that both move through the registers alike.) A few rows of b at a time stay in registers.
@@ -75,12 +71,11 @@ template <std::size_t Groups>
 HINGE_INLINE void step_groups(const Lattice& lattice, const double* before, std::size_t b, double* best, double* from) {
   const std::size_t stride = lattice.stride;
   const double* row = lattice.after(0) + b;
-  Quad highest[Groups], its_from[Groups], scores, its, number;
+  Quad highest[Groups] = {}, its_from[Groups] = {}, scores = {}, its = {}, number = {};
   repeat(before[0], its);
   for (std::size_t g = 0; g < Groups; ++g) {
     load_lanes(row + 4 * g, scores);
     highest[g] = its + scores;
-    repeat(0, its_from[g]);
   }
   for (std::size_t a = 1; a < lattice.tags; ++a) {
     row += stride;
@@ -89,9 +84,7 @@ HINGE_INLINE void step_groups(const Lattice& lattice, const double* before, std:
     for (std::size_t g = 0; g < Groups; ++g) {
       load_lanes(row + 4 * g, scores);
       scores = its + scores;
-      const auto better = scores > highest[g];
-      highest[g] = choose(better, scores, highest[g]);
-      its_from[g] = choose(better, number, its_from[g]);
+      take_higher(scores, number, highest[g], its_from[g]);
     }
   }
   std::memcpy(best + b, highest, sizeof highest);

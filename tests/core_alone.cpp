@@ -1,11 +1,41 @@
-// The core without Python: learner.hpp is enough to learn from a stream. tests/test_core_alone.py builds and runs it.
+// The core without Python: it is enough to learn from a stream, and from sentences. tests/test_core_alone.py builds and runs it.
 #include <cmath>
 #include <cstdio>
 
-#include "../cpp/build.hpp"
+#include "../cpp/sequence.hpp"
+
+namespace {
+
+// Two tokens with a feature of their own each, tags 0 and 1: from w = 0 the prediction is 0 0, which costs 1. They
+// differ in the second tag: Delta has 1 and -1 for the feature and for the transition, q = 4, tau = 1/4.
+bool learns_a_sequence() {
+  using namespace hinge;
+  Settings settings;
+  settings.task = "structured";
+  settings.selection = "prediction";
+  settings.step = "pa";
+  SequenceLearner learner(settings);
+  learner.resize(2);
+  Sentences sentences;
+  for (std::size_t column = 0; column < 2; ++column) sentences.add(column, 1), sentences.end_token();
+  sentences.end_sentence();
+  const Tag tags[] = {0, 1};
+  SequenceLearner::Batch batch;
+  batch.sentences = &sentences;
+  batch.tags = tags;
+  batch.count = 1;
+  learner.learn(batch, nullptr, [] {});
+  const Places& places = learner.places();
+  SequenceLearner::Work work;
+  return learner.weight(places.emission(1, 1), false) == 0.25 && learner.weight(places.transition(0, 0), false) == -0.25 &&
+         learner.tag(sentences, 0, false, work) == 0.5 && work.path == Path{0, 1};
+}
+
+}  // namespace
 
 int main() {
   using namespace hinge;
+  if (!learns_a_sequence()) return 6;
   Settings settings;
   settings.step = "pa";
   Learner learner = build(settings);
