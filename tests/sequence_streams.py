@@ -11,9 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
 
 import hinge
+import reference_labels
 from hinge.comparators import LabelComparator
 from reference_sequences import Sequences, all_sequences, join, tied
 
@@ -49,6 +52,7 @@ class Ours:
             options["classes"] = list(TAGS[:K])
         if callable(cost := options.get("cost")):
             options["cost"] = lambda y, z: cost(numbers(y), numbers(z))
+        options.setdefault("average", False)
         self.learner = hinge.PASequence(**options)
 
     def learn(self, x, y, weight=1.0):
@@ -63,7 +67,10 @@ class Ours:
 
     @property
     def statistics(self):
-        return self.learner.stats_
+        try:
+            return self.learner.stats_
+        except NotFittedError:
+            return reference_labels.Statistics()
 
     @property
     def w(self):
@@ -194,6 +201,15 @@ class Stream:
                     gradient -= C * rows[np.argmax(losses)]
             u = u - gradient / (i + 2)
         return u
+
+    def separator(self):
+        """The shortest u without loss: of min |u| s.t. G u >= h the solution is the residual of non-negative least
+        squares with (G, h)' and (0, 1) (Lawson and Hanson, "least distance programming")."""
+        rounds = list(self.constraints())
+        G, h = np.concatenate([rows for rows, _ in rounds]), np.concatenate([b for _, b in rounds]) + 1e-9
+        E, f = np.vstack([G.T, h]), np.append(np.zeros(G.shape[1]), 1.0)
+        residual = E @ scipy.optimize.nnls(E, f)[0] - f
+        return -residual[:-1] / residual[-1]
 
 
 @dataclass

@@ -6,6 +6,8 @@ both be right. Such sentences (there are hardly any) are left out of both; ties 
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -27,37 +29,42 @@ TYING = np.array([[0, 1, 1], [2, 0, 0], [1, 1, 0]])
 PARTS = np.array([[0.0, 0.3, 1.7], [2.5, 0.0, 0.0], [0.25, 1.0, 0.0]])
 
 
-def close(ours, theirs, what, tolerance=1e-9):
-    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance / 100, err_msg=what)
+def close(ours, theirs, what, tolerance, size=0.01):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    limits = {"rtol": tolerance, "atol": tolerance * size}
+    if ours.shape != theirs.shape or not np.all(
+        np.abs(ours - theirs) <= limits["atol"] + tolerance * np.abs(theirs)
+    ):
+        np.testing.assert_allclose(ours, theirs, err_msg=what, **limits)  # slow; says where
 
 
 def same(ours, twin, tolerance=1e-9):
+    found, expected = ours.statistics, twin.statistics
     for name in COUNTS:
-        assert getattr(ours.statistics, name) == getattr(twin.statistics, name), name
-    for name in FIELDS:
-        close(getattr(ours.statistics, name), getattr(twin.statistics, name), name, tolerance)
+        assert getattr(found, name) == getattr(expected, name), name
+    found, expected = ([getattr(s, name) for name in FIELDS] for s in (found, expected))
+    close(found, expected, str(FIELDS), tolerance)
     if twin.statistics.rounds:
-        size = np.abs(twin.w).max()
-        expected = twin.average_w if twin.average else twin.w
-        np.testing.assert_allclose(ours.w, expected, rtol=tolerance, atol=tolerance * size, err_msg="w")
+        close(ours.w, twin.average_w if twin.average else twin.w, "w", tolerance, np.abs(twin.w).max())
 
 
 def same_predictions(ours, twin, x, tolerance=1e-9):
-    """Of the average, if there is one. True if the best sequence of x was not the only one."""
+    """Of the average, if there is one. True if the best sequence of x was not the only one, and had to be found.
+
+    The average is alpha v + u, and rounding may decide wherever it ties: then any of the best will do.
+    """
     w = twin.average_w if twin.average else twin.w
     z = twin.predict(x, w)
     best = twin.score(x, z, w)
-    size = np.abs(w).max() * (1 + np.abs(x).sum())
-    np.testing.assert_allclose(ours.score(x), best, rtol=tolerance, atol=tolerance * size)
-    np.testing.assert_allclose(ours.score(x, z), best, rtol=tolerance, atol=tolerance * size)
-    other = z[1:] + z[:1]
-    np.testing.assert_allclose(
-        ours.score(x, other), twin.score(x, other, w), rtol=tolerance, atol=tolerance * size
-    )
-    if not twin.rounding_decides(x, w=w, near=max(tolerance, 1e-9)):
-        assert ours.predict(x) == z
-        return len(tied(twin.all_values(x, None, w)[0])) > 1
-    return False
+    other, size = z[1:] + z[:1], np.abs(twin.w).max() * (1 + np.abs(x).sum())
+    found = [ours.score(x), ours.score(x, z), ours.score(x, other)]
+    close(found, [best, best, twin.score(x, other, w)], "scores", tolerance, size)
+    ties = len(tied(twin.all_values(x, None, w)[0], max(tolerance, 1e-9))) > 1
+    if ties and (twin.average or twin.rounding_decides(x, w=w, near=max(tolerance, 1e-9))):
+        assert twin.score(x, ours.predict(x), w) >= best - tolerance * (abs(best) + size)
+        return False
+    assert ours.predict(x) == z
+    return ties
 
 
 def play(ours, twin, stream, tolerance=1e-9):
@@ -112,23 +119,26 @@ def block_cost(y, z):
     )
 
 
+COSTS = [
+    ("prediction", "parts", PARTS),
+    ("prediction", "blocks", block_cost),
+    ("prediction", "thrice", 3 * PARTS),
+    ("max", "twice", 2 * WHOLE),
+    ("max-additive", "parts", PARTS),
+    ("max-additive", "whole", WHOLE),
+]
+
+
 @pytest.mark.parametrize("geometry", GEOMETRIES[:2], ids=NAMES[:2])
-@pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
 @pytest.mark.parametrize(
-    ("selection", "cost"),
+    ("selection", "cost", "step"),
     [
-        ("prediction", PARTS),
-        ("prediction", block_cost),
-        ("prediction", 3 * PARTS),
-        ("max", 2 * WHOLE),
-        ("max-additive", PARTS),
-        ("max-additive", WHOLE),
+        pytest.param(selection, cost, step, id=f"{selection} {name} {step}")
+        for selection, name, cost in COSTS
+        for step in STEPS_OF[selection]
     ],
-    ids=["parts", "blocks", "thrice", "max", "additive parts", "additive"],
 )
 def test_costs(selection, cost, step, geometry):
-    if step == "perceptron" and selection != "prediction":
-        pytest.skip("the perceptron is prediction-based")
     options = {"selection": selection, "cost": cost, "step": step, "C": 0.3, **geometry}
     ours, twin = learners("dicts", **options)
     play(ours, twin, events(np.random.default_rng(61), 40, K, D, weighted=True))
@@ -145,7 +155,7 @@ def test_a_cost_by_the_names_of_the_tags(selection):
 
 
 @pytest.mark.parametrize("container", ["dicts", "csr"])
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
+@pytest.mark.parametrize("geometry", GEOMETRIES[:2], ids=NAMES[:2])
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
 def test_single_precision(selection, step, geometry, container):
     options = {"selection": selection, "step": step, "C": 0.4, "average": container == "csr", **geometry}
@@ -194,26 +204,36 @@ def test_exact_ties(selection, cost, container):
     assert contested >= 6
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
-@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
-def test_a_direction_that_cancels_is_no_step(step, geometry):
+def alike(values, step, **geometry):
     """0 1 1 0 0 0 and 0 0 0 1 1 0 have the same transitions. With the same sums of features Phi is the same."""
     end = [1.0, 0.0]
-    for values in ([1, 2, 3, 0], [0.1, 0.2, 0.3, 0.0]):  # 0.1 + 0.2 - 0.3 is not 0, but almost
-        x = np.array([end, *([0, value] for value in values), end])
-        ours, twin = learners("dense", 2, 2, selection="max", step=step, **geometry)
-        for learner in (ours, twin):
-            learner.learn([end], (0,))
-        before = ours.w
-        assert before.any()
-        y = (0, 1, 1, 0, 0, 0)
-        assert twin.competitor(x, y) == (0, 0, 0, 1, 1, 0)
-        for learner in (ours, twin):
-            learner.learn(x, y)
-        assert np.array_equal(ours.w, before)
-        assert ours.statistics.loss == pytest.approx(1.0 + 2.0)
-        assert ours.statistics.updates == 1
-        same(ours, twin)
+    x, y = np.array([end, *([0, value] for value in values), end]), (0, 1, 1, 0, 0, 0)
+    ours, twin = learners("dense", 2, 2, selection="max", step=step, **geometry)
+    for learner in (ours, twin):
+        learner.learn([end], (0,))
+    before = ours.w
+    assert before.any()
+    assert twin.competitor(x, y) == (0, 0, 0, 1, 1, 0)
+    for learner in (ours, twin):
+        learner.learn(x, y)
+    np.testing.assert_array_equal(ours.w, before)
+    assert ours.statistics.loss == pytest.approx(1.0 + 2.0)
+    assert ours.statistics.updates == 1
+    same(ours, twin)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
+@pytest.mark.parametrize("values", [(1, 2, 3, 0), (0.1, 0.7, 0.7, 0.1), (0.1, 0.2, 0.1 + 0.2, 0)], ids=str)
+def test_a_direction_that_cancels_is_no_step(values, step, geometry):
+    alike(values, step, **geometry)
+
+
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
+@pytest.mark.parametrize("values", [(0.1, 0.2, 0.3, 0), (0.7, 0.1, 0.6, 0.2)], ids=str)
+def test_what_rounding_leaves_is_no_direction(values, step):
+    """0.1 + 0.2 - 0.3 is 6e-17: along it PA would go 1e16 far."""
+    alike(values, step)
 
 
 # --- other shapes --------------------------------------------------------------------------------------------
@@ -240,7 +260,10 @@ def test_long_sentences(selection, step, cost, geometry):
 @pytest.mark.parametrize("labels", [1, 2, 6])
 @pytest.mark.parametrize("selection", STEPS_OF)
 def test_other_numbers_of_tags(selection, labels):
+    """(A single one cannot be given as `classes`.)"""
     ours, twin = learners("dicts", labels, selection=selection, average=True)
+    if labels == 1:
+        ours = Ours(None, D, "dicts", selection=selection, average=True)
     for x, y, weight in events(np.random.default_rng(65), 25, labels, D, weighted=True, longest=3):
         ours.learn(x, y, weight)
         twin.learn(x, y, weight)
@@ -274,7 +297,7 @@ def test_tags_and_features_that_come_with_the_stream(selection, step, geometry, 
             assert list(ours.learner.classes_) == [TAGS[k] for k in order]
             same(ours, twin)
             w = twin.average_w if twin.average else twin.w
-            if not twin.rounding_decides(x, w=w):
+            if len(tied(twin.all_values(x, None, w)[0])) == 1:
                 assert ours.predict(x) == tuple(order[k] for k in twin.predict(x, w))
     assert len(order) == 5
     assert order != sorted(order)
@@ -291,7 +314,7 @@ def corpus(kind="real", seed=67, count=24):
     return [x for x, _, _ in found], [y for _, y, _ in found], [weight for _, _, weight in found]
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("container", ["lists", "csr"])
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
 def test_many_are_one_after_the_other(selection, step, geometry, container):
@@ -304,7 +327,7 @@ def test_many_are_one_after_the_other(selection, step, geometry, container):
     sentences = [in_container(x, container) for x in X]
     for part in (slice(0, 7), slice(7, 8), slice(8, None)):
         many.learner.learn_many(sentences[part], [tags(truth) for truth in y[part]], weights[part])
-    assert list(one.learner.classes_) == list(many.learner.classes_)
+    assert list(one.learner.classes_) == list(many.learner.classes_) == tags([2, 1, 0])
     assert np.array_equal(one.w, many.w)
     for name in (*COUNTS, *FIELDS):
         assert getattr(one.statistics, name) == getattr(many.statistics, name), name
@@ -359,6 +382,35 @@ def test_fit_and_partial_fit(selection, step, container):
     assert 0 < np.mean(right) < 1
 
 
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
+@pytest.mark.parametrize(("selection", "step"), PAIRS)
+def test_structured_output_with_the_features_of_sequences(selection, step, geometry):
+    """PAStructured, with functions that look at all sequences, is the same learner."""
+    options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, **geometry}
+    twin, search = Sequences(K, D, **options), Sequences(K, D, **options)
+
+    def competitor(w, x, y):
+        search.w = np.array(w)
+        return search.competitor(x, y)
+
+    more = {} if selection == "prediction" else {"loss_augmented_argmax": competitor}
+    ours = hinge.PAStructured(
+        twin.features,
+        lambda w, x: search.predict(x, np.array(w)),
+        twin.cost,
+        **more,
+        **options,
+        average=False,
+    )
+    for x, y, weight in events(np.random.default_rng(69), 40, K, D, weighted=True, noise=0.4):
+        if not twin.rounding_decides(x, y):
+            ours.learn_one(x, y, weight)
+            twin.learn(x, y, weight)
+            if twin.statistics.rounds:
+                same(SimpleNamespace(w=np.ravel(ours.coef_), statistics=ours.stats_), twin)
+    assert twin.statistics.updates > 8
+
+
 def test_tokens_of_words_numbers_and_truths():
     """{"word": "dog"} is the feature "word=dog" with the value 1; True is 1 and False is 0."""
     tokens = [
@@ -407,8 +459,6 @@ def test_what_is_refused():
     refuses(learner, x, ["A", "C"])
     with pytest.raises(ValueError):
         hinge.PASequence(classes=["A", "B"]).learn_one([], [])
-    with pytest.raises(ValueError):
-        learner.predict_one([])
     with pytest.raises(ValueError):
         hinge.PASequence().partial_fit([x], [["A", "B"]])
     fixed = hinge.PASequence().partial_fit([x], [["A", "B"]], classes=["A", "B"])
