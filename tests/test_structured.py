@@ -304,7 +304,8 @@ def test_weights_by_name(options):
     seen = []
 
     def joint_features(x, y):
-        return {"bias": 1.0, "kind": y, 7: 2.0 * (y == "b"), "is": y == "a"}
+        more = {f"n{j}": 0.5 for j in range(8)} if y == "c" else {}
+        return {"bias": 1.0, "kind": y, 7: 2.0 * (y == "b"), "is": y == "a", **more}
 
     def argmax(w, x):
         seen.append([w["kind=a"], w.get("kind=b"), w["never"]])
@@ -332,6 +333,40 @@ def test_weights_by_name(options):
     if "hash_bits" not in options:
         assert set(model.named_weights()) == {"kind=a", "kind=b", 7, "is"}
     assert len(model.coef_) == (256 if "hash_bits" in options else 4)
+    views = []
+    model.learn_one(None, "c").learn_one(None, "c").set_params(
+        argmax=lambda w, x: views.append(w)
+    ).predict_one(None)
+    for name in (f"n{j}" for j in range(8)):  # hashed names have a sign
+        assert views[0][name] == pytest.approx(views[0].dot({name: 1.0})) != 0.0
+
+
+def test_an_indicator_and_a_number_of_the_same_name_add_up():
+    for features in ({"a": "b", "a=b": 2.0}, {"a=b": 2.0, "a": "b"}, {"a=b": 3.0}, {"a=b": np.float32(3)}):
+        model = PAStructured(lambda x, y, f=features: f if y else {}, lambda w, x: 0, lambda y, z: y != z)
+        assert model.learn_one(None, 1).named_weights() == {"a=b": pytest.approx(1 / 3)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_may_use_the_same_buffer_again(kind):
+    X, y, _ = stream(30)
+    problem, buffer = Outputs(kind), Outputs(kind).joint_features(np.zeros((1, 5)), 0)
+    if kind == "sparse":
+        buffer = scipy.sparse.csr_array((np.zeros(5), np.arange(5), [0, 5]), shape=(1, 5))
+
+    def joint_features(x, y):
+        if kind == "dict":
+            buffer.clear()
+            buffer.update(problem.joint_features(x, y))
+        elif kind == "array":
+            buffer[:] = x[y]
+        else:
+            buffer.data[:] = x[y]
+        return buffer
+
+    expected = problem.model().learn_many(X, y)
+    model = problem.model().set_params(joint_features=joint_features).learn_many(X, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
 
 
 def test_rounds_that_are_right_are_rounds():
@@ -613,8 +648,16 @@ class Oddities(Outputs):
 
 
 def malformed():
+    """A column that is not there."""
     row = scipy.sparse.csr_array(np.ones((1, 5)))
     row.indices[2] = 10**6
+    return row
+
+
+def shortened():
+    """Fewer values than columns."""
+    row = scipy.sparse.csr_array(np.ones((1, 5)))
+    row.data = row.data[:3]
     return row
 
 
@@ -638,6 +681,7 @@ BAD_FEATURES = {
     "complex row": (scipy.sparse.csr_array(np.ones((1, 5)) * 1j), "must return numbers"),
     "nan row": (scipy.sparse.csr_array([[0, 0, 0, NAN, 0]]), "value 3 is NaN"),
     "malformed row": (malformed, "cannot be read"),
+    "shortened row": (shortened, "cannot be read"),
     "nan dict": ({"f1": NAN}, "'f1' must be a finite number"),
     "large dict": ({"f1": 10**400}, "'f1' must be a finite number"),
     "list in a dict": ({"f1": [1]}, "'f1' must be a finite number"),

@@ -21,7 +21,7 @@ _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a 
 
 
 class Joint(NamedTuple):
-    """Phi(x, y): a dict of numbers; an array; or the columns of a sparse row, in order, and their values."""
+    """Phi(x, y): a dict of numbers; an array; or the columns of a sparse row, in any order, and their values."""
 
     kind: str
     values: Any
@@ -45,12 +45,15 @@ class Joint(NamedTuple):
             for name, value in other.values.items():
                 difference[name] = difference.get(name, 0.0) - value
             return Joint("dict", difference)
-        with np.errstate(over="ignore"):  # the core refuses what is not finite
-            if self.kind == "array":
+        if self.kind == "array":
+            with np.errstate(over="ignore"):  # the core refuses what is not finite
                 return Joint("array", self.values - other.values, self.width)
-            (columns, values), (others, theirs) = self.values, other.values
-            both = _in_order(np.concatenate([columns, others]), np.concatenate([values, -theirs]))
-            return Joint("sparse", both, self.width)
+        (columns, values), (others, theirs) = (
+            self.values,
+            other.values,
+        )  # the core adds up what is there twice
+        both = np.concatenate([columns, others]), np.concatenate([values, -theirs])
+        return Joint("sparse", both, self.width)
 
 
 class NamedWeights:
@@ -183,7 +186,7 @@ class StructuredLearner(Learner):
         if joint.kind == "dict":
             parts = explain.of_product(self._engine.look_up(joint.values, 0, self.averaged), None)
         else:
-            columns, values = joint.values if joint.kind == "sparse" else _in_order(None, joint.values)
+            columns, values = _stored(joint)
             weights = self.view(self.averaged)[columns]
             parts = [
                 Contribution(column, value, weight, value * weight)
@@ -274,7 +277,7 @@ def _named(given: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
-    """Its columns, in order, with their values; and its width. (Most of scipy's own ways take longer than a round.)"""
+    """Its columns with their values, and its width. (Most of scipy's own ways take longer than a round.)"""
     if len(given.shape) == 1:
         given = given.reshape((1, -1))
     if len(given.shape) != 2 or given.shape[0] != 1 or not given.shape[1]:
@@ -296,13 +299,14 @@ def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"joint_features returned a sparse row that cannot be read: {error}") from None
     _check_finite(values, columns)
-    return _in_order(columns, values), width
+    return (columns.astype(np.int64), values), width
 
 
-def _in_order(columns: Indices | None, values: Doubles) -> tuple[Indices, Doubles]:
-    """Columns in order, each once, and none of the value 0. (No columns given: all of them.)"""
-    if columns is not None:
-        columns, places = np.unique(columns, return_inverse=True)
-        values = np.asarray(np.bincount(places, values, minlength=len(columns)), dtype=np.float64)
-    stored = np.flatnonzero(values)
-    return (stored if columns is None else columns[stored].astype(np.int64)), values[stored]
+def _stored(joint: Joint) -> tuple[Indices, Doubles]:
+    """Columns in order, each once, and none of the value 0."""
+    if joint.kind == "array":
+        columns, values = np.arange(joint.width or 0), joint.values
+    else:
+        columns, places = np.unique(joint.values[0], return_inverse=True)
+        values = np.asarray(np.bincount(places, joint.values[1], len(columns)), dtype=np.float64)
+    return columns[values != 0], values[values != 0]
