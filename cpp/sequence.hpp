@@ -38,14 +38,14 @@ struct Places {
   std::size_t columns(std::size_t all) const { return (all - head()) / stride; }
 };
 
-// Phi(x, y) - Phi(x, y') in the making: what occurs in both cancels exactly.
+// Phi(x, y) - Phi(x, y') in the making: what occurs in both cancels, and leaves nothing for a step to be divided by.
 class Difference {
  public:
   void clear() { terms_.clear(); }
   void add(std::size_t place, double value) { terms_.push_back({static_cast<std::int64_t>(place), value}); }
 
-  // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first:
-  // where they are the same numbers, whatever their order was, nothing is left.
+  // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first; what
+  // rounding has left of a sum that cancels (0.1 + 0.2 - 0.3) is no direction.
   Instance ordered() {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) {
       return a.place != b.place ? a.place < b.place : std::abs(a.value) < std::abs(b.value);
@@ -57,7 +57,7 @@ class Difference {
       double added = 0, taken = 0;
       for (; i < terms_.size() && terms_[i].place == place; ++i)
         terms_[i].value > 0 ? added += terms_[i].value : taken -= terms_[i].value;
-      if (added == taken) continue;
+      if (std::abs(added - taken) <= rounding * (added + taken)) continue;
       places_.push_back(place);
       values_.push_back(added - taken);
     }
@@ -71,6 +71,7 @@ class Difference {
   }
 
  private:
+  static constexpr double rounding = 1e-12;
   struct Term {
     std::int64_t place;
     double value;
