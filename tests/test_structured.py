@@ -949,6 +949,9 @@ def test_rows_of_all_formats():
             lambda x, z, make=make: make(x[[z]]), Outputs("array").argmax, Outputs().cost
         ).learn_many(X, y)
         np.testing.assert_array_equal(model.coef_, expected.coef_)
+        explained = model.explain_one(X[0], 1)
+        assert sorted(part.feature for part in explained) == np.flatnonzero(X[0][1]).tolist()
+        assert sum(part.contribution for part in explained) == pytest.approx(model.score_one(X[0], 1))
 
 
 # ---- calls from within, and threads -----------------------------------------------------------------------------
