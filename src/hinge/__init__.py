@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from .regressor import PARegressor as PARegressor
     from .sequence import PASequence as PASequence
     from .statistics import Statistics as Statistics
+    from .streams.columns import read_columns as read_columns
+    from .streams.columns import read_examples as read_examples
     from .structured import PAStructured as PAStructured
+    from .templates import Templates as Templates
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _WHERE = {
     "Algorithm": "catalogue",
@@ -50,12 +53,15 @@ _WHERE = {
     "PASequence": "sequence",
     "PAStructured": "structured",
     "Statistics": "statistics",
+    "Templates": "templates",
     "algorithms": "catalogue",
     "load": "files",
     "make": "catalogue",
+    "read_columns": "streams.columns",
+    "read_examples": "streams.columns",
     "tree_cost": "costs",
 }
-_MODULES = ("bounds", "compat", "plots", "river", "streams")
+_MODULES = ("bounds", "compat", "plots", "river", "streams", "templates")
 
 __all__ = ["__version__", *_WHERE, "bounds"]
 

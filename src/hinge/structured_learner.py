@@ -17,6 +17,7 @@ from .labels import Indices
 from .learner import Contribution, Learner
 from .rows import Doubles, Rows, as_values, is_sparse
 
+_ROUNDING = 1e-12  # as in cpp/sequence.hpp
 _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a sparse row"}
 
 
@@ -40,20 +41,25 @@ class Joint(NamedTuple):
         return Rows(values, columns, np.array([0, len(columns)]), self.width)
 
     def minus(self, other: Joint) -> Joint:
+        """What rounding leaves of features that cancel (0.1 + 0.2 - 0.3) is no direction."""
         if self.kind == "dict":
             difference = dict(self.values)
             for name, value in other.values.items():
-                difference[name] = difference.get(name, 0.0) - value
+                mine = difference.pop(name, 0.0)
+                if abs(mine - value) > 2 * _ROUNDING * (abs(mine) / 2 + abs(value) / 2):
+                    difference[name] = mine - value
             return Joint("dict", difference)
-        if self.kind == "array":
-            with np.errstate(over="ignore"):  # the core refuses what is not finite
-                return Joint("array", self.values - other.values, self.width)
-        (columns, values), (others, theirs) = (
-            self.values,
-            other.values,
-        )  # the core adds up what is there twice
-        both = np.concatenate([columns, others]), np.concatenate([values, -theirs])
-        return Joint("sparse", both, self.width)
+        with np.errstate(over="ignore"):  # the core refuses what is not finite
+            if self.kind == "array":
+                columns, left = None, self.values - other.values
+                size = np.abs(self.values) / 2 + np.abs(other.values) / 2
+            else:
+                columns, left, size = _added_up(
+                    np.concatenate([self.values[0], other.values[0]]),
+                    np.concatenate([self.values[1], -other.values[1]]),
+                )
+            left[np.abs(left) <= 2 * _ROUNDING * size] = 0.0
+        return Joint(self.kind, left if columns is None else (columns, left), self.width)
 
 
 class NamedWeights:
@@ -307,6 +313,12 @@ def _stored(joint: Joint) -> tuple[Indices, Doubles]:
     if joint.kind == "array":
         columns, values = np.arange(joint.width or 0), joint.values
     else:
-        columns, places = np.unique(joint.values[0], return_inverse=True)
-        values = np.asarray(np.bincount(places, joint.values[1], len(columns)), dtype=np.float64)
+        columns, values, _ = _added_up(*joint.values)
     return columns[values != 0], values[values != 0]
+
+
+def _added_up(columns: Indices, values: Doubles) -> tuple[Indices, Doubles, Doubles]:
+    """Each column once, in order: the sum of its values, and half that of their sizes."""
+    each, places = np.unique(columns, return_inverse=True)
+    sums = [np.bincount(places, weights, len(each)) for weights in (values, np.abs(values) / 2)]
+    return each, np.asarray(sums[0], dtype=np.float64), np.asarray(sums[1], dtype=np.float64)
