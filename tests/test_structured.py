@@ -382,6 +382,17 @@ def test_rounds_that_are_right_are_rounds():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_rounding_leaves_is_no_direction(kind):
+    """A path that adds up the same numbers in another order; step='pa' would divide by the square of what is left."""
+    x = np.array([[0.1 + 0.2, 1.0, 0.0], [0.3, 1.0, 0.0], [0.3 * (1 + 1e-9), 1.0, 0.0]])
+    assert x[0, 0] != x[1, 0]
+    model = PAStructured(Outputs(kind).joint_features, lambda w, x: 0, lambda y, z: y != z, step="pa")
+    assert model.learn_one(x, 1).stats_.updates == 0
+    assert model.stats_.loss == 1.0
+    assert model.learn_one(x, 2).stats_.updates == 1  # small, but not by rounding
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_without_weight_nothing_is_even_looked_at(kind):
     X, y, _ = stream(10)
     model = Outputs(kind).model()
