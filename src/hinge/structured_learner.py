@@ -45,9 +45,9 @@ class Joint(NamedTuple):
         if self.kind == "dict":
             difference = dict(self.values)
             for name, value in other.values.items():
-                mine = difference.pop(name, 0.0)
-                if abs(mine - value) > 2 * _ROUNDING * (abs(mine) / 2 + abs(value) / 2):
-                    difference[name] = mine - value
+                mine = difference.get(name, 0.0)
+                cancels = abs(mine - value) <= 2 * _ROUNDING * (abs(mine) / 2 + abs(value) / 2)
+                difference[name] = 0.0 if cancels else mine - value
             return Joint("dict", difference)
         with np.errstate(over="ignore"):  # the core refuses what is not finite
             if self.kind == "array":
