@@ -43,6 +43,13 @@ COST = np.array(
 # ---- a problem: x has the features of each of its outputs, which are 0, 1, 2, ... -----------------------------------
 
 
+def named(value):
+    """A case by its options, without the addresses of functions, which differ between the workers."""
+    if isinstance(value, dict):
+        return ",".join(f"{k}={'function' if callable(v) else v}" for k, v in value.items())
+    return str(value)
+
+
 class Outputs:
     """The functions of the problem; instances can be pickled."""
 
@@ -906,7 +913,7 @@ SEARCH = {"loss_augmented_argmax": lambda w, x, y: 0}
         ({"dtype": "int"}, "dtype must be"),
         ({"hash_bits": 40}, "hash_bits must be"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_options_that_make_no_sense(options, match):
     model = PAStructured(**{**FUNCTIONS, **options})

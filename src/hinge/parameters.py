@@ -212,7 +212,7 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.real(0),
             "geometry='mahalanobis': the most bytes that the covariance may take (4 n^2 for n features); input that "
             "would need more is refused.",
-            _SHAPED,
+            tuple(task for task in _SHAPED if task != "sequence"),
         ),
         Parameter(
             "eta",

@@ -85,6 +85,7 @@ CONSTRUCTORS = [
     (hinge.PAOneClass, "uniclass", parameters.PARAMETERS),
     (hinge.PAMultilabel, "multilabel", parameters.PARAMETERS),
     (hinge.PAOrdinal, "ordinal", parameters.PARAMETERS),
+    (hinge.PASequence, "sequence", parameters.PARAMETERS),
     (
         hinge.river.PAClassifier,
         "classification",
@@ -97,7 +98,13 @@ CONSTRUCTORS = [
         [*RIVER, "margin", "selection", "beta", "threshold", "max_labels", "eta"],
     ),
 ]
-OTHER_DEFAULTS = {(hinge.PAOrdinal, "selection"): "simproj"}
+OTHER_DEFAULTS = {
+    (hinge.PAOrdinal, "selection"): "simproj",
+    (hinge.PASequence, "selection"): "prediction",
+    (hinge.PASequence, "average"): True,
+    (hinge.PASequence, "max_iter"): 10,
+    (hinge.PASequence, "tol"): None,
+}
 TASKS = [
     task for task in parameters.TASKS if task != "prototype"
 ]  # which has no learner of its own: PARanker
@@ -131,7 +138,7 @@ def test_every_parameter_is_whole():
         assert parameter.name == name
         assert parameter.accepts(parameter.default), name
         assert parameter.help.endswith("."), name
-        assert set(parameter.tasks) <= set(parameters.TASKS), name
+        assert set(parameter.tasks) <= set(parameters.ALL_TASKS), name
         assert f"{name} : " in parameters.describe([name])
     assert set(parameters.OF_LEARNER) <= set(parameters.PARAMETERS)
 
