@@ -432,21 +432,6 @@ for tags in (["A", "B"], ["B", "B"], ["B", "A"]):
     except ValueError as error:
         assert "overflow" in str(error)
 """
-OPEN = """
-import copy
-from hinge import PASequence, model_file
-from hinge.sequence_learner import SequenceLearner
-model = PASequence(classes=["A", "B"], cost=[[0, 1], [1, 0]], average=False).learn_one([["a"], ["b"]], ["A", "B"])
-header, tensors = model._learner.to_parts()
-header["closed"] = False
-try:
-    learner = SequenceLearner.from_bytes(model_file.to_bytes(header, tensors))
-    for k in range(3000):
-        learner.learn_one([["a"], ["b"]], [f"T{k % 200}", "A"])
-    assert learner.statistics.cost < 1e6, learner.statistics  # what lies behind the costs was read
-except ValueError:
-    pass
-"""
 
 
 @bug("worst_path: if every path scores -inf it walks back from a state that there is not, out of bounds")

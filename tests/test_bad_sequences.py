@@ -17,6 +17,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
 
 from hinge import PASequence
 from hinge._core import SequenceEngine
@@ -1252,3 +1253,59 @@ def test_anything_is_fitted_or_refused(batch, weights):
             return
     again = SequenceLearner.from_bytes(state(model))
     assert again.labels.known == model.classes_
+
+
+OF_ARRAYS = {str(options): of_arrays(options) for options in OPTIONS if "hash_bits" not in options}
+views = st.sampled_from(
+    [
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[::-1],
+        lambda a: a[..., ::-2],
+        lambda a: a[1:],
+        np.asfortranarray,
+    ]
+)
+dtypes = st.one_of(
+    arrays_of.scalar_dtypes(),
+    arrays_of.unicode_string_dtypes(max_len=2),
+    arrays_of.nested_dtypes(max_itemsize=64),
+)
+arrays = st.one_of(
+    arrays_of.arrays(
+        st.sampled_from([np.float64, np.float32, np.int8]), st.tuples(st.integers(0, 4), st.integers(0, 5))
+    ),
+    arrays_of.arrays(dtypes, arrays_of.array_shapes(min_dims=0, max_side=3)),
+)
+ints = st.one_of(st.integers(-2, 6), st.sampled_from([2**31, -(2**31), 2**62]))
+matrices = st.builds(
+    csr,
+    st.lists(st.floats(), max_size=5).map(np.array),
+    st.lists(ints, max_size=5).map(lambda v: np.array(v, dtype=np.int64)),
+    st.lists(ints, max_size=5).map(lambda v: np.array(v, dtype=np.int64)),
+    st.tuples(st.integers(0, 3), st.integers(0, 6)),
+)
+
+
+@pytest.mark.parametrize("what", OF_ARRAYS)
+@anything
+@given(x=st.one_of(st.builds(lambda view, a: view(a) if a.ndim else a, views, arrays), matrices), length=ints)
+def test_any_array_is_learned_or_refused(what, x, length):
+    learner = SequenceLearner.from_bytes(state(OF_ARRAYS[what]))
+    before = learner.to_bytes()
+    length = (
+        length if 0 <= length < 7 else len(x.indptr) - 1 if hasattr(x, "indptr") else len(np.atleast_1d(x))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            assert len(learner.predict_one(x)) in (len(getattr(x, "indptr", ())) - 1, x.shape[0])
+        except (ValueError, TypeError):
+            assert learner.to_bytes() == before
+        try:
+            learner.learn_many([np.ones((1, 3)), x], [["new"], ["A"] * length])
+        except (ValueError, TypeError):
+            assert learner.to_bytes() == before
+            return
+    again = SequenceLearner.from_bytes(learner.to_bytes())
+    assert again.predict_one(np.ones((2, 3))) == learner.predict_one(np.ones((2, 3)))

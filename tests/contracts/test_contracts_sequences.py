@@ -1273,6 +1273,38 @@ def test_an_interrupt_takes_the_whole_batch_back(options, way, handler):
     assert model.stats_.rounds == 4
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
+@pytest.mark.parametrize(
+    "new_tag",
+    [
+        False,
+        pytest.param(True, marks=bug("the tag is forgotten, but it was learned: nothing works any more")),
+    ],
+)
+def test_an_interrupt_while_a_long_sentence_is_learned(new_tag):
+    """It is answered when the sentence is learned: all of it, or nothing, and the model works."""
+    x, y = [["a"], ["b"], ["new"]] * 500, ["A", "B", "new" if new_tag else "A"] * 500
+    model = PASequence(selection="max", average=False).learn_one([["a"], ["b"]], ["A", "B"])
+    before = state(model)
+    whole = copy.deepcopy(model).learn_one(x, y)
+
+    def interrupt(_number, _frame):
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)  # of the time that it works
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_one(x, y)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, old)
+    assert len(model.classes_) == model._learner._engine.n_tags
+    assert state(model) in (before, state(whole))
+    assert model.predict([x[:2]])
+    SequenceLearner.from_bytes(state(model)).learn_one(x[:3], y[:3])
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
 def test_a_cost_that_raises_takes_the_batch_back(error):
     calls = []
