@@ -176,7 +176,7 @@ class SequenceLearner:
             value = given(*tags)
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 number = np.nan
             if not 0 <= number < np.inf:
                 raise ValueError(
