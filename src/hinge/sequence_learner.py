@@ -332,7 +332,11 @@ class SequenceLearner:
 
 def _sentences(X: Any) -> list[Any]:
     """A list of sentences as the core reads them: lists of tokens, or float arrays."""
-    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
+    if (
+        isinstance(X, (str, bytes, Mapping, set, frozenset))
+        or not hasattr(X, "__len__")
+        or not hasattr(X, "__iter__")
+    ):
         raise ValueError(f"X must be a list of sentences, not {type(X).__name__}")
     sentences = list(X)
     for row, sentence in enumerate(sentences):
