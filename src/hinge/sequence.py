@@ -149,7 +149,7 @@ class PASequence(StreamEstimator):
             return {}
         tags: set[Any] = set()
         for its in y:
-            if isinstance(its, (list, tuple, np.ndarray)):
+            if hasattr(its, "__len__") and not isinstance(its, (str, bytes, dict)):
                 tags.update(np.asarray(its).tolist() if isinstance(its, np.ndarray) else its)
         if isinstance(self.cost, dict):
             tags.update(self.cost, *self.cost.values())
