@@ -805,7 +805,6 @@ def test_labels_of_any_kind(tmp_path):
         assert set(fitted.classes_) == set(tags)
 
 
-@bug("fit looks for tags in lists, tuples and arrays only, then refuses them as unknown")
 def test_tags_in_a_series():
     pandas = pytest.importorskip("pandas")
     X, y = [[["a"], ["b"]]], [pandas.Series(["A", "B"])]
