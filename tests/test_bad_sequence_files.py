@@ -434,22 +434,38 @@ for tags in (["A", "B"], ["B", "B"], ["B", "A"]):
 """
 
 
+OPEN = """
+from hinge import PASequence, model_file
+from hinge.sequence_learner import SequenceLearner
+model = PASequence(classes=["A", "B"], cost=[[0, 1], [1, 0]], average=False).learn_one([["a"], ["b"]], ["A", "B"])
+header, tensors = model._learner.to_parts()
+header["closed"] = False
+data = model_file.to_bytes(header, tensors)
+try:
+    learner = SequenceLearner.from_bytes(data)
+    learner.learn_one([["a"]], ["new"])
+except ValueError:
+    pass
+else:
+    raise AssertionError("a tag that has no costs was learned")
+"""
+
+
+def works(code):
+    """In a process of its own, which may die of it."""
+    result = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr.decode()[-2000:]
+
+
 @bug("worst_path: if every path scores -inf it walks back from a state that there is not, out of bounds")
 def test_an_exact_search_where_nothing_is_finite():
-    result = subprocess.run([sys.executable, "-c", EXACT], timeout=120, capture_output=True, check=False)
-    assert result.returncode == 0, result.stderr
+    works(EXACT)
 
 
 @bug("a matrix of costs whose file says that tags are open: costs are read out of bounds")
-def test_a_matrix_of_costs_that_is_open(tmp_path):
+def test_a_matrix_of_costs_that_is_open():
     """Such a file is refused, or its tags are closed all the same."""
-    data = changed(small("matrix"), header_with("closed", value=False))
-    try:
-        learner = SequenceLearner.from_bytes(data)
-    except ModelFileError:
-        return
-    with pytest.raises(ValueError, match="not one of the classes"):
-        learner.learn_one([["a"]], ["new"])
+    works(OPEN)
 
 
 @pytest.mark.parametrize("kind", ["diagonal", "matrix", "hashed"])

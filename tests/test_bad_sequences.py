@@ -376,6 +376,15 @@ def test_names_and_arrays_do_not_mix():
         message = r"arrays cannot be hashed \(hash_bits\)"
         refused(hashed, f"^{message}", lambda x=x: hashed.learn_one(x, ["A"]))
         refused(hashed, f"^{message}", lambda x=x: hashed.predict_one(x))
+        fresh, message = empty({}), "sentence 1: the features of this model have names"
+        refused(fresh, f"^{message}", lambda x=x: fresh.learn_many([[["a"]], x], [["A"], ["B"]]))
+
+
+@bug("explain_one (with tags) takes an array for dicts of numbers, where all others refuse it")
+@pytest.mark.parametrize("options", [{}, {"hash_bits": 8}], ids=str)
+def test_arrays_are_not_explained_where_they_are_not_scored(options):
+    model = trained(options)
+    refused(model, "give lists or dicts", lambda: model.explain_one(np.ones((1, 3)), ["A"]))
 
 
 @bug("names from dicts may be numbers in any order: an array's column j is then not the feature j")
