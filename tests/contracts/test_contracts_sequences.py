@@ -1230,13 +1230,21 @@ def test_a_value_that_learns_while_another_thread_waits():
 
 
 @pytest.fixture
-def handler():
-    """Sets what SIGINT does, for one test."""
-    if threading.current_thread() is not threading.main_thread():
+def timer():
+    """Calls a function now and then while this process works, and Ctrl-C is what it usually is; for one test."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         pytest.skip("signals come to the main thread only")
-    before = signal.getsignal(signal.SIGINT)
-    yield lambda function: signal.signal(signal.SIGINT, function)
-    signal.signal(signal.SIGINT, before)
+    old = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGVTALRM)]
+
+    def start(function):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGVTALRM, function)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.005, 0.005)
+
+    yield start
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    for number, function in old:
+        signal.signal(number, function)
 
 
 @pytest.mark.parametrize(
@@ -1249,7 +1257,7 @@ def handler():
     ids=str,
 )
 @pytest.mark.parametrize("way", ["learn_many", "fit"])
-def test_an_interrupt_takes_the_whole_batch_back(options, way, handler):
+def test_an_interrupt_takes_the_whole_batch_back(options, way, timer):
     """Tags, names and rounds."""
     model = PASequence(step="pa2", C=1e-6, **options)  # every round is an update
     x, y = [["a"], ["b"], ["c"]] * 3, ["A", "B", "C"] * 3
@@ -1257,33 +1265,24 @@ def test_an_interrupt_takes_the_whole_batch_back(options, way, handler):
     before = state(model)
     count = 40_000
     X, Y = [[["new"]], *[x] * count], [["D"], *[y] * count]
-    busy, stop = [], threading.Event()
+    busy = []
 
-    def interrupt(_number, _frame):
+    def press(_number, _frame):
         if busy:
             return
         if way == "fit":
             busy.append("it is another learner that learns")
-            raise KeyboardInterrupt
-        try:
-            model.predict_one(x)
-        except RuntimeError as error:  # now it is in the middle of the batch
-            busy.append(str(error))
-            raise KeyboardInterrupt from None
-
-    def press():
-        while not stop.wait(0.005):
+        else:
+            try:
+                model.predict_one(x)
+            except RuntimeError as error:  # now it is in the middle of the batch
+                busy.append(str(error))
+        if busy:
             signal.raise_signal(signal.SIGINT)
 
-    handler(interrupt)
-    presser = threading.Thread(target=press)
-    presser.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            getattr(model, way)(X, Y)
-    finally:
-        stop.set()
-        presser.join()
+    timer(press)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, way)(X, Y)
     assert busy
     assert state(model) == before
     assert model.classes_ == ["A", "B", "C"]
@@ -1292,7 +1291,6 @@ def test_an_interrupt_takes_the_whole_batch_back(options, way, handler):
     assert model.stats_.rounds == 4
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
 @pytest.mark.parametrize(
     "new_tag",
     [
@@ -1300,24 +1298,20 @@ def test_an_interrupt_takes_the_whole_batch_back(options, way, handler):
         pytest.param(True, marks=bug("the tag is forgotten, but it was learned: nothing works any more")),
     ],
 )
-def test_an_interrupt_while_a_long_sentence_is_learned(new_tag):
+def test_an_interrupt_while_a_long_sentence_is_learned(new_tag, timer):
     """It is answered when the sentence is learned: all of it, or nothing, and the model works."""
     x, y = [["a"], ["b"], ["new"]] * 500, ["A", "B", "new" if new_tag else "A"] * 500
     model = PASequence(selection="max", average=False).learn_one([["a"], ["b"]], ["A", "B"])
     before = state(model)
     whole = copy.deepcopy(model).learn_one(x, y)
 
-    def interrupt(_number, _frame):
+    def press(_number, _frame):
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         raise KeyboardInterrupt
 
-    old = signal.signal(signal.SIGVTALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)  # of the time that it works
-        with pytest.raises(KeyboardInterrupt):
-            model.learn_one(x, y)
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, old)
+    timer(press)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(x, y)
     assert len(model.classes_) == model._learner._engine.n_tags
     assert state(model) in (before, state(whole))
     assert model.predict([x[:2]])
