@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge.streams import columns as module
+from hinge.streams import files
 from hinge.streams.columns import ColumnError, Sentence, examples, read_columns, read_examples
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
@@ -193,7 +193,7 @@ def test_zstandard(tmp_path):
     """With a library if there is one; it must be known how to get one if there is none."""
     path = tmp_path / "train.zst"
     try:
-        library = module._zstandard("")
+        library = files._zstandard("")
     except ImportError:
         path.write_bytes(b"whatever")
         with pytest.raises(ImportError, match=r"train\.zst needs Python 3\.14 or the package backports"):
@@ -217,7 +217,7 @@ def test_what_was_opened_is_closed(tmp_path, monkeypatch):
         opened.append(open(*arguments))  # noqa: SIM115
         return opened[-1]
 
-    monkeypatch.setattr(module, "open", watched, raising=False)
+    monkeypatch.setattr(files, "open", watched, raising=False)
     for ending, pack in {"": bytes, **PACK}.items():
         path = written(tmp_path, pack(TEXT.encode()), f"train{ending}")
         list(read_columns(path))

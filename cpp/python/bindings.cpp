@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "engine.hpp"
+#include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "sequence_state.hpp"
 
@@ -203,6 +204,15 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_columns", &SequenceEngine::n_columns)
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
+
+  using Svmlight = TextReader<SvmlightReader>;
+  nb::class_<Svmlight>(m, "SvmlightReader")
+      .def(nb::init<std::size_t, std::size_t, std::size_t, bool>(), nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "skip"_a)
+      .def("read", &Svmlight::read, "data"_a)
+      .def("finish", &Svmlight::finish)
+      .def_prop_ro("lines", &Svmlight::lines)
+      .def_prop_ro("skipped", &Svmlight::skipped)
+      .def_prop_ro("bad_lines", &Svmlight::bad_lines);
 
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

@@ -6,20 +6,17 @@ that names the file and the line, never a guess.
 
 from __future__ import annotations
 
-import bz2
 import gc
-import gzip
-import importlib
 import io
-import lzma
 import os
 import sys
-import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, TypeAlias, cast
+
+from .files import SourceError, damage, name_of, open_bytes
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
 
@@ -38,15 +35,8 @@ class Sentence:
 Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # of each token, as strings
 
 
-class ColumnError(ValueError):
+class ColumnError(SourceError):
     """A column file is not as it should be: `source`, `line` (from 1) and `reason` say where and why."""
-
-    def __init__(self, source: str, line: int, reason: str) -> None:
-        super().__init__(source, line, reason)
-        self.source, self.line, self.reason = source, line, reason
-
-    def __str__(self) -> str:
-        return f"{self.source}:{self.line}: {self.reason}"
 
 
 def read_columns(
@@ -106,9 +96,7 @@ def read_columns(
         raise ValueError(f"encoding must be the name of one, like 'utf-8', not {encoding!r}") from None
     lines = _lines(source, encoding, by_bytes, max_line)
     passed_over = "#" if comments else None
-    return _sentences(
-        lines, _name_of(source), names, optional, separator, passed_over, docstart, max_sentence
-    )
+    return _sentences(lines, name_of(source), names, optional, separator, passed_over, docstart, max_sentence)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
@@ -254,7 +242,7 @@ def read_examples(
 
 def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Generator[str, None, None]:
     """Lines without their ends, decoded and checked."""
-    name, number = _name_of(source), 1
+    name, number = name_of(source), 1
     with ExitStack() as stack:
         try:
             for line in _pieces(_opened(source, encoding, by_bytes, stack), max_line + 3):
@@ -277,7 +265,7 @@ def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Gene
                 number += 1
         except UnicodeError as error:
             raise ColumnError(name, number, f"not {encoding}: {_what(error)}") from None
-        except _damage() as error:
+        except damage() as error:
             raise ColumnError(name, number, f"the compressed file is damaged or cut off: {error}") from None
         except OSError as error:
             if error.errno is not None:  # the disk, the network, ...
@@ -307,59 +295,16 @@ def _what(error: UnicodeError) -> str:
 # ---- files ------------------------------------------------------------------------------------------------------
 
 
-def _name_of(source: Source) -> str:
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        return "<stdin>" if path == "-" else path
-    name = getattr(source, "name", None)
-    if isinstance(name, str):
-        return name
-    return "<file>" if isinstance(source, io.IOBase) else "<lines>"
-
-
 def _opened(
     source: Source, encoding: str, by_bytes: bool, stack: ExitStack
 ) -> Iterable[str] | Iterable[bytes]:
     """What gives lines. The stack closes what was opened here, and nothing else."""
     if not isinstance(source, (str, os.PathLike)):
         stream: Any = source
-    elif os.fspath(source) == "-":
-        stream = getattr(sys.stdin, "buffer", sys.stdin)
     else:
-        stream = _decompressed(os.fspath(source), stack)
+        stream = open_bytes(source, stack, ColumnError)
     if by_bytes or not isinstance(stream, (io.BufferedIOBase, io.RawIOBase)):
         return cast("Iterable[bytes]", stream)
     text = io.TextIOWrapper(cast("IO[bytes]", stream), encoding=encoding, newline="\n")  # UTF-16 and its like
     stack.callback(text.detach)
     return text
-
-
-def _decompressed(path: str, stack: ExitStack) -> io.BufferedIOBase:
-    file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack is the context)
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in (".gz", ".bz2", ".xz", ".zst"):
-        return file
-    if not file.peek(1):  # gzip would take it for an end
-        raise ColumnError(path, 1, "the compressed file is damaged or cut off: it is empty")
-    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
-    return io.BufferedReader(stack.enter_context(unpack(file)))
-
-
-def _damage() -> tuple[type[Exception], ...]:
-    """What decompression raises, besides OSError."""
-    zstandard = [sys.modules[name].ZstdError for name in _ZSTANDARD if name in sys.modules]
-    return (EOFError, zlib.error, lzma.LZMAError, *zstandard)
-
-
-_ZSTANDARD = ("compression.zstd", "backports.zstd")
-
-
-def _zstandard(path: str) -> Any:
-    for module in _ZSTANDARD:
-        try:
-            return importlib.import_module(module)
-        except ImportError:
-            continue
-    raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install backports.zstd, or unpack it"
-    )

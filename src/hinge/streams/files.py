@@ -1,0 +1,73 @@
+"""Files by their endings, plain or compressed, and what is wrong with them and where."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import sys
+import zlib
+from contextlib import ExitStack
+from typing import Any
+
+
+class SourceError(ValueError):
+    """Something in a file cannot be read: `source`, `line`, `column` (bytes, from 1; None: no matter) and `reason`."""
+
+    def __init__(self, source: str, line: int, reason: str, column: int | None = None) -> None:
+        where = f"{source}:{line}:" if column is None else f"{source}:{line}: {column}:"
+        super().__init__(f"{where} {reason}")
+        self.source, self.line, self.column, self.reason = source, line, column, reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.source, self.line, self.reason, self.column))
+
+
+def name_of(source: Any) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        path = str(os.fspath(source))
+        return "<stdin>" if path == "-" else path
+    name = getattr(source, "name", None)
+    if isinstance(name, str):
+        return name
+    return "<file>" if isinstance(source, io.IOBase) else "<lines>"
+
+
+def open_bytes(
+    source: str | os.PathLike[str], stack: ExitStack, error: type[SourceError] = SourceError
+) -> Any:
+    """The bytes of a file, unpacked; "-" is the standard input. The stack closes what was opened here."""
+    path = os.fspath(source)
+    if path == "-":
+        return getattr(sys.stdin, "buffer", sys.stdin)
+    file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack is the context)
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in (".gz", ".bz2", ".xz", ".zst"):
+        return file
+    if not file.peek(1):  # gzip would take it for an end
+        raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
+    return io.BufferedReader(stack.enter_context(unpack(file)))
+
+
+def damage() -> tuple[type[Exception], ...]:
+    """What decompression raises, besides OSError without a number."""
+    zstandard = [sys.modules[name].ZstdError for name in _ZSTANDARD if name in sys.modules]
+    return (EOFError, zlib.error, lzma.LZMAError, *zstandard)
+
+
+_ZSTANDARD = ("compression.zstd", "backports.zstd")
+
+
+def _zstandard(path: str) -> Any:
+    for module in _ZSTANDARD:
+        try:
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    raise ImportError(
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install backports.zstd, or unpack it"
+    )
