@@ -177,6 +177,7 @@ class Search {
         const double value = layer_[c * stride + b] + margin * std::sqrt(static_cast<double>(c));
         if (value > highest) highest = value, cost = c, tag = static_cast<Tag>(b);
       }
+    if (!std::isfinite(highest)) throw Refused("the score overflows float64");
     path.resize(length);
     for (std::size_t i = length; i-- > 0;) {
       path[i] = tag;
@@ -184,10 +185,12 @@ class Search {
       cost -= cost_of(costs, truth[i], tag);
       tag = before;
     }
+    if (back_.size() > largest_kept) back_ = {}, layer_ = {}, next_ = {};
   }
 
  private:
   static constexpr double lowest = -std::numeric_limits<double>::infinity();
+  static constexpr std::size_t largest_kept = std::size_t{1} << 22;  // of a long sentence's states, for the next one
   static constexpr std::size_t largest_search = std::size_t{1} << 28;  // states, of four bytes
 
   static std::size_t cost_of(const TagCosts& costs, Tag truth, std::size_t tag) {

@@ -85,7 +85,7 @@ class SequenceLearner {
  public:
   enum Selection : std::uint8_t { prediction_, max_, max_additive_ };
   // Of the predicted tags, given the true ones, if no matrix can tell it.
-  using Cost = std::function<double(const Tag* truth, const Tag* predicted, std::size_t length)>;
+  using Cost = std::function<double(std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length)>;
 
   explicit SequenceLearner(const Settings& s)
       : learner_(build(s)),
@@ -117,6 +117,7 @@ class SequenceLearner {
   }
   // So many tags from here on: new ones start at 0, those that are given up must never have moved.
   void widen(std::size_t tags) {
+    if (!costs_.matrix.empty() && tags > costs_.tags) throw Refused("the tags cannot change: there is a matrix of costs");
     if (tags > places_.stride) {
       const std::size_t group = single_ ? lane_group<float> : lane_group<double>;
       const std::size_t wanted = std::max(tags, places_.stride + places_.stride / 2);
@@ -148,7 +149,7 @@ class SequenceLearner {
       std::size_t since_poll = 0;
       for (std::size_t i = 0; i < batch.count; ++i) {
         row = batch.order == nullptr ? i : static_cast<std::size_t>(batch.order[i]);
-        since_poll += batch.sentences->length(row);
+        since_poll += work_of(batch.sentences->length(row));
         if (since_poll >= poll_every) poll(), since_poll = 0;
         if (batch.known != nullptr) tags_ = batch.known[row];
         round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
@@ -166,6 +167,10 @@ class SequenceLearner {
   }
 
   // ---- predicting ----
+
+  // How much a sentence of so many tokens is, in tokens with some ten tags.
+  std::size_t work_of(std::size_t length) const { return length * (1 + tags_ * tags_ / 256); }
+  static constexpr std::size_t poll_every = std::size_t{1} << 15;  // some milliseconds
 
   // What a search works with: one a thread.
   struct Work {
@@ -196,7 +201,6 @@ class SequenceLearner {
   const Learner& learner() const { return learner_; }
 
  private:
-  static constexpr std::size_t poll_every = std::size_t{1} << 15;  // tokens, some milliseconds
   static constexpr double largest_cost = 1 << 20;
 
   static Selection selection_named(const std::string& name) {
@@ -222,7 +226,8 @@ class SequenceLearner {
       if (truth[i] >= tags_) throw Refused("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
     fill(sentences, row, false, work_);
     double wanted = 0;
-    const Outcome predicted = search(truth, length, cost, wanted);
+    const Outcome predicted = search(row, truth, length, cost, wanted);
+    if (!std::isfinite(learner_.statistics.cost + predicted.cost)) throw Refused("the sum of the costs overflows float64");
     delta_.clear();
     add_path(sentences, row, truth, work_.competitor, 1);
     add_path(sentences, row, work_.competitor, truth, -1);
@@ -238,7 +243,7 @@ class SequenceLearner {
   };
 
   // The competitor, and the margin that is wanted between it and the truth.
-  Outcome search(const Tag* truth, std::size_t length, const Cost& given_cost, double& wanted) {
+  Outcome search(std::size_t row, const Tag* truth, std::size_t length, const Cost& given_cost, double& wanted) {
     Path& path = work_.path;
     Path& competitor = work_.competitor;
     const auto is_truth = [&](const Path& it) { return std::equal(it.begin(), it.end(), truth); };
@@ -253,7 +258,7 @@ class SequenceLearner {
     checked(work_.search.best_path(lattice, path));
     Outcome outcome{!is_truth(path), 0};
     if (outcome.mistake && given_cost)
-      outcome.cost = given_cost(truth, path.data(), length);
+      outcome.cost = given_cost(row, truth, path.data(), length);
     else if (outcome.mistake)
       outcome.cost = costs_.total(truth, path.data(), length);
     if (selection_ == prediction_) competitor = path;
@@ -341,8 +346,11 @@ class SequenceLearner {
       if (old.size() == 0) return fresh;
       fresh.resize(to.all(columns_));
       const auto rows = [&](std::size_t from_place, std::size_t to_place, std::size_t count) {
-        for (std::size_t row = 0; row < count; ++row)
-          std::copy_n(old.data() + from_place + row * from.stride, from.stride, fresh.data() + to_place + row * to.stride);
+        for (std::size_t row = 0; row < count; ++row) {
+          const auto* its = old.data() + from_place + row * from.stride;
+          if (std::all_of(its, its + from.stride, [](auto value) { return value == 0; })) continue;  // no page for it
+          std::copy_n(its, from.stride, fresh.data() + to_place + row * to.stride);
+        }
       };
       rows(0, 0, 1 + from.stride);
       rows(from.head(), to.head(), columns_);

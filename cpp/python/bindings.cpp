@@ -162,7 +162,7 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](SequenceEngine* self, const std::string& step, double C, double margin, const std::string& selection,
-             const std::optional<Doubles>& cost, std::size_t tags, bool single, std::int64_t average_from,
+             const std::optional<Doubles>& cost, nb::list labels, bool single, std::int64_t average_from,
              const std::string& geometry, double regularizer, double variance, bool drop, std::size_t hash_bits,
              std::size_t max_features) {
             Settings settings;
@@ -172,34 +172,36 @@ NB_MODULE(_core, m) {
             settings.margin = margin;
             settings.selection = selection;
             if (cost) settings.cost.assign(cost->data(), cost->data() + cost->size());
-            settings.labels = std::max<std::size_t>(1, tags);
+            settings.labels = std::max<std::size_t>(1, labels.size());
             settings.single = single;
             settings.average_from = average_from;
             settings.geometry = geometry;
             settings.regularizer = regularizer;
             settings.variance = variance;
             settings.drop = drop;
-            new (self) SequenceEngine(std::move(settings), tags, hash_bits, max_features);
+            new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features);
           },
-          nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "tags"_a, "single"_a,
+          nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "labels"_a, "single"_a,
           "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a, "hash_bits"_a, "max_features"_a)
-      .def("read", &SequenceEngine::read, "sentences"_a, "grow"_a)
+      .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())
-      .def("learn", &SequenceEngine::learn, "sentences"_a, "tags"_a, "known"_a.none() = nb::none(),
+      .def("learn", &SequenceEngine::learn, "sentences"_a, "tags"_a, "known"_a, "labels"_a,
            "weights"_a.none() = nb::none(), "cost"_a.none() = nb::none())
-      .def("tag", &SequenceEngine::tag, "sentences"_a, "labels"_a, "averaged"_a)
+      .def("tag", &SequenceEngine::tag, "sentences"_a, "averaged"_a)
       .def("score", &SequenceEngine::score, "sentences"_a, "tags"_a.none(), "averaged"_a)
       .def("transitions", &SequenceEngine::transitions, "averaged"_a)
       .def("emissions", &SequenceEngine::emissions, "averaged"_a)
       .def("look_up", &SequenceEngine::look_up, "token"_a, "averaged"_a)
       .def("change_rule", &SequenceEngine::change_rule, "step"_a, "C"_a, "margin"_a)
-      .def("set_tags", &SequenceEngine::set_tags, "tags"_a)
+      .def("set_labels", &SequenceEngine::set_labels, "labels"_a)
+      .def("labels", &SequenceEngine::labels)
+      .def("check_free", &SequenceEngine::check_free)
       .def("statistics", &SequenceEngine::statistics)
       .def("name_columns", &SequenceEngine::name_columns, "names"_a)
       .def("names", &SequenceEngine::names)
       .def("state", &SequenceEngine::state)
-      .def("restore", &SequenceEngine::restore, "places"_a, "v"_a, "u"_a.noconvert(), "t"_a.noconvert(),
+      .def("restore", &SequenceEngine::restore, "places"_a.noconvert(), "v"_a, "u"_a.noconvert(), "t"_a.noconvert(),
            "reals"_a.noconvert(), "counts"_a.noconvert())
       .def_prop_ro("n_columns", &SequenceEngine::n_columns)
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)

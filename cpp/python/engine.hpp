@@ -361,7 +361,7 @@ class Engine : public Guarded {
   void count_prediction(bool mistake, double cost) {
     const Writing writing(*this);
     learner_.statistics.mistakes += mistake;
-    learner_.statistics.cost += cost;
+    learner_.statistics.cost = std::min(std::numeric_limits<double>::max(), learner_.statistics.cost + cost);
   }
   nb::tuple statistics() {
     const SharedReading reading(*this);

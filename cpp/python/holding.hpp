@@ -13,6 +13,7 @@ namespace hinge {
 
 struct Guarded {
   std::shared_mutex mutex;
+  std::mutex turn;  // held by who waits for the mutex: readers that keep coming wait behind a writer
 };
 
 struct Held {
@@ -21,19 +22,26 @@ struct Held {
   static inline thread_local const Held* innermost = nullptr;
 };
 
+// Throws if this thread is within a call of the same engine.
+inline void check_free(const Guarded& engine) {
+  for (const Held* held = Held::innermost; held != nullptr; held = held->outer)
+    if (held->engine == &engine)
+      throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
+}
+
 // A call from within a call (from a signal handler, or from the __float__ of a value) is refused: it would wait for
 // itself.
 template <class Lock>
 class Holding {
  public:
   explicit Holding(Guarded& engine) : held_{&engine, Held::innermost} {
-    for (const Held* held = Held::innermost; held != nullptr; held = held->outer)
-      if (held->engine == &engine)
-        throw std::runtime_error("the learner is busy: it was called from within one of its own calls");
-    lock_ = Lock(engine.mutex, std::try_to_lock);
+    check_free(engine);
+    std::unique_lock turn(engine.turn, std::try_to_lock);
+    if (turn.owns_lock()) lock_ = Lock(engine.mutex, std::try_to_lock);
     if (!lock_.owns_lock()) {
       const nanobind::gil_scoped_release released;
-      lock_.lock();
+      if (!turn.owns_lock()) turn.lock();
+      lock_ = Lock(engine.mutex);
     }
     Held::innermost = &held_;
   }

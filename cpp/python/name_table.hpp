@@ -78,7 +78,10 @@ class NameTable {
     std::size_t column = 0;
   };
 
-  std::size_t place(Py_hash_t hash) const { return static_cast<std::size_t>(hash) & mask_; }
+  // The hash of an int is the int: multiples of a power of two would all begin at the same place.
+  std::size_t place(Py_hash_t hash) const {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(hash) * 0x9E3779B97F4A7C15u >> 20) & mask_;
+  }
   void put(const Slot& slot) {
     std::size_t i = place(slot.hash);
     while (slots_[i].name != nullptr) i = (i + 1) & mask_;

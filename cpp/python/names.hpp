@@ -61,7 +61,7 @@ class Names {
       const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
       const nb::object name = plain_name(held_key);
       if (PyUnicode_Check(value)) {
-        function(nb::steal(PyUnicode_FromFormat("%S=%U", name.ptr(), value)), 1.0);
+        function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), value)), 1.0);
       } else {
         const double number = PyFloat_AsDouble(value);
         if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(held_key, held_value);
@@ -146,12 +146,22 @@ class Names {
     return table_.find(name, NameTable::hash_of(name)) != none;
   }
 
+  // What Python made, or the error that it raised instead.
+  static nb::object made(PyObject* object) {
+    if (object == nullptr) throw nb::python_error();
+    return nb::steal(object);
+  }
   // Names are plain strings, or ints (the column numbers of an array).
   static nb::object plain_name(nb::handle key) {
-    if (PyUnicode_CheckExact(key.ptr()) || PyLong_CheckExact(key.ptr())) return nb::borrow(key);
-    if (PyUnicode_Check(key.ptr())) return nb::steal(PyUnicode_FromObject(key.ptr()));
-    if (PyIndex_Check(key.ptr())) return nb::steal(PyNumber_Index(key.ptr()));
-    throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+    if (PyUnicode_CheckExact(key.ptr())) return nb::borrow(key);
+    if (PyUnicode_Check(key.ptr())) return made(PyUnicode_FromObject(key.ptr()));
+    if (!PyIndex_Check(key.ptr()))
+      throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+    const nb::object number = made(PyNumber_Index(key.ptr()));
+    int overflows = 0;
+    PyLong_AsLongLongAndOverflow(number.ptr(), &overflows);
+    if (overflows != 0) throw Refused("a column number is too large to be the name of a feature");
+    return number;
   }
 
  private:
@@ -175,7 +185,10 @@ class Names {
     const nb::object text = PyUnicode_Check(name.ptr()) ? nb::borrow(name) : nb::object(nb::str(name));
     Py_ssize_t length = 0;
     const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
-    if (bytes == nullptr) throw nb::python_error();
+    if (bytes == nullptr) {
+      PyErr_Clear();
+      throw Refused("the name " + nb::cast<std::string>(made(PyObject_ASCII(text.ptr()))) + " cannot be hashed: it is not UTF-8");
+    }
     return hashed(bytes, static_cast<std::size_t>(length), columns());
   }
 

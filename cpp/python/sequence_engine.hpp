@@ -15,21 +15,25 @@ namespace hinge {
 
 class SequenceEngine : public Guarded {
  public:
-  // `tags` are known ahead.
-  SequenceEngine(Settings settings, std::size_t tags, std::size_t hash_bits, std::size_t max_features)
-      : settings_(std::move(settings)), learner_(settings_), names_(hash_bits, max_features) {
-    learner_.widen(tags);
+  // `labels` are what the tags are called that are known ahead.
+  SequenceEngine(Settings settings, nb::list labels, std::size_t hash_bits, std::size_t max_features)
+      : settings_(std::move(settings)),
+        learner_(settings_),
+        labels_(std::move(labels)),
+        names_(hash_bits, max_features) {
+    learner_.widen(labels_.size());
     learner_.resize(names_.columns());
   }
 
   // ---- sentences: lists of tokens, or arrays with a row for each token ----
 
-  // Features that are new get columns if `grow`, and are left out otherwise.
-  Sentences read(const nb::list& sentences, bool grow) {
+  // Features that are new get columns; those of sentences without weight are left out.
+  Sentences read(const nb::list& sentences, const std::optional<Doubles>& weights) {
     const Writing writing(*this);
     const std::size_t known = names_.columns();
+    if (weights && weights->size() != sentences.size()) throw Refused("there must be one weight for each sentence");
     try {
-      Sentences read = read_all(sentences, grow);
+      Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
       make_room();
       return read;
     } catch (...) {
@@ -44,33 +48,40 @@ class SequenceEngine : public Guarded {
     const Writing writing(*this);
     learn_held(sentences, tags, std::nullopt, weights, order, cost);
   }
-  // `known`: how many tags there are once a sentence is met. All or none.
-  void learn(const nb::list& sentences, const Order& tags, const std::optional<Order>& known,
+  // `known`: how many of the tags there are once a sentence is met; `labels`: what all of them are called. All or none.
+  void learn(const nb::list& sentences, const Order& tags, const Order& known, nb::list labels,
              const std::optional<Doubles>& weights, nb::handle cost) {
     const Writing writing(*this);
     const std::size_t columns = names_.columns();
+    if (weights && weights->size() != sentences.size()) throw Refused("there must be one weight for each sentence");
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (static_cast<std::uint64_t>(known.data()[i]) > labels.size()) throw Refused("there are more tags than labels");
+    if (labels.size() < labels_.size()) throw Refused("there are more tags than labels");
     try {
       const Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
       make_room();
       learn_held(read, tags, known, weights, std::nullopt, cost);
+      std::swap(labels_, labels);
     } catch (...) {
       forget_after(columns);
       throw;
     }
   }
 
-  // The tags of each sentence, by their numbers in `labels`; None if there is no tag yet.
-  nb::list tag(const nb::list& sentences, const nb::list& labels, bool averaged) {
+  // The tags of each sentence; None if there is no tag yet.
+  nb::list tag(const nb::list& sentences, bool averaged) {
     const SharedReading reading(*this);
     const Sentences read = read_all(sentences, false);
     Path all(read.tokens());
     const bool knows = learner_.tags() > 0;
-    if (labels.size() < learner_.tags()) throw Refused("there are more tags than labels");
     if (knows) {
       const nb::gil_scoped_release released;
       SequenceLearner::Work work;
+      std::size_t since_poll = 0;
       for (std::size_t i = 0; i < read.count(); ++i) {
         if (read.length(i) == 0) continue;
+        since_poll += learner_.work_of(read.length(i));
+        if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
         try {
           learner_.tag(read, i, averaged, work);
         } catch (const Refused& refused) {
@@ -84,7 +95,7 @@ class SequenceEngine : public Guarded {
       PyObject* path = PyList_New(static_cast<Py_ssize_t>(read.length(i)));
       if (path == nullptr) throw nb::python_error();
       for (std::size_t j = 0; j < read.length(i); ++j) {
-        nb::object label = knows ? nb::object(labels[all[read.start(i) + j]]) : nb::none();
+        nb::object label = knows ? nb::object(labels_[all[read.start(i) + j]]) : nb::none();
         PyList_SET_ITEM(path, static_cast<Py_ssize_t>(j), label.release().ptr());
       }
       tagged.append(nb::steal(path));
@@ -108,7 +119,7 @@ class SequenceEngine : public Guarded {
 
   // ---- what has been learned ----
 
-  // (from, to, weight) and (feature, tag, weight) for the weights that are not 0; from is -1 at the start.
+  // (from, to, weight) and (feature, tag, weight) for the weights that are not 0; from is None at the start.
   nb::list transitions(bool averaged) {
     const SharedReading reading(*this);
     nb::list found;
@@ -118,7 +129,7 @@ class SequenceEngine : public Guarded {
         const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
         const double weight =
             learner_.weight(from < 0 ? learner_.places().start(b) : learner_.places().transition(a, b), averaged);
-        if (weight != 0) found.append(nb::make_tuple(from, to, weight));
+        if (weight != 0) found.append(nb::make_tuple(from < 0 ? nb::none() : nb::object(labels_[a]), labels_[b], weight));
       }
     return found;
   }
@@ -128,7 +139,9 @@ class SequenceEngine : public Guarded {
     for (std::size_t j = 0; j < learner_.columns(); ++j)
       for (std::size_t b = 0; b < learner_.tags(); ++b) {
         const double weight = learner_.weight(learner_.places().emission(j, b), averaged);
-        if (weight != 0) found.append(nb::make_tuple(j, b, weight));
+        if (weight == 0) continue;
+        const nb::object name = names_.hashing() ? nb::object(nb::int_(j)) : nb::borrow(names_.name(j));
+        found.append(nb::make_tuple(name, labels_[b], weight));
       }
     return found;
   }
@@ -137,7 +150,7 @@ class SequenceEngine : public Guarded {
     const SharedReading reading(*this);
     nb::list found;
     const auto add = [&](nb::handle name, double value) {
-      const Hashed h = names_.place(name);
+      const Hashed h = names_.place(Names::plain_name(name));
       std::vector<double> weights(learner_.tags());
       for (std::size_t b = 0; h.column != none && b < weights.size(); ++b)
         weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
@@ -156,11 +169,19 @@ class SequenceEngine : public Guarded {
     learner_.change_rule(build_rule(changed), margin);
     settings_ = std::move(changed);
   }
-  // As many tags as there are now; those that are given up must not have learned.
-  void set_tags(std::size_t tags) {
+  // What the tags are called, before anything was learned of them.
+  void set_labels(nb::list labels) {
     const Writing writing(*this);
-    learner_.widen(tags);
+    if (labels.size() < labels_.size()) throw Refused("a tag cannot be given up");
+    learner_.widen(labels.size());
+    std::swap(labels_, labels);
   }
+  nb::list labels() {
+    const SharedReading reading(*this);
+    return nb::steal<nb::list>(PySequence_List(labels_.ptr()));
+  }
+  // Throws if it is called from within one of its own calls.
+  void check_free() const { hinge::check_free(*this); }
 
   nb::tuple statistics() {
     const SharedReading reading(*this);
@@ -183,7 +204,10 @@ class SequenceEngine : public Guarded {
       throw;
     }
   }
-  nb::list names() { return names_.all(); }
+  nb::list names() {
+    const SharedReading reading(*this);
+    return names_.all();
+  }
   std::size_t n_columns() {
     const SharedReading reading(*this);
     return learner_.columns();
@@ -245,6 +269,7 @@ class SequenceEngine : public Guarded {
     } else if (nb::hasattr(sentence, "indptr")) {
       const auto part = [&](const char* name) { return nb::cast<Array>(sentence.attr(name)); };
       const auto shape = nb::cast<nb::tuple>(sentence.attr("shape"));
+      if (shape.size() != 2) throw Refused("an array of tokens must have two dimensions");
       const Array data = part("data"), indices = part("indices"), indptr = part("indptr");
       read_rows(sparse_rows(data, indices, indptr, nb::cast<std::size_t>(shape[1])), grow, to);
     } else if (nb::ndarray_check(sentence)) {
@@ -288,33 +313,40 @@ class SequenceEngine : public Guarded {
     }
   }
 
-  // The columns of arrays are called by their numbers.
+  // The columns of arrays are called by their numbers, in their order.
   void read_rows(const Rows& rows, bool grow, Sentences& to) {
     if (names_.hashing()) throw Refused("arrays cannot be hashed (hash_bits): give lists or dicts of features");
     const std::size_t width = rows.width(), named = names_.columns();
-    if (named > 0 && !PyLong_Check(names_.name(0).ptr()))
-      throw Refused("the features of this model have names: give lists or dicts of features");
+    numbered_ = std::min(numbered_, named);
+    while (numbered_ < named && PyLong_Check(names_.name(numbered_).ptr()) &&
+           PyLong_AsSize_t(names_.name(numbered_).ptr()) == numbered_)
+      ++numbered_;
+    PyErr_Clear();  // a name may be a negative number
+    if (numbered_ < named) throw Refused("the features of this model have names: give lists or dicts of features");
+    if (named > 0 && width != named)
+      throw Refused("the array has " + std::to_string(width) + " columns, the model has " + std::to_string(named) + " features");
     for (std::size_t j = named; grow && j < width; ++j) names_.add(nb::int_(j));
-    Scratch scratch;
     Instance x = rows.blank();
     for (std::size_t i = 0; i < rows.count(); ++i) {
       rows.take(i, x);
-      double squares = 0;
       visit(x, [&](const auto& features) {
-        for (std::size_t j = 0; j < x.size; ++j) {
-          const std::size_t column = features.column(j);
-          const double value = features.value(j);
-          const std::string where = "token " + std::to_string(i);
-          if (column >= width) throw Refused(where + ": column index " + std::to_string(column) + " is outside of the " + std::to_string(width) + " columns");
-          if (!std::isfinite(value))
-            throw Refused(where + ", column " + std::to_string(column) + ": the value is " + (std::isnan(value) ? "NaN" : "infinity (inf)"));
-          squares += value * value;
-          if (value != 0 && column < names_.columns()) to.add(column, value);
-        }
+        for (std::size_t j = 0; j < x.size; ++j) read_value(i, features.column(j), features.value(j), width, to);
       });
-      if (!std::isfinite(squares)) throw Refused("token " + std::to_string(i) + ": the sum of the squares overflows float64");
       to.end_token();
     }
+  }
+  void read_value(std::size_t token, std::size_t column, double value, std::size_t width, Sentences& to) const {
+    if (column >= width || !std::isfinite(value * value)) [[unlikely]] {
+      const std::string where = "token " + std::to_string(token);
+      if (column >= width)
+        throw Refused(where + ": column index " + std::to_string(static_cast<std::int64_t>(column)) +
+                      " is outside of the " + std::to_string(width) + " columns");
+      throw Refused(where + ", column " + std::to_string(column) + ": the value is " +
+                    (std::isnan(value)   ? "NaN"
+                     : std::isinf(value) ? "infinity (inf)"
+                                         : "too large: its square overflows float64"));
+    }
+    if (value != 0 && column < names_.columns()) to.add(column, value);
   }
 
   static Refused in_sentence(const Refused& refused, std::size_t sentence, std::size_t count) {
@@ -346,6 +378,8 @@ class SequenceEngine : public Guarded {
     const std::size_t tags_before = learner_.tags();
     std::vector<std::size_t> numbers;
     SequenceLearner::Batch batch;
+    std::size_t work = 0;
+    for (std::size_t i = 0; i < count; ++i) work += learner_.work_of(sentences.length(i));
     if (known) {
       numbers.assign(known->data(), known->data() + count);
       for (const std::size_t number : numbers)
@@ -360,7 +394,7 @@ class SequenceEngine : public Guarded {
     batch.count = order ? order->size() : count;
     try {
       std::optional<nb::gil_scoped_release> released;
-      if (batch.count > 1) released.emplace();
+      if (batch.count > 1 || work > SequenceLearner::poll_every) released.emplace();
       learner_.learn(batch, asking(cost), answer_signals);
     } catch (const Refused& refused) {
       learner_.widen(tags_before);
@@ -374,11 +408,11 @@ class SequenceEngine : public Guarded {
   // A cost that is a function of Python: of the true and the predicted tags, by their numbers.
   static SequenceLearner::Cost asking(nb::handle function) {
     if (function.is_none()) return nullptr;
-    return [function](const Tag* truth, const Tag* predicted, std::size_t length) {
+    return [function](std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length) {
       const nb::gil_scoped_acquire acquired;
       nb::list true_tags, predicted_tags;
       for (std::size_t i = 0; i < length; ++i) true_tags.append(truth[i]), predicted_tags.append(predicted[i]);
-      return nb::cast<double>(function(true_tags, predicted_tags));
+      return nb::cast<double>(function(sentence, true_tags, predicted_tags));
     };
   }
 
@@ -393,7 +427,9 @@ class SequenceEngine : public Guarded {
 
   Settings settings_;
   SequenceLearner learner_;
+  nb::list labels_;  // what the tags are called
   Names names_;
+  std::size_t numbered_ = 0;  // names that are known to be the numbers of their columns
 };
 
 }  // namespace hinge

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ class BatchReport:
     passes: int
     tolerance: float
     max_updates: int
+
+
+_FIRST = threading.Lock()
 
 
 class StreamEstimator(BaseEstimator):
@@ -269,17 +273,27 @@ class StreamEstimator(BaseEstimator):
     # ---- the one-event API ----------------------------------------------------------------------------------
 
     def _stream(self) -> Learner:
+        """The learner that learns, new with the first event."""
         learner: Learner | None = self.__dict__.get("_learner")
         if learner is None:
-            self._learner = learner = self._new_learner()
+            with _FIRST:  # of several threads one makes it
+                learner = self.__dict__.get("_learner")
+                if learner is None:
+                    self._learner = learner = self._new_learner()
         return learner
+
+    def _asked(self) -> Learner:
+        """The learner that predicts. Asked before the first event, it is one that nothing has come to yet, and that
+        nobody keeps: classes and options may still be given."""
+        learner: Learner | None = self.__dict__.get("_learner")
+        return self._new_learner() if learner is None else learner
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """The score of the features `x`: the decision function of one event. Many labels: a dict of scores."""
         try:
             learner = self._learner
         except AttributeError:
-            learner = self._stream()
+            learner = self._asked()
         return learner.score_one(x)
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
@@ -287,7 +301,7 @@ class StreamEstimator(BaseEstimator):
         try:
             learner = self._learner
         except AttributeError:
-            learner = self._stream()
+            learner = self._asked()
         return learner.predict_one(x)
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
@@ -295,12 +309,12 @@ class StreamEstimator(BaseEstimator):
         try:
             learner = self._learner
         except AttributeError:
-            learner = self._stream()
+            learner = self._asked()
         return learner.explain_one(x, label)
 
     def confidence_one(self, x: dict[Any, Any]) -> float:
         """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
-        return self._stream().confidence_one(x)
+        return self._asked().confidence_one(x)
 
     def confidence(self, X: Any) -> npt.NDArray[np.float64]:
         """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
@@ -356,6 +370,8 @@ class StreamEstimator(BaseEstimator):
         given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
         estimator = cls(w1=learner.parameters["w1"], **given)
         for name, value in header["attributes"].items():
+            if name not in cls._kept:
+                raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
             setattr(estimator, name, model_file.decode_value(value))
         report = header["batch_report"]
         if "n_iter_" in header["attributes"]:
@@ -367,7 +383,7 @@ class StreamEstimator(BaseEstimator):
 def _differs(name: str, value: Any, learner: Learner) -> bool:
     """Whether a learner has learned with another value of an option. (What is no number or word is not compared.)"""
     known = learner.parameters.get(name, value)
-    plain_types = (bool, int, float, str)
+    plain_types = (bool, int, float, str, type(None))
     return isinstance(value, plain_types) and isinstance(known, plain_types) and bool(value != known)
 
 

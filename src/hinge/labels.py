@@ -21,7 +21,9 @@ def plain(label: Any) -> Any:
     if isinstance(label, np.generic):
         label = float(label) if isinstance(label, np.longdouble) else label.item()
     if isinstance(label, str):
-        return str(label)
+        return str.__str__(label)  # not what a subclass, such as an enumeration of strings, shows itself as
+    if isinstance(label, (bool, int)) and not -(2**63) <= label < 2**63:
+        raise ValueError("a label that is a whole number must fit into 64 bits")
     if isinstance(label, (bool, int)) or (isinstance(label, float) and label == label):
         return label
     raise ValueError(f"a label must be a string, a boolean or a number, not {label!r}")

@@ -29,7 +29,7 @@ _DIGEST = re.compile(rb'\\"checksum\\":\\"([0-9a-f]{64})\\"')
 
 
 # What the readers of a header raise if it says something absurd.
-ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
+ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, MemoryError)
 
 
 class ModelFileError(ValueError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,8 +14,8 @@ import numpy.typing as npt
 from . import model_file, parameters
 from .estimator import StreamEstimator
 from .explain import Contribution
-from .labels import in_order
-from .sequence_learner import SequenceLearner
+from .labels import in_order, plain
+from .sequence_learner import SequenceLearner, checked_weights
 
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
 _NAMES = [
@@ -116,10 +117,7 @@ class PASequence(StreamEstimator):
         parameters.check(self._task, given)
         self.__dict__.pop("_fixed", None)
         learner = SequenceLearner(**{**{name: given[name] for name in parameters.OF_SEQUENCE}, **replaced})
-        if self.cost is not None and not callable(self.cost):
-            learner.closed = True
-        elif self.classes is None:
-            learner.closed = False
+        learner.closed = self.classes is not None or (self.cost is not None and not callable(self.cost))
         return learner
 
     def _fitted(self) -> Any:
@@ -128,12 +126,20 @@ class PASequence(StreamEstimator):
     def _stream(self) -> Any:
         return super()._stream()
 
+    def _asked(self) -> Any:
+        return super()._asked()
+
     # ---- learning -------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
         with self._all_or_nothing():
-            learner = self._new_learner(**self._tags_of(y))
+            tags = self._tags_of(X, y, sample_weight)
+            learner = self._new_learner(
+                **({"classes": in_order(tags)} if isinstance(self.cost, Mapping) and tags else {})
+            )
+            if not learner.closed:
+                learner.know(in_order(tags))
             lesson = learner.read(X, y, sample_weight)
             if lesson.count == 0:
                 raise ValueError("there are no sentences to learn from")
@@ -141,19 +147,19 @@ class PASequence(StreamEstimator):
             self._learner = learner
         return self
 
-    def _tags_of(self, y: Any) -> dict[str, Any]:
-        """The tags in order: those of the data, and those that a cost names."""
-        if self.classes is not None or y is None or isinstance(y, (str, bytes)):
-            return {}
-        if self.cost is not None and not callable(self.cost) and not isinstance(self.cost, dict):
-            return {}
+    def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
+        """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
+        if self.classes is not None or y is None or isinstance(y, (str, bytes)) or not hasattr(X, "__len__"):
+            return set()
+        weights = checked_weights(X, sample_weight)
         tags: set[Any] = set()
-        for its in y:
-            if hasattr(its, "__len__") and not isinstance(its, (str, bytes, dict)):
-                tags.update(np.asarray(its).tolist() if isinstance(its, np.ndarray) else its)
-        if isinstance(self.cost, dict):
+        for row, its in enumerate(y):
+            if (weights is None or (row < len(weights) and weights[row])) and hasattr(its, "__len__"):
+                with contextlib.suppress(TypeError, ValueError):
+                    tags.update([plain(tag) for tag in its])
+        if isinstance(self.cost, Mapping):
             tags.update(self.cost, *self.cost.values())
-        return {"classes": in_order(tags)} if len(tags) > 1 else {}
+        return tags
 
     def partial_fit(
         self,
@@ -169,6 +175,8 @@ class PASequence(StreamEstimator):
                 known = classes if self.classes is None else self.classes
                 if known is None:
                     raise ValueError("classes must be passed on the first call to partial_fit.")
+                if classes is not None and set(classes) != set(known):
+                    raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
                 learner = self._new_learner(classes=list(known))
                 learner.learn_many(X, y, sample_weight, grow=False)
                 self._learner = learner
@@ -209,12 +217,12 @@ class PASequence(StreamEstimator):
 
     def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
         """The score of the tags `y`, or of the best ones."""
-        return float(self._stream().score_one(x, y))
+        return float(self._asked().score_one(x, y))
 
     def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:  # type: ignore[override]
         """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
         the best ones), the largest first. All of them add up to `score_one`."""
-        parts: list[list[Contribution]] = self._stream().explain_one(x, y)
+        parts: list[list[Contribution]] = self._asked().explain_one(x, y)
         return parts
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
@@ -222,9 +230,9 @@ class PASequence(StreamEstimator):
         tagged, truths = self.predict(X), list(y)
         if len(truths) != len(tagged):
             raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
-        weights = (
-            np.ones(len(tagged)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        )
+        weights = checked_weights(X, sample_weight)
+        if weights is None:
+            weights = np.ones(len(tagged))
         right = total = 0.0
         for row, (tags, truth, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
             if len(tags) != len(truth):
@@ -257,6 +265,26 @@ class PASequence(StreamEstimator):
         """{(feature, tag): weight}, without those that are 0. (Hashed features are called by their columns.)"""
         weights: dict[tuple[Any, Any], float] = self._fitted().emissions()
         return weights
+
+    def named_weights(self) -> dict[Any, dict[Any, float]]:
+        """For each tag the weights of its features, without those that are 0."""
+        weights: dict[Any, dict[Any, float]] = {tag: {} for tag in self.classes_}
+        for (feature, tag), weight in self.state_features_.items():
+            weights[tag][feature] = weight
+        return weights
+
+    # The base has them; here each weight has a variance of its own, and a sentence many.
+    @property
+    def covariance_(self) -> Any:
+        raise AttributeError("PASequence has no covariance_")
+
+    @property
+    def confidence(self) -> Any:
+        raise AttributeError("PASequence has no confidence")
+
+    @property
+    def confidence_one(self) -> Any:
+        raise AttributeError("PASequence has no confidence_one")
 
     @property
     def attributes_(self) -> list[Any]:
@@ -295,6 +323,8 @@ class PASequence(StreamEstimator):
             given["cost"] = cost
         estimator = cls(**given)
         for name, value in header["attributes"].items():
+            if name not in cls._kept:
+                raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
             setattr(estimator, name, value)
         estimator._learner = learner
         return estimator

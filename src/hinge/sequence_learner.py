@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import model_file, parameters, targets
+from . import accepts, model_file, parameters, targets
 from ._core import Sentences, SequenceEngine
 from .explain import Contribution
 from .labels import Indices, Labels, plain
@@ -46,10 +46,10 @@ class SequenceLearner:
         if options:
             raise TypeError(f"there is no option {next(iter(options))!r}")
         parameters.check("sequence", self.parameters)
-        self.labels = self._first_labels()
         cost = self.parameters["cost"]
+        self._labels = self._first_labels()
         # Whether tags are known ahead, and others refused.
-        self.closed = self.parameters["classes"] is not None or isinstance(cost, Mapping)
+        self.closed = self.parameters["classes"] is not None or _is_matrix(cost)
         self.averaged = bool(self.parameters["average"])
         self._lock = threading.RLock()  # held while tags may change; the core has its own
         self._engine = self._new_engine()
@@ -74,15 +74,15 @@ class SequenceLearner:
     def _new_engine(self) -> SequenceEngine:
         p, cost = self.parameters, self.parameters["cost"]
         matrix = None
-        if cost is not None and not callable(cost):
-            matrix = targets.square_matrix(cost, self.labels.known, "cost", 0.0).ravel()
+        if _is_matrix(cost):
+            matrix = targets.square_matrix(cost, self._labels.known, "cost", 0.0).ravel()
         return SequenceEngine(
             step=p["step"],
             C=float(p["C"]),
             margin=float(p["margin"]),
             selection=p["selection"],
             cost=matrix,
-            tags=len(self.labels.known),
+            labels=list(self._labels.known),
             single=np.dtype(p["dtype"]) == np.float32,
             average_from=int(p["average"]),
             geometry=p["geometry"],
@@ -92,6 +92,19 @@ class SequenceLearner:
             hash_bits=p["hash_bits"] or 0,
             max_features=min(int(p["max_features"]), 2**31 - 1),
         )
+
+    @property
+    def labels(self) -> Labels:
+        """The tags, in their order. The core has them: what was learned of a tag, and its name, come together."""
+        if len(self._labels.known) != self._engine.n_tags:
+            self._labels = Labels(self._engine.labels(), True)
+        return self._labels
+
+    def know(self, tags: Sequence[Any]) -> None:
+        """These tags, before anything was learned."""
+        labels = Labels(tags, True)
+        self._check_limit(labels)
+        self._engine.set_labels(list(labels.known))
 
     # ---- learning -------------------------------------------------------------------------------------
 
@@ -103,29 +116,25 @@ class SequenceLearner:
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, grow: bool = True
     ) -> None:
         """The rounds of all sentences, or none. `grow`: whether tags may be new."""
-        sentences, weights = _sentences(X), _weights(X, sample_weight)
+        sentences, weights = _sentences(X), checked_weights(X, sample_weight)
+        self._engine.check_free()  # before the lock, for which another thread of the same learner may wait
         with self._lock:
             tags, known, labels = self._encode(sentences, y, weights, grow)
-            before, self.labels = self.labels, labels
-            try:
-                self._engine.learn(sentences, tags, known, weights, self._cost(labels))
-            except BaseException:
-                self.labels = before
-                raise
+            cost = self._cost(labels, len(sentences))
+            self._engine.learn(sentences, tags, known, list(labels.known), weights, cost)
 
     def read(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Lesson:
         """Sentences for several passes. Their tags must be known already; their features are known from here on."""
-        sentences, weights = _sentences(X), _weights(X, sample_weight)
+        sentences, weights = _sentences(X), checked_weights(X, sample_weight)
         with self._lock:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
-            return Lesson(self._engine.read(sentences, True), tags, weights)
+            return Lesson(self._engine.read(sentences, weights), tags, weights)
 
     def _learn_rows(self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None) -> None:
         """A pass over what was read; `order` names the sentences to visit."""
         with self._lock:
-            self._engine.learn_read(
-                lesson.sentences, lesson.tags, lesson.weights, order, self._cost(self.labels)
-            )
+            cost = self._cost(self.labels, lesson.count)
+            self._engine.learn_read(lesson.sentences, lesson.tags, lesson.weights, order, cost)
 
     def _encode(
         self, sentences: list[Any], y: Any, weights: Doubles | None, grow: bool
@@ -165,22 +174,23 @@ class SequenceLearner:
         places[label] = len(places)
         return places[label]
 
-    def _cost(self, labels: Labels) -> Callable[[list[int], list[int]], float] | None:
+    def _cost(self, labels: Labels, count: int) -> Callable[[int, list[int], list[int]], float] | None:
         """The cost of one's own, of tags by their numbers."""
         given = self.parameters["cost"]
         if not callable(given):
             return None
 
-        def cost(truth: list[int], predicted: list[int]) -> float:
+        def cost(row: int, truth: list[int], predicted: list[int]) -> float:
             tags = [[labels.known[place] for place in path] for path in (truth, predicted)]
             value = given(*tags)
             try:
-                number = float(value)
-            except (TypeError, ValueError, OverflowError):
+                number = float(value) if accepts.is_real(value) or accepts.is_bool(value) else np.nan
+            except OverflowError:
                 number = np.nan
             if not 0 <= number < np.inf:
+                where = f"sentence {row}: " if count > 1 else ""
                 raise ValueError(
-                    f"the cost must be a number of 0 or more, not {value!r}, of {tags[0]!r} and {tags[1]!r}"
+                    f"{where}the cost must be a number of 0 or more, not {value!r}, of {tags[0]!r} and {tags[1]!r}"
                 )
             return number
 
@@ -200,7 +210,7 @@ class SequenceLearner:
         return self.predict_many([x])[0]
 
     def predict_many(self, X: Any) -> list[list[Any]]:
-        tagged: list[list[Any]] = self._engine.tag(_sentences(X), self.labels.known, self.averaged)
+        tagged: list[list[Any]] = self._engine.tag(_sentences(X), self.averaged)
         return tagged
 
     def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
@@ -208,6 +218,7 @@ class SequenceLearner:
         sentences = _sentences([x])
         if y is None:
             return self._engine.score(sentences, None, self.averaged)
+        self._engine.check_free()
         with self._lock:
             tags, _, _ = self._encode(sentences, [y], None, grow=False)
             return self._engine.score(sentences, tags, self.averaged)
@@ -216,6 +227,7 @@ class SequenceLearner:
         """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
         the best ones), the largest first. All of them add up to `score_one`."""
         sentences = _sentences([x])
+        self.score_one(x, y)  # refuses what must be refused
         if not isinstance(sentences[0], (list, tuple)):
             sentences = [[dict(enumerate(row)) for row in _dense(sentences[0])]]
         with self._lock:
@@ -226,9 +238,9 @@ class SequenceLearner:
             }
             parts: list[list[Contribution]] = []
             for place, tag in enumerate(codes):
-                before = codes[place - 1] if place else -1
-                step = steps.get((before, tag), 0.0)
-                name = f"(after {self.labels.known[before]})" if place else "(start)"
+                before = self.labels.known[codes[place - 1]] if place else None
+                step = steps.get((before, self.labels.known[tag]), 0.0)
+                name = f"(after {before})" if place else "(start)"
                 its = [Contribution(name, 1.0, step, step)]
                 for feature, value, weights in self._engine.look_up(sentences[0][place], self.averaged):
                     weight = float(weights[tag])
@@ -252,19 +264,11 @@ class SequenceLearner:
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weights of tags that follow each other, if not 0; the first one after None."""
-        known = self.labels.known
-        return {
-            (None if before < 0 else known[before], known[after]): weight
-            for before, after, weight in self._engine.transitions(self.averaged)
-        }
+        return {(before, after): weight for before, after, weight in self._engine.transitions(self.averaged)}
 
     def emissions(self) -> dict[tuple[Any, Any], float]:
         """The weights of features (hashed: of columns) for tags, if not 0."""
-        known, names = self.labels.known, self.feature_names
-        return {
-            (names[column] if names else column, known[tag]): weight
-            for column, tag, weight in self._engine.emissions(self.averaged)
-        }
+        return {(feature, tag): weight for feature, tag, weight in self._engine.emissions(self.averaged)}
 
     # ---- files ----------------------------------------------------------------------------------------
 
@@ -302,12 +306,14 @@ class SequenceLearner:
                 "its cost is a function of your own, which no file holds: use PASequence.load(path, cost=...)"
             )
         values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        if cost is not None and not header["cost_is_a_function"]:
+            raise ValueError("the model was saved with another cost, which it keeps: load it without one")
         if cost is not None:
             values["cost"] = cost
         learner = cls(**values)
-        learner.labels = Labels(header["labels"], True)
-        learner._check_limit(learner.labels)
-        learner.closed = header["closed"]
+        learner._labels = Labels(header["labels"], True)
+        learner._check_limit(learner._labels)
+        learner.closed = bool(header["closed"]) or _is_matrix(values["cost"])
         learner._engine = learner._new_engine()
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         parts = ("places", "v", "u", "t", "reals", "counts")
@@ -330,6 +336,10 @@ class SequenceLearner:
         return object.__sizeof__(self) + self._engine.__sizeof__()
 
 
+def _is_matrix(cost: Any) -> bool:
+    return cost is not None and not callable(cost)
+
+
 def _sentences(X: Any) -> list[Any]:
     """A list of sentences as the core reads them: lists of tokens, or float arrays."""
     if (
@@ -350,7 +360,13 @@ def _sentences(X: Any) -> list[Any]:
 
 def _array(sentence: Any) -> Any:
     if is_sparse(sentence):
+        if sentence.ndim != 2:
+            raise ValueError(f"an array of tokens must have two dimensions, not {sentence.ndim}")
+        if sentence.dtype.kind not in "biuf":
+            raise ValueError(f"an array of tokens must hold numbers, not {sentence.dtype}")
         matrix = sentence.tocsr()
+        if any(part.dtype not in (np.int32, np.int64) for part in (matrix.indices, matrix.indptr)):
+            raise ValueError("the indices and indptr of a CSR matrix must be int32 or int64")
         return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
     if not hasattr(sentence, "__array__"):
         raise ValueError(
@@ -361,7 +377,10 @@ def _array(sentence: Any) -> Any:
         raise ValueError(f"an array of tokens must have two dimensions, not {array.ndim}")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"an array of tokens must hold numbers, not {array.dtype}")
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    in_place = array.dtype in (np.float32, np.float64) and array.flags.aligned and array.dtype.isnative
+    if in_place and not any(stride % array.itemsize for stride in array.strides):
+        return array
+    return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
 
 
 def _dense(sentence: Any) -> list[list[float]]:
@@ -379,7 +398,7 @@ def _check_lengths(sentence: Any, tags: Any, where: str) -> None:
         raise ValueError(f"{where}the sentence is empty")
 
 
-def _weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:
+def checked_weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:
     if sample_weight is None:
         return None
     weights = as_numbers(sample_weight, "sample_weight")
