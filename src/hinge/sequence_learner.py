@@ -280,6 +280,7 @@ class SequenceLearner:
         return model_file.to_bytes(*self.to_parts())
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        self._engine.check_free()  # before the lock, as in learn_many
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
         tensors: model_file.Tensors = dict(state)
