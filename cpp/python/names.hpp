@@ -187,7 +187,7 @@ class Names {
     const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
     if (bytes == nullptr) {
       PyErr_Clear();
-      throw Refused("the name " + nb::cast<std::string>(made(PyObject_ASCII(text.ptr()))) + " cannot be hashed: it is not UTF-8");
+      throw Refused("the name " + nb::cast<std::string>(made(PyObject_ASCII(text.ptr()))) + " cannot be hashed: surrogates are not text");
     }
     return hashed(bytes, static_cast<std::size_t>(length), columns());
   }
