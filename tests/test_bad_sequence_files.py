@@ -28,11 +28,6 @@ KINDS = {
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def bug(why, **more):
-    """Known, reported, and not mended yet: whoever mends it takes the mark away."""
-    return pytest.mark.xfail(reason=why, **{"strict": True, **more})
-
-
 def small(kind="diagonal", **options):
     model = PASequence(**{"step": "pa", **KINDS[kind], **options})
     model.learn_many(X * 2, Y * 2)
@@ -224,7 +219,6 @@ def test_tensors_that_are_none(kind, change, tmp_path):
     refused(changed(small(kind), change), tmp_path)
 
 
-@bug("the places may be of another type: they are turned into whole numbers (no noconvert)")
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.uint8])
 def test_places_of_another_type(dtype, tmp_path):
     refused(changed(small(), tensor("places", lambda a: a.astype(dtype))), tmp_path)
@@ -351,27 +345,25 @@ def test_estimators_that_are_none(what, tmp_path):
             load(tmp_path / "a-model")
 
 
-@bug("a file may name any attribute, also `predict` or `_learner` (of the other estimators too)")
 @pytest.mark.parametrize("name", ["predict", "_fixed", "get_params"])
 def test_attributes_that_are_none(name, tmp_path):
     (tmp_path / "a-model").write_bytes(estimator(header_with("attributes", name, value="nonsense")))
-    with pytest.raises(ModelFileError):
-        hinge.load(tmp_path / "a-model")
+    for load in (hinge.load, PASequence.load):
+        with pytest.raises(ModelFileError, match=f"'{name}' is no attribute of a PASequence"):
+            load(tmp_path / "a-model")
 
 
-@bug("RecursionError (of the other learners too)")
 def test_names_that_are_nested_too_deeply(tmp_path):
     deep = np.frombuffer(b"[" * 100_000, dtype=np.uint8)
     refused(changed(small(), lambda header, tensors: tensors.update(names=deep)), tmp_path)
 
 
-@bug("MemoryError: the weights of so many tags are asked for before anything is looked at")
 def test_more_tags_than_there_is_memory_for(tmp_path):
-    """A small file that asks for 2^30 columns and 3000 tags."""
+    """A small file that asks for 2^30 columns and 6000 tags: more than an address space, whatever is promised."""
 
     def change(header, tensors):
         header["parameters"].update(hash_bits=30, max_features=2**31)
-        header["labels"] = [f"L{k}" for k in range(3000)]
+        header["labels"] = [f"L{k}" for k in range(6000)]
 
     refused(changed(small("hashed"), change), tmp_path)
 
@@ -412,8 +404,6 @@ def test_all_numbers_are_others(kind):
             again = SequenceLearner.from_bytes(
                 changed(model, tensor(name, lambda a, v=value: a * 0 + v * largest))
             )
-            if kind == "max" and name == "v" and value < 0:
-                continue  # see below
             use(again)
 
 
@@ -442,10 +432,9 @@ header, tensors = model._learner.to_parts()
 header["closed"] = False
 data = model_file.to_bytes(header, tensors)
 try:
-    learner = SequenceLearner.from_bytes(data)
-    learner.learn_one([["a"]], ["new"])
-except ValueError:
-    pass
+    SequenceLearner.from_bytes(data).learn_one([["a"]], ["new"])
+except ValueError as error:
+    assert "the tag 'new' is not one of the classes" in str(error), error
 else:
     raise AssertionError("a tag that has no costs was learned")
 """
@@ -457,14 +446,12 @@ def works(code):
     assert result.returncode == 0, result.stderr.decode()[-2000:]
 
 
-@bug("worst_path: if every path scores -inf it walks back from a state that there is not, out of bounds")
 def test_an_exact_search_where_nothing_is_finite():
     works(EXACT)
 
 
-@bug("a matrix of costs whose file says that tags are open: costs are read out of bounds")
 def test_a_matrix_of_costs_that_is_open():
-    """Such a file is refused, or its tags are closed all the same."""
+    """Its tags are closed all the same."""
     works(OPEN)
 
 

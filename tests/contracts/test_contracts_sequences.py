@@ -461,10 +461,16 @@ def test_a_weight_of_zero_in_fit_is_no_round():
     same_weights(model, same, {"dtype": "float64"})
 
 
-@bug("fit: the features of sentences without weight get columns, unlike in learn_many")
 def test_a_weight_of_zero_in_fit_teaches_no_names():
-    X, y = [[["a"], ["b"]], [["never"]]], [["A", "B"], ["A"]]
-    assert new({}).fit(X, y, [1.0, 0.0]).attributes_ == ["a", "b"]
+    """Nor tags, as in learn_many."""
+    X, y = [[["a"], ["b"]], [["never"]], [["b"]]], [["A", "B"], ["never"], ["A"]]
+    model = new({}, shuffle=False).fit(X, y, [1.0, 0.0, 1.0])
+    assert model.attributes_ == ["a", "b"]
+    assert model.classes_ == ["A", "B"]
+    assert state(model) == state(new({}, shuffle=False).fit(X[::2], y[::2], [1.0, 1.0]))
+    nothing = new({}).fit(X, y, [0.0, 0.0, 0.0])
+    assert nothing.attributes_ == nothing.classes_ == []
+    assert nothing.stats_.rounds == 0
 
 
 @every_case
@@ -554,7 +560,21 @@ def test_one_pass_in_order_is_partial_fit(options):
     fitted = new(options, max_iter=1, shuffle=False).fit(X, y, weights)
     once = new({**options, "classes": TAGS} if not is_open(options) else options)
     once.partial_fit(X, y, classes=TAGS, sample_weight=weights)
-    assert state(fitted) == state(once)
+    (ours, tensors), (theirs, others) = fitted._learner.to_parts(), once._learner.to_parts()
+    assert {k: (v.dtype, v.tobytes()) for k, v in tensors.items()} == {
+        k: (v.dtype, v.tobytes()) for k, v in others.items()
+    }
+    # Only partial_fit tells its learner the classes ahead; a cost by tags does in both.
+    assert theirs["parameters"]["classes"] == {"list": TAGS}
+    assert ours["parameters"]["classes"] == (None if is_open(options) else {"list": TAGS})
+    assert ours == {
+        **theirs,
+        "parameters": {**theirs["parameters"], "classes": ours["parameters"]["classes"]},
+    }
+    assert fitted.stats_ == once.stats_
+    assert fitted.predict(X) == once.predict(X)
+    for which in ("classes_", "attributes_", "start_features_", "transition_features_", "state_features_"):
+        assert getattr(fitted, which) == getattr(once, which)
 
 
 def test_fit_stops_when_nothing_changes(capsys):
@@ -607,8 +627,9 @@ FIXED = {
     "max_labels": 50,
     "max_features": 500,
     "dtype": "float32",
+    "hash_bits": 6,
 }
-UNNOTICED = {"hash_bits": 6, "cost": blocks, "classes": TAGS}
+UNNOTICED = {"cost": blocks, "classes": TAGS}
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -639,7 +660,7 @@ def test_what_may_change_in_mid_stream(name):
     [
         *FIXED,
         *(
-            pytest.param(name, marks=bug("set_params: what is no number or word is not compared"))
+            pytest.param(name, marks=bug("set_params: containers and functions are not compared"))
             for name in UNNOTICED
         ),
     ],
@@ -726,7 +747,6 @@ def test_arrays_are_explained():
         assert {p.feature for token in parts for p in token if isinstance(p.feature, int)} <= set(range(6))
 
 
-@bug("explain_one looks strings that are not exactly str up as they are, and does not find them")
 def test_numpy_strings_are_explained():
     X, y, _ = strings()
     model = new({}).learn_many(X, y)
@@ -742,32 +762,36 @@ def test_numpy_strings_are_explained():
 def test_before_anything(options):
     known = {"classes": TAGS} if not is_open(options) else {}
     model = new(options, **known)
-    for call in (lambda: model.predict([[["a"]]]), lambda: model.classes_, lambda: model.stats_):
-        with pytest.raises(NotFittedError):
-            call()
     x = [{"a": 1.0}, {}]
-    assert model.predict_one(x) == (["T0", "T0"] if known else [None, None])
-    assert model.score_one(x) == 0.0
-    assert model.predict_one([]) == []
-    assert model.stats_.rounds == 0
+    for _ in range(2):  # to be asked makes no learner
+        for call in (lambda: model.predict([[["a"]]]), lambda: model.classes_, lambda: model.stats_):
+            with pytest.raises(NotFittedError):
+                call()
+        assert model.predict_one(x) == (["T0", "T0"] if known else [None, None])
+        assert model.score_one(x) == 0.0
+        assert model.predict_one([]) == []
+        assert sum(part.contribution for token in model.explain_one(x) for part in token) == 0.0
+        assert "_learner" not in vars(model)
+    assert new(options, **known).learn_many([], []).stats_.rounds == 0
     model.learn_one(x, ["T1", "T1"])
+    assert model.stats_.rounds == 1
     assert model.classes_ == (TAGS if known else ["T1"])
 
 
-@bug("predict_one before anything makes a learner: partial_fit then finds that the classes are not its own")
 def test_a_prediction_before_partial_fit():
     X, y, _ = stream()
     model = new({})
     model.predict_one(X[0])
     model.partial_fit(X, y, classes=TAGS)
+    assert state(model) == state(new({}).partial_fit(X, y, classes=TAGS))
 
 
-@bug("predict_one before anything makes a learner: no parameter may change any more")
 def test_a_prediction_before_set_params():
     X, y, _ = stream()
     model = new({})
     model.predict_one(X[0])
     model.set_params(selection="max").learn_many(X, y)
+    assert state(model) == state(new({"selection": "max"}).learn_many(X, y))
 
 
 @pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
@@ -782,9 +806,11 @@ def test_one_tag(selection, tmp_path):
     assert saved(model, tmp_path / "m").predict([[["c"]]]) == [["A"]]
 
 
-@bug("fit: a single tag is none of the classes, which are none")
 def test_one_tag_in_fit():
-    assert new({}).fit([[["a"], ["b"]]], [["A", "A"]]).predict([[["c"]]]) == [["A"]]
+    model = new({}).fit([[["a"], ["b"]]], [["A", "A"]])
+    assert model.predict([[["c"]]]) == [["A"]]
+    assert model.classes_ == ["A"]
+    assert model.stats_.mistakes == model.stats_.updates == 0
 
 
 def test_labels_of_any_kind(tmp_path):
@@ -963,7 +989,6 @@ def resident():
     not os.path.exists("/proc/self/statm") or "asan" in os.environ.get("LD_PRELOAD", ""),
     reason="reads /proc, and AddressSanitizer has memory of its own",
 )
-@bug("widen: laying the rows out anew writes (zeros) to all of them, 2^hash_bits or not")
 def test_a_hashed_model_takes_the_memory_of_what_it_has_seen():
     """Also when its fifth tag comes."""
     before = resident()
@@ -1060,7 +1085,6 @@ def test_two_threads_learn():
 
 
 @pytest.mark.usefixtures("switch_often")
-@bug("the tags are read before the lock is had: `there are more tags than labels`", strict=False)
 def test_predictions_while_new_tags_come():
     X, y, _ = stream(60)
     for _ in range(5):
@@ -1078,10 +1102,6 @@ def test_predictions_while_new_tags_come():
 
 
 @pytest.mark.usefixtures("switch_often")
-@bug(
-    "the first calls make a learner each, the last one of them stays, and what was learned is lost",
-    strict=False,
-)
 def test_first_calls_in_several_threads():
     X, y, _ = stream(8)
     for _ in range(40):
@@ -1092,7 +1112,6 @@ def test_first_calls_in_several_threads():
 
 
 @pytest.mark.usefixtures("switch_often")
-@bug("the names and the tags are read before the weights, without the lock: IndexError", strict=False)
 def test_weights_are_read_whole_while_it_learns():
     model = new({}).learn_one([["a"], ["b"]], ["A", "B"])
     done = threading.Event()
@@ -1200,14 +1219,16 @@ class Learns:
     def __float__(self):
         inside.set()
         time.sleep(0.3)  # meanwhile the other thread waits for this one
-        model.learn_one([{"a": 1.0}], ["A"])
+        CALL
         return 1.0
+
+said = []
 
 def predict():
     try:
         model.predict_one([{"a": Learns()}])
     except (RuntimeError, ValueError) as error:
-        assert "busy" in str(error), error
+        said.append(str(error))
 
 def learn():
     inside.wait()
@@ -1217,16 +1238,27 @@ threads = [threading.Thread(target=job, daemon=True) for job in (predict, learn)
 for thread in threads:
     thread.start()
 for thread in threads:
-    thread.join(2)
-os._exit(any(thread.is_alive() for thread in threads))
+    thread.join(20)
+fine = not any(thread.is_alive() for thread in threads) and len(said) == 1 and "busy" in said[0]
+os._exit(0 if fine and model.stats_.rounds == 2 else 1)
 """
 
 
-@bug(
-    "a value of a prediction that learns waits for the Python lock of a learner that waits for the prediction"
+@pytest.mark.parametrize(
+    "call",
+    [
+        'model.learn_one([{"a": 1.0}], ["A"])',
+        'model.partial_fit([[{"a": 1.0}]], [["A"]])',
+        'model.score_one([["a"]], ["A"])',
+        'model.explain_one([["a"]], ["A"])',
+        "model._learner.to_bytes()",
+        "model.classes_",
+    ],
 )
-def test_a_value_that_learns_while_another_thread_waits():
-    assert subprocess.run([sys.executable, "-c", DEADLOCK], timeout=60, check=False).returncode == 0
+def test_a_value_that_calls_the_model_while_another_thread_waits(call):
+    """An error, no deadlock."""
+    code = DEADLOCK.replace("CALL", call)
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 
 @pytest.fixture
@@ -1291,13 +1323,7 @@ def test_an_interrupt_takes_the_whole_batch_back(options, way, timer):
     assert model.stats_.rounds == 4
 
 
-@pytest.mark.parametrize(
-    "new_tag",
-    [
-        False,
-        pytest.param(True, marks=bug("the tag is forgotten, but it was learned: nothing works any more")),
-    ],
-)
+@pytest.mark.parametrize("new_tag", [False, True])
 def test_an_interrupt_while_a_long_sentence_is_learned(new_tag, timer):
     """It is answered when the sentence is learned: all of it, or nothing, and the model works."""
     x, y = [["a"], ["b"], ["new"]] * 500, ["A", "B", "new" if new_tag else "A"] * 500
