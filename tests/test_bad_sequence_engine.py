@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from bad_sequences import X, bug, every_kind, refused, refused_everywhere, state, trained
+from bad_sequences import X, every_kind, refused, refused_everywhere, state, trained
 from hinge import PASequence
 from hinge._core import SequenceEngine
 from hinge.sequence_learner import SequenceLearner
@@ -150,9 +150,6 @@ def test_numbers_of_64_bits():
     assert again.labels.known == again.feature_names == model.classes_ == model.attributes_ == numbers
 
 
-@bug(
-    "a whole number of more than 4300 digits as a tag: the error is that it cannot be shown, and names no sentence"
-)
 def test_a_tag_that_cannot_be_shown():
     model = trained({})
     refused(model, "^sentence 1: a tag must be", lambda: model.learn_many(X[:2], [["A", "B"], [10**5000]]))

@@ -329,9 +329,16 @@ class SequenceEngine : public Guarded {
     Instance x = rows.blank();
     for (std::size_t i = 0; i < rows.count(); ++i) {
       rows.take(i, x);
+      double squares = 0;
       visit(x, [&](const auto& features) {
-        for (std::size_t j = 0; j < x.size; ++j) read_value(i, features.column(j), features.value(j), width, to);
+        for (std::size_t j = 0; j < x.size; ++j) {
+          read_value(i, features.column(j), features.value(j), width, to);
+          squares += features.value(j) * features.value(j);
+        }
       });
+      if (!std::isfinite(squares))
+        throw Refused("token " + std::to_string(i) +
+                      ": the values are too large: the sum of their squares overflows float64");
       to.end_token();
     }
   }

@@ -168,9 +168,13 @@ class SequenceLearner:
             if label in places or not weighs:
                 return places.get(label, 0)
         except (TypeError, ValueError):
-            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {tag!r}") from None
+            shown = type(tag).__name__ if isinstance(tag, int) else repr(tag)  # a huge one cannot be shown
+            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {shown}") from None
         if not grow or self.closed:
-            raise ValueError(f"{where}the tag {label!r} is not one of the classes {self.labels.listed()}")
+            among = (
+                f"one of the classes {self.labels.listed()}" if self.labels.known else "known: no tag is, yet"
+            )
+            raise ValueError(f"{where}the tag {label!r} is not {among}")
         places[label] = len(places)
         return places[label]
 
@@ -236,7 +240,7 @@ class SequenceLearner:
             steps = {
                 (before, after): weight for before, after, weight in self._engine.transitions(self.averaged)
             }
-            parts: list[list[Contribution]] = []
+            parts: list[list[Contribution]] = [] if self.labels.known else [[] for _ in sentences[0]]
             for place, tag in enumerate(codes):
                 before = self.labels.known[codes[place - 1]] if place else None
                 step = steps.get((before, self.labels.known[tag]), 0.0)
@@ -355,7 +359,8 @@ def _sentences(X: Any) -> list[Any]:
             try:
                 sentences[row] = _array(sentence)
             except (TypeError, ValueError) as error:
-                raise ValueError(f"sentence {row}: {error}") from None
+                where = f"sentence {row}: " if len(sentences) > 1 else ""
+                raise ValueError(f"{where}{error}") from None
     return sentences
 
 
@@ -368,6 +373,13 @@ def _array(sentence: Any) -> Any:
         matrix = sentence.tocsr()
         if any(part.dtype not in (np.int32, np.int64) for part in (matrix.indices, matrix.indptr)):
             raise ValueError("the indices and indptr of a CSR matrix must be int32 or int64")
+        if any(
+            part.ndim != 1 or not part.flags.c_contiguous
+            for part in (matrix.data, matrix.indices, matrix.indptr)
+        ):
+            raise ValueError("the arrays of a CSR matrix must be one-dimensional and contiguous")
+        if len(matrix.indptr) != matrix.shape[0] + 1:
+            raise ValueError(f"indptr has {len(matrix.indptr)} entries for {matrix.shape[0]} rows")
         return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
     if not hasattr(sentence, "__array__"):
         raise ValueError(
