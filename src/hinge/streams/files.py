@@ -10,7 +10,8 @@ import lzma
 import os
 import sys
 import zlib
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 
@@ -37,13 +38,19 @@ def name_of(source: Any) -> str:
 
 
 def open_bytes(
-    source: str | os.PathLike[str], stack: ExitStack, error: type[SourceError] = SourceError
+    source: str | os.PathLike[str],
+    stack: ExitStack,
+    error: type[SourceError] = SourceError,
+    opening: Callable[[Any], None] | None = None,
 ) -> Any:
-    """The bytes of a file, unpacked; "-" is the standard input. The stack closes what was opened here."""
+    """The bytes of a file, unpacked; "-" is the standard input. The stack closes what was opened here. `opening` gets
+    to see the file itself, packed or not."""
     path = os.fspath(source)
     if path == "-":
         return getattr(sys.stdin, "buffer", sys.stdin)
     file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack is the context)
+    if opening is not None:
+        opening(file)
     ending = os.path.splitext(path)[1].lower()
     if ending not in (".gz", ".bz2", ".xz", ".zst"):
         return file
@@ -51,6 +58,58 @@ def open_bytes(
         raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
     return io.BufferedReader(stack.enter_context(unpack(file)))
+
+
+class Input:
+    """A file to be read, plain or packed; "-" is the standard input. `position` is how far it has been read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path, self.name = os.fspath(path), name_of(path)
+        self._file: Any = None
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """A binary file. Its `read1` gives what is there already, and waits only if nothing is."""
+        with ExitStack() as stack:
+            if self.path == "-":
+                # Not sys.stdin: a thread that waits for input in there would keep Python from ending.
+                self._file = io.BufferedReader(io.FileIO(0, closefd=False))
+                yield self._file
+            else:
+                yield open_bytes(self.path, stack, opening=self._opening)
+
+    def _opening(self, file: Any) -> None:
+        self._file = file
+
+    @property
+    def position(self) -> int:
+        """In bytes of the file itself, packed or not. (0 for what cannot tell.)"""
+        try:
+            return int(self._file.raw.tell())
+        except (AttributeError, OSError, ValueError):
+            return 0
+
+    @property
+    def size(self) -> int | None:
+        """In bytes, if it is a file that has an end."""
+        try:
+            return os.stat(self.path).st_size if os.path.isfile(self.path) else None
+        except OSError:
+            return None
+
+
+@contextmanager
+def damage_told(name: str, lines: Callable[[], int]) -> Iterator[None]:
+    """What is wrong with a packed file becomes a SourceError; `lines` tells how many have been read."""
+    try:
+        yield
+    except damage() as error:
+        reason = f"the compressed file is damaged or cut off: {error}"
+        raise SourceError(name, lines() + 1, reason) from None
+    except OSError as error:
+        if error.errno is not None:  # the disk, the network, ...
+            raise
+        raise SourceError(name, lines() + 1, f"the compressed file is damaged: {error}") from None
 
 
 def damage() -> tuple[type[Exception], ...]:
