@@ -38,7 +38,7 @@ struct Statistics {
   double squared_loss = 0;  // the sum of l_t^2
   double largest_q = 0;     // R^2 of the bounds
   double progress = 0;      // the sum of tau (2 l - tau q): the master inequality's left side (J06 Lemma 1)
-  double cost = 0;          // of the predictions: the mistakes, if no costs are given
+  double cost = 0;          // of the predictions: the mistakes, if no costs are given; of numbers and ranks: how far off
 };
 
 // Which vectors the average counts: from which round on, before or after the round's update.

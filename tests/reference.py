@@ -47,6 +47,7 @@ class Statistics:
     squared_loss: float = 0.0
     largest_q: float = 0.0
     progress: float = 0.0  # sum of tau (2 l - tau q): the master inequality without the comparator
+    cost: float = 0.0  # of the predictions: mistakes; of numbers, how far off
 
 
 class Reference:
@@ -144,6 +145,7 @@ class Reference:
         s = self.statistics
         s.rounds += 1
         s.mistakes += bool(mistake)
+        s.cost += delta if self.task == "regression" else bool(mistake)
         s.updates += bool(tau > 0)
         s.loss += loss
         s.squared_loss += loss**2

@@ -10,7 +10,7 @@ import pytest
 from learners import CONTAINERS, make
 from reference import Reference
 
-FIELDS = ("rounds", "mistakes", "updates", "loss", "squared_loss", "largest_q", "progress")
+FIELDS = ("rounds", "mistakes", "updates", "loss", "squared_loss", "largest_q", "progress", "cost")
 COUNTS = ("rounds", "mistakes", "updates")
 
 LINEAR = [

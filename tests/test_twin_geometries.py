@@ -14,7 +14,7 @@ from reference_labels import STEPS_OF
 from test_twin_labels import COST, COUNTS, NU, ties, truths
 
 NAMES = [" ".join(geometry.values()) for geometry in GEOMETRIES]
-FIELDS = ("loss", "squared_loss", "largest_q", "progress")
+FIELDS = ("loss", "squared_loss", "largest_q", "progress", "cost")
 WIDTH, K = 4, 4
 CONTAINERS = ("dense", "csr", "dict")
 MORE = {"initial_variance": 2.0, "covariance_regularizer": 0.5}

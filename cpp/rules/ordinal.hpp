@@ -2,7 +2,8 @@
 //
 // Score j is w.x - b_j. It must be positive for the thresholds below the true rank y and negative for the
 // others: y_j score_j >= margin with y_j = +1 for j < y, -1 for j >= y. The vector of constraint j is (x, -e_j),
-// of squared size |x|^2 + 1. `max` moves along the worst one, the others are as in simultaneous.hpp.
+// of squared size |x|^2 + 1. `max` moves along the worst one, the others are as in simultaneous.hpp. A prediction
+// costs the thresholds that are on the wrong side: the ranks that it is off.
 #pragma once
 
 #include <utility>
@@ -25,13 +26,16 @@ class Ordinal final : public Rule {
     const auto side = [&](std::size_t j) { return static_cast<double>(j) < rank ? 1.0 : -1.0; };
     if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
       throw Refused("there is no rank " + std::to_string(rank));
-    std::size_t worst = 0;
-    for (std::size_t j = 1; j < scores.count; ++j)
+    std::size_t worst = 0, wrong = 0;
+    for (std::size_t j = 0; j < scores.count; ++j) {
+      wrong += side(j) * scores.of[j] <= 0;
       if (side(j) * scores.of[j] < side(worst) * scores.of[worst]) worst = j;
+    }
     Move move;
     move.q = size;
     move.loss = projection_.loss(side(worst) * scores.of[worst]);
-    move.mistaken(side(worst) * scores.of[worst] <= 0);
+    move.mistaken(wrong > 0);
+    move.cost = static_cast<double>(wrong);
 
     double active = 0, gain = 0, total = 0, squares = 0;
     for (std::size_t j = 0; j < scores.count; ++j) {

@@ -1,6 +1,6 @@
 // Regression: |y - w.x| <= epsilon. Loss [|y - w.x| - epsilon]_+  (J06 section 5).
 //
-// Every round outside of the tube counts as a mistake.
+// Every round outside of the tube counts as a mistake; what a prediction costs is how far off it is.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@ class Regression final : public Rule {
     Move move;
     move.loss = std::max(0.0, std::abs(residual) - epsilon_);
     move.mistaken(move.loss > 0);
+    move.cost = std::abs(residual);
     move.along(step_.length(move.loss, scores.q, weight), scores.q);
     amounts[0] = std::copysign(move.length, residual);
     return move;

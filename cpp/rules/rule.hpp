@@ -56,7 +56,7 @@ struct Move {
   double q = 0;         // the (largest) squared size of the constraint's vector: R^2 of the bounds
   double progress = 0;  // 2 sum tau_j l_j - |d|^2, d the move: the left side of the master inequality (J06 Lemma 1)
   double decay = 1;     // 1 but for uniclass
-  double cost = 0;      // of the prediction: 1 for a mistake, if no costs are given
+  double cost = 0;      // of the prediction: 1 for a mistake, if no costs are given; of numbers and ranks: how far off
   double precision = 0; // what x x' gets in the inverse covariance, if the rule decides that (CW)
   bool mistake = false;
   bool beside = false;  // something moves that is no part of the loss: a learned threshold

@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import accepts
+from . import accepts, parameters
 
 _ESTIMATORS = {
     "classification": ("classifier", "PAClassifier"),
@@ -134,6 +134,13 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     >>> hinge.make("arow", r=0.1, geometry="diagonal")
     PAClassifier(C=5.0, covariance_regularizer=0.1, geometry='diagonal', step='pa2')
     """
+    options = options_of(name, task, options)
+    module, estimator = _ESTIMATORS[task]
+    return getattr(importlib.import_module(f".{module}", __package__), estimator)(**options)
+
+
+def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that make the algorithm `name` on a task, and `options`, which must not contradict them."""
     found = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
     if name not in found:
         near = difflib.get_close_matches(str(name).lower(), found, n=1)
@@ -144,10 +151,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
         raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
     if task not in algorithm.tasks:
         raise ValueError(f"{name!r} is for {', '.join(algorithm.tasks)}, not for {task}")
-    module, estimator = _ESTIMATORS[task]
-    cls = getattr(importlib.import_module(f".{module}", __package__), estimator)
-    known = set(cls._get_param_names())
-    made = {option: value for option, value in algorithm.options.items() if option in known}
+    known = parameters.PARAMETERS
+    made = {option: value for option, value in algorithm.options.items() if task in known[option].tasks}
     if task == "sequence":
         made |= _IN_SEQUENCES.get(name, {})
     if name == "arow":
@@ -157,7 +162,7 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     clashing = [option for option in options if option in made and options[option] != made[option]]
     if clashing:
         raise ValueError(f"{name!r} means {clashing[0]}={made[clashing[0]]!r}, not {options[clashing[0]]!r}")
-    return cls(**{**made, **options})
+    return {**made, **options}
 
 
 # A search for the worst sequence is dear, and so is a covariance of all pairs of features and tags.

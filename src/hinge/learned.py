@@ -24,6 +24,7 @@ class Learned:
     parameters: dict[str, Any]
     averaged: bool
     closed: bool  # whether the labels are known ahead, and others refused
+    notes: dict[str, Any]  # whatever JSON can hold, kept in the file: where the data came from, say
     _labels: Labels
     _engine: Engine
     _lock: Any
@@ -216,6 +217,7 @@ class Learned:
             "lanes": labels.lanes,
             "closed": self.closed,
             "arrays_fit": self._arrays_fit,
+            "notes": self.notes,
         }
         return header, tensors
 
@@ -231,6 +233,7 @@ class Learned:
         learner.labels = Labels(header["labels"], header.get("lanes", False))
         learner.closed = header.get("closed", False)
         learner._arrays_fit = header["arrays_fit"]
+        learner.notes = model_file.notes_of(header)
         learner._engine = learner._new_engine(learner.labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         learner._engine.restore(*growth.restored(tensors, lacks_cost="lanes" not in header))

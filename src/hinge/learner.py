@@ -79,6 +79,7 @@ class Learner(Learned):
             raise ValueError(f"task must be one of {', '.join(map(repr, parameters.TASKS))}, not {task!r}")
         given = locals()
         self.task = task
+        self.notes = {}
         self.parameters: dict[str, Any] = {name: given[name] for name in parameters.OF_LEARNER}
         parameters.check(task, self.parameters)
         if isinstance(class_weight, str):
@@ -314,6 +315,18 @@ class Learner(Learned):
             whole = slice(0, rows.count if visits is None else len(visits))
             return growth.learn_batch(self, y, rows.count, weights, learn, grow, visits)
 
+    def learn_rows(
+        self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
+    ) -> int:
+        """As `learn`, of rows that may have fewer or more columns than those before: a stream of numbered features."""
+        plain = sample_weight is None and not passing and type(y) is np.ndarray and rows.indptr is not None
+        known = self._labels.as_numbers
+        if plain and (known is None or bool(((y == known[0]) | (y == known[1])).all())):
+            self._named = False
+            if self.learn_as_is(rows, y):
+                return len(y)
+        return self._learn_rows(rows, y, sample_weight, **passing)
+
     def learn_as_is(self, X: Any, y: npt.NDArray[Any]) -> bool:
         """A batch that the core can read as it is, with targets that need no encoding: the lane of small batches.
 
@@ -325,6 +338,9 @@ class Learner(Learned):
         try:
             if type(X) is np.ndarray:
                 self._engine.learn_dense(X, y, classes)
+            elif type(X) is Rows:
+                learn_sparse: Any = self._engine.learn_sparse
+                learn_sparse(*X.arrays, y, classes)
             else:
                 self._engine.learn_sparse(X.data, X.indices, X.indptr, X.shape[1], y, classes)
         except TypeError:  # of another type, order or alignment: before anything was read

@@ -119,6 +119,13 @@ def _find_digest(data: bytes) -> int:
     return found[0].start(1)
 
 
+def notes_of(header: dict[str, Any]) -> dict[str, Any]:
+    notes = header.get("notes", {})
+    if not isinstance(notes, dict):
+        raise ModelFileError(f"its notes are no JSON object: {notes!r}")
+    return notes
+
+
 # ---- values that JSON cannot hold as they are ---------------------------------------------------------
 
 

@@ -46,6 +46,7 @@ class SequenceLearner:
         if options:
             raise TypeError(f"there is no option {next(iter(options))!r}")
         parameters.check("sequence", self.parameters)
+        self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
         cost = self.parameters["cost"]
         self._labels = self._first_labels()
         # Whether tags are known ahead, and others refused.
@@ -299,6 +300,7 @@ class SequenceLearner:
             "labels": labels.known,
             "closed": self.closed,
             "cost_is_a_function": has_function,
+            "notes": self.notes,
         }
         return header, tensors
 
@@ -319,6 +321,7 @@ class SequenceLearner:
         learner._labels = Labels(header["labels"], True)
         learner._check_limit(learner._labels)
         learner.closed = bool(header["closed"]) or _is_matrix(values["cost"])
+        learner.notes = model_file.notes_of(header)
         learner._engine = learner._new_engine()
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         parts = ("places", "v", "u", "t", "reals", "counts")

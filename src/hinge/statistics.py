@@ -16,7 +16,9 @@ class Statistics:
     squared_loss: float
     largest_q: float  # the largest squared norm of a constraint (binary: of an instance): R^2 of the bounds
     progress: float  # sum of tau (2 l - tau q), the left side of J06's Lemma 1
-    cost: float = 0.0  # of the predictions; without costs given, the mistakes
+    cost: float = (
+        0.0  # of the predictions: of numbers and ranks how far off; else the mistakes, or the costs given
+    )
 
     @property
     def error(self) -> float:
@@ -26,3 +28,8 @@ class Statistics:
     @property
     def mean_loss(self) -> float:
         return self.loss / self.rounds if self.rounds else 0.0
+
+    @property
+    def mean_cost(self) -> float:
+        """The progressive error by cost: the mean absolute error of numbers and ranks."""
+        return self.cost / self.rounds if self.rounds else 0.0

@@ -1,0 +1,359 @@
+"""A learner on a stream: what the labels of a batch mean for its task, learning, predicting, and keeping the score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import growth, parameters
+from ..learner import Learner
+from ..rows import Doubles, Rows
+from ..sequence_learner import SequenceLearner
+from .batches import BadLines, Batch, Numbers
+from .files import SourceError
+
+TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence")
+MOST_CLASSES = 100  # of whole numbers: if the first examples have more, they are taken for quantities
+
+
+class Guess(NamedTuple):
+    """A task, and what in the labels speaks for it."""
+
+    task: str
+    reason: str
+
+
+def guess_task(batch: Batch) -> Guess:
+    """What the labels of the first examples look like."""
+    if isinstance(batch.X, list) and batch.X and isinstance(batch.X[0], list):
+        return Guess("sequence", "there are sentences")
+    labels = listed(batch.labels)
+    present = [label for label in labels if label is not None and label != []]
+    if not present:
+        return Guess("uniclass", "there are no labels")
+    if any(isinstance(label, list) and len(label) > 1 for label in present) or (
+        isinstance(batch.labels, Numbers) and len(present) < len(labels)
+    ):
+        return Guess("multilabel", "some examples have several labels, or none")
+    single = {label[0] if isinstance(label, list) else label for label in present}
+    if any(isinstance(label, (str, bool)) for label in single):
+        return Guess("classification", f"the labels are names: {_some(single)}")
+    if any(label != int(label) for label in single):
+        return Guess("regression", f"the labels are numbers that are not whole: {_some(single)}")
+    if len(single) > MOST_CLASSES:
+        return Guess("regression", f"the labels are {len(single)} different numbers")
+    return Guess("classification", f"the labels are {_some(single)}")
+
+
+def _some(labels: set[Any]) -> str:
+    in_order = sorted(labels, key=lambda label: (str(type(label)), label))
+    shown = ", ".join(shown_label(label) for label in in_order[:4])
+    return shown if len(in_order) <= 4 else f"{shown}, ... ({len(in_order)} so far)"
+
+
+def shown_label(label: Any) -> str:
+    """1.0 is shown as 1: readers of numbers cannot know that they are names of classes."""
+    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
+        return str(int(label))
+    return str(label)
+
+
+def listed(labels: Numbers | list[Any]) -> list[Any]:
+    """A label each, or a list of labels (none or several)."""
+    if not isinstance(labels, Numbers):
+        return labels
+    if len(labels.values) == len(labels) and _one_each(labels):
+        single: list[Any] = labels.values.tolist()
+        return single
+    parts = np.split(labels.values, labels.starts[1:-1]) if len(labels) else []
+    return [part.tolist() for part in parts]
+
+
+def _one_each(labels: Numbers) -> bool:
+    starts = labels.starts
+    return bool((starts[1:] - starts[:-1] == 1).all())
+
+
+@dataclass
+class Score:
+    """How a learner did so far: every prediction was made before its truth was known."""
+
+    rounds: int = 0  # examples; of sentences, tokens
+    cost: float = 0.0  # the sum: mistakes, or how far off
+
+    @property
+    def error(self) -> float:
+        return self.cost / self.rounds if self.rounds else float("nan")
+
+    def since(self, before: Score) -> Score:
+        return Score(self.rounds - before.rounds, self.cost - before.cost)
+
+
+# What the error of a task is: in words, and whether it is a share (shown in percent).
+ERRORS = {
+    "classification": ("wrong", True),
+    "multilabel": ("with a label out of order", True),
+    "sequence": ("tags wrong", True),
+    "uniclass": ("outside", True),
+    "regression": ("off", False),
+    "ordinal": ("ranks off", False),
+}
+
+
+class Study:
+    """A learner and its score on one stream."""
+
+    def __init__(self, learner: Learner | SequenceLearner, score: Score | None = None) -> None:
+        self.learner = learner
+        self.task = learner.task if isinstance(learner, Learner) else "sequence"
+        self.score = score or Score()
+
+    @classmethod
+    def new(cls, task: str, options: dict[str, Any]) -> Study:
+        check_options(task, options)
+        if task == "sequence":
+            return cls(SequenceLearner(**{"selection": "prediction", **options}))
+        return cls(Learner(task, **options))
+
+    # ---- learning ---------------------------------------------------------------------------------------------
+
+    def learn(self, batch: Batch, name: str, bad: BadLines, **passing: Any) -> int:
+        """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out.
+
+        Returns how many examples were presented. `name` is that of the file. `passing`: see `Learner.learn`.
+        """
+        presented = 0
+        rest = batch
+        self._name(batch)
+        while True:
+            try:
+                return presented + self._learn(rest, name, passing)
+            except _RowRefused as refused:
+                row, error = refused.row, refused.error
+            bad.meet(error)  # raises, if nothing may be skipped: then nothing of the batch was learned
+            if row > 0:
+                presented += self._learn(part(rest, 0, row), name, passing)
+            rest = part(rest, row + 1, len(rest))
+
+    def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> int:
+        if not len(batch):
+            return 0
+        learner, before = self.learner, self.learner.statistics
+        y = self.truth(batch, name)
+        tokens = sum(map(len, y)) if self.task == "sequence" else 0
+        guessed = self._cost_of(batch, y) if learner.averaged else 0.0
+        try:
+            if isinstance(learner, SequenceLearner):
+                learner.learn_many(batch.X, y, batch.weights)
+            elif isinstance(batch.X, Rows):
+                learner.learn_rows(batch.X, y, batch.weights, **passing)
+            else:
+                learner.learn_many(batch.X, y, batch.weights)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _refused(error, batch, name) from None
+        after = learner.statistics
+        self.score.rounds += tokens or after.rounds - before.rounds
+        by_cost = self.task in ("regression", "ordinal", "sequence")
+        suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
+        self.score.cost += guessed if learner.averaged else suffered
+        return after.rounds - before.rounds
+
+    def _name(self, batch: Batch) -> None:
+        if batch.new_names and isinstance(self.learner, Learner):
+            known = self.learner.n_features
+            self.learner._engine.name_columns(batch.new_names[max(0, known - _first_new(batch)) :])
+
+    # ---- predicting -------------------------------------------------------------------------------------------
+
+    def predict(self, batch: Batch) -> list[Any]:
+        """A label, a number, a list of labels or of tags for each example."""
+        learner = self.learner
+        if isinstance(learner, SequenceLearner):
+            return learner.predict_many(batch.X)
+        if not isinstance(batch.X, Rows):
+            made = [learner.predict_one(x) for x in batch.X]
+            return [sorted(labels, key=str) for labels in made] if self.task == "multilabel" else made
+        lanes = learner.lanes_of(narrowed(batch.X, learner.n_features))
+        known = learner.labels.known
+        if self.task == "classification" and learner.many_scores:
+            return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
+        if self.task == "classification":
+            return [learner.labels.of(score) for score in lanes.tolist()]
+        if self.task == "ordinal":
+            return [known[i] for i in growth.ranks_of(lanes.reshape(len(lanes), -1)).tolist()]
+        if self.task == "multilabel":
+            above = growth.above_threshold(learner, lanes.reshape(len(lanes), -1)) > 0
+            return [[known[i] for i in np.flatnonzero(row)] for row in above]
+        if self.task == "uniclass":
+            return [1 if score >= 0 else -1 for score in self._inside(batch.X).tolist()]
+        return list(lanes.tolist())
+
+    def scores(self, batch: Batch) -> list[Any]:
+        """A number for each example, or a dict with one for each label."""
+        learner = self.learner
+        if isinstance(learner, SequenceLearner):
+            return [learner.score_one(x) for x in batch.X]  # type: ignore[union-attr]
+        if not isinstance(batch.X, Rows):
+            return [learner.score_one(x) for x in batch.X]
+        if self.task == "uniclass":
+            return list(self._inside(batch.X).tolist())
+        scores: list[Any] = learner.scores_of(narrowed(batch.X, learner.n_features)).tolist()
+        if not learner.many_scores:
+            return scores
+        return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
+
+    def _inside(self, rows: Rows) -> Doubles:
+        """How far inside of the ball; to a ball, features never seen are distance."""
+        assert isinstance(self.learner, Learner)
+        learner, width = self.learner, self.learner.n_features
+        scores = learner.scores_of(narrowed(rows, width))
+        if rows.width <= width:
+            return scores
+        values, columns, starts, _ = rows.arrays
+        unseen = np.where(columns >= width, values * values, 0.0)
+        squares = np.add.reduceat(np.append(unseen, 0.0), starts[:-1]) * (np.diff(starts) > 0)
+        inside: Doubles = learner.radius - np.hypot(learner.radius - scores, np.sqrt(squares))
+        return inside
+
+    def cost(self, batch: Batch, name: str) -> Score:
+        """What the predictions for a batch with labels cost, as `score` counts it."""
+        y = self.truth(batch, name)
+        return Score(sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y))
+
+    def _cost_of(self, batch: Batch, y: Any) -> float:
+        if self.task == "multilabel":
+            return float(sum(map(_out_of_order, self.scores(batch), y)))
+        made = self.predict(batch)
+        if self.task == "uniclass":
+            return float(sum(label == -1 for label in made))
+        if self.task == "sequence":
+            return float(
+                sum(a != b for tags, its in zip(made, y, strict=True) for a, b in zip(tags, its, strict=True))
+            )
+        truth = y.tolist() if isinstance(y, np.ndarray) else y
+        if self.task == "regression":
+            return float(sum(abs(a - b) for a, b in zip(made, truth, strict=True)))
+        if self.task == "ordinal":
+            known = self.learner.labels.known
+            return float(sum(abs(known.index(a) - known.index(b)) for a, b in zip(made, truth, strict=True)))
+        return float(sum(a != b for a, b in zip(made, truth, strict=True)))
+
+    # ---- labels -----------------------------------------------------------------------------------------------
+
+    def truth(self, batch: Batch, name: str) -> Any:
+        """The labels as the learner takes them. One that does not fit the task is refused, with its line."""
+        labels = batch.labels
+        if self.task == "uniclass":
+            return None
+        if isinstance(labels, Numbers) and self.task != "multilabel" and _one_each(labels):
+            return labels.values
+        y = []
+        for row, label in enumerate(listed(labels)):
+            try:
+                y.append(fitting(self.task, label))
+            except ValueError as error:
+                raise _RowRefused(row, SourceError(name, batch.lines[row], str(error))) from None
+        return y
+
+
+def fitting(task: str, label: Any) -> Any:
+    """One label as the task takes it."""
+    if task == "sequence":
+        if label is None:
+            raise ValueError("there are no tags to learn from")
+        return label
+    if task == "multilabel":
+        return [] if label is None else label if isinstance(label, list) else [label]
+    if isinstance(label, list) and len(label) == 1:
+        label = label[0]
+    if label is None or label == []:
+        raise ValueError("there is no label (--task uniclass learns without)")
+    if isinstance(label, list):
+        raise ValueError(f"there are {len(label)} labels (--task multilabel learns sets)")
+    if task == "regression" and (isinstance(label, (str, bool)) or not np.isfinite(label)):
+        raise ValueError(f"the label {label!r} is not a number (--task classification learns names)")
+    return label
+
+
+def check_options(task: str, options: dict[str, Any]) -> None:
+    """Refuses an option that the task does not have."""
+    for name in options:
+        tasks = parameters.PARAMETERS[name].tasks
+        if task not in tasks:
+            raise ValueError(f"{name} is for {', '.join(tasks)}, not for {task}")
+
+
+# ---- parts of a batch ---------------------------------------------------------------------------------------------
+
+
+def part(batch: Batch, start: int, stop: int) -> Batch:
+    """The examples from `start` to `stop`; all of it is the batch itself."""
+    if start == 0 and stop >= len(batch):
+        return batch
+    labels: Numbers | list[Any]
+    if isinstance(batch.labels, Numbers):
+        starts = batch.labels.starts[start : stop + 1]
+        values = batch.labels.values[starts[0] : starts[-1]] if len(starts) else batch.labels.values[:0]
+        labels = Numbers(values, starts - starts[0] if len(starts) else np.zeros(1, dtype=np.int64))
+    else:
+        labels = batch.labels[start:stop]
+    X: Rows | list[Any]
+    if isinstance(batch.X, Rows):
+        values, columns, starts, width = batch.X.arrays
+        starts = starts[start : stop + 1]
+        X = Rows(values[starts[0] : starts[-1]], columns[starts[0] : starts[-1]], starts - starts[0], width)
+    else:
+        X = batch.X[start:stop]
+    weights = None if batch.weights is None else batch.weights[start:stop]
+    return Batch(X, labels, batch.lines[start:stop], weights, batch.new_names, batch.position)
+
+
+def narrowed(rows: Rows, width: int) -> Rows:
+    """Without the columns that the model has never seen, which count nothing."""
+    if rows.width <= width:
+        return rows
+    values, columns, starts, _ = rows.arrays
+    known = columns < width
+    kept = np.concatenate([[0], np.cumsum(known)])
+    return Rows(values[known], columns[known], kept[starts], width)
+
+
+# ---- what is refused ----------------------------------------------------------------------------------------------
+
+
+class _RowRefused(Exception):
+    """A row of a batch that was refused: the batch was not learned."""
+
+    def __init__(self, row: int, error: SourceError) -> None:
+        super().__init__(row, error)
+        self.row, self.error = row, error
+
+
+def _refused(error: Exception, batch: Batch, name: str) -> Exception:
+    """What the learner says of a row, with its line in the file."""
+    found = re.match(r"(?:row|sentence) (\d+)(?:, |: )?", str(error))
+    if found is None and len(batch) != 1:
+        return error
+    row = int(found[1]) if found else 0
+    if row >= len(batch):
+        return error
+    reason = str(error)[found.end() :] if found else str(error)
+    return _RowRefused(row, SourceError(name, batch.lines[row], reason))
+
+
+def _out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
+    """Whether some label that is not relevant scores as high as one that is. (One never seen scores 0.)"""
+    among = set(relevant)
+    lowest = min((scores.get(label, 0.0) for label in among), default=np.inf)
+    highest = max((score for label, score in scores.items() if label not in among), default=-np.inf)
+    return bool(lowest <= highest)
+
+
+def _first_new(batch: Batch) -> int:
+    """The column of the first new name."""
+    assert isinstance(batch.X, Rows)
+    return int(batch.X.width) - len(batch.new_names)
