@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
 
-INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended; typer exits with it too
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
 
 def main() -> int:
     """Runs the command line and returns the exit code."""
+    # Nothing here multiplies matrices on several cores, and the threads of BLAS would take time to begin and to wait.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from .app import app  # in here, so that Ctrl-C during the imports ends as cleanly as later
+        from .app import run  # in here, so that Ctrl-C during the imports ends as cleanly as later
 
-        app(prog_name="hinge")
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
     except SystemExit as end:
         code = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
         code = INTERRUPTED
-    else:
-        code = 0
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        from .errors import told
+
+        code = told(error)
     if code == INTERRUPTED:
         print(f"{_after_echo()}Stopped.", file=sys.stderr)
     return code

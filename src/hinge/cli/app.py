@@ -1,106 +1,100 @@
-"""The commands and their options.
+"""The commands: their names, their options, and which module runs them.
 
-This module is loaded for `hinge --help`, so it imports typer and nothing else that takes time: what a command
-needs is imported when it runs. Typer's rich mode is off for the same reason (rich alone takes longer to load
-than everything else here).
+This module is loaded for `hinge --help`, so it imports nothing that takes time: a command's module is imported when
+the command is named. (argparse and not typer: typer loads pydantic, which takes longer than learning from 100 MB.)
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
+import argparse
+import importlib
+import sys
+from typing import NoReturn
 
 from .. import __version__
 
-app = typer.Typer(
-    help="Online margin learning: predict, be told the truth, and move just far enough.",
-    epilog="Start with 'hinge demo'. 'hinge COMMAND --help' explains a command.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-DEFAULT_PLOT = Path("hinge-demo.png")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"hinge {__version__}")
-        raise typer.Exit
+# Each has a module with `add_arguments(parser)` and `run(arguments) -> exit code`; its docstring is the long help.
+COMMANDS = {
+    "learn": ("learn", "learn from a stream, with progressive validation as it goes"),
+    "predict": ("predict", "predictions of a model, to the standard output or a file"),
+    "compare": ("compare", "several learners over the same stream in one pass: a table and a plot"),
+    "tune": ("tune", "a grid over C and steps in one pass, chosen by progressive error"),
+    "inspect": ("look", "what a model is, its statistics, its largest weights, what is guaranteed"),
+    "algorithms": ("algorithms", "the published algorithms, with task, paper and theorem"),
+    "demo": ("demo_command", "learn from a real stream and see what was guaranteed"),
+    "completion": ("completion", "a script that completes commands and options in your shell"),
+    "version": ("version", "the versions of hinge and of what it runs on"),
+}
+WRONG_USE = 2
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
-    ] = False,
-) -> None:
-    pass
+class Parser(argparse.ArgumentParser):
+    """Errors in one line, as everywhere in hinge."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message} ('{self.prog} --help' explains)", file=sys.stderr)
+        raise SystemExit(WRONG_USE)
 
 
-@app.command(short_help="Learn from a real stream and see what was guaranteed.")
-def demo(
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help=f"Where to draw the error curves: .png, .svg or .pdf. [default: {DEFAULT_PLOT}]",
-            show_default=False,
-        ),
-    ] = None,
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw nothing.")] = False,
-    seed: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, help="Shuffles the stream. Other seeds, other orders.")
-    ] = 0,
-) -> None:
-    """Learn from a real stream and see what was guaranteed.
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str, **given: int | None) -> None:
+        super().__init__(prog, max_help_position=26, width=100)
 
-    Six learners read 1,797 handwritten digits, one at a time, and say of each whether it is odd or even
-    before they are told. The command shows how often they erred, how long an event took, and what the theory
-    had guaranteed; then one stream each for regression and one-class learning. It takes some seconds, needs
-    no network, and writes one picture.
-    """
-    if plot is not None and no_plot:
-        raise typer.BadParameter("--plot and --no-plot exclude each other.")
-    if plot is not None and (problem := _problem_with(plot)):
-        raise typer.BadParameter(problem, param_hint="--plot")  # now, and not after all the work
-
-    from .demo import run
-
-    raise typer.Exit(run(None if no_plot else plot or DEFAULT_PLOT, seed=seed, insist=plot is not None))
+    def _format_usage(self, usage, actions, groups, prefix):  # type: ignore[no-untyped-def]
+        """Options are listed below: the usage names only what must be there."""
+        if usage is None:
+            needed = [action for action in actions if action.required or not action.option_strings]
+            words = [self._format_args(action, action.dest) if not action.option_strings else
+                     f"{action.option_strings[0]} {action.metavar}" for action in needed]  # fmt: skip
+            usage = " ".join([self._prog, "[options]", *words])
+        return super()._format_usage(usage, actions, groups, prefix)
 
 
-def _problem_with(plot: Path) -> str:
-    """Why there can be no picture at that path; "" if nothing speaks against it."""
-    import os
-
-    if plot.is_dir():
-        return f"{plot} is a directory."
-    if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        return f"{plot} must end in .png, .svg or .pdf."
-    if not plot.parent.is_dir():
-        return f"there is no directory {plot.parent}."
-    if not os.access(plot if plot.exists() else plot.parent, os.W_OK):
-        return f"{plot} cannot be written: permission denied."
-    return ""
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of a command."""
+    module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    parser = Parser(
+        prog=f"hinge {name}", description=module.__doc__, formatter_class=Formatter, allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    return parser
 
 
-@app.command()
-def version() -> None:
-    """Show the versions of hinge and of what it runs on."""
-    import platform
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
+def main_help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {about}" for name, (_, about) in COMMANDS.items())
+    return f"""usage: hinge COMMAND [options]
 
-    typer.echo(f"hinge {__version__}")
-    typer.echo(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    for package in ("numpy", "scipy", "scikit-learn", "matplotlib", "river"):
-        try:
-            typer.echo(f"{package} {installed(package)}")
-        except PackageNotFoundError:
-            typer.echo(f"{package}: not installed")
+Online margin learning: predict, be told the truth, and move just far enough.
+
+commands:
+{commands}
+
+options:
+  -h, --help  show this help
+  --version   show the version
+
+Start with 'hinge demo'. 'hinge COMMAND --help' explains a command.
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command line; returns the exit code."""
+    first = arguments[0] if arguments else "--help"
+    if first in ("-h", "--help", "help"):
+        print(main_help(), end="")
+        return 0 if arguments else WRONG_USE
+    if first == "--version":
+        print(f"hinge {__version__}")
+        return 0
+    if first not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(first, COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}"
+        print(f"hinge: there is no command {first!r}: {hint}", file=sys.stderr)
+        return WRONG_USE
+    parsed = command_parser(first).parse_args(arguments[1:])
+    module = importlib.import_module(f".{COMMANDS[first][0]}", __package__)
+    code: int = module.run(parsed)
+    return code

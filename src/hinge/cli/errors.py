@@ -1,0 +1,27 @@
+"""What is wrong, in one line. What can only be our own fault is not hidden: it goes on as it is, with its trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..streams.files import SourceError
+
+WRONG_INPUT = 2
+
+
+def told(error: Exception) -> int:
+    """Prints what is wrong with input, options or files, and returns the exit code; raises all else again."""
+    if os.environ.get("HINGE_DEBUG"):
+        raise error
+    if isinstance(error, SourceError):
+        message = str(error)  # it begins with the file
+    elif isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        message = f"hinge: {where}{error.strerror}"
+    elif isinstance(error, (ValueError, ImportError)):
+        message = f"hinge: {error}"
+    else:
+        raise error
+    print(message, file=sys.stderr)
+    return WRONG_INPUT

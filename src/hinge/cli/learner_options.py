@@ -1,0 +1,86 @@
+"""The options that make a learner, and the learner that they make."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from .. import catalogue, parameters
+from ..streams.stream import Piece
+from ..streams.study import TASKS, Study, check_options, guess_task
+from .options import OF_THE_LEARNER, add_parameters, given, read_spec, read_value
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the learner")
+    add_task(group)
+    group.add_argument(
+        "-a", "--algorithm", metavar="NAME",
+        help="A published algorithm, as in 'hinge algorithms', with options if you like: arow:r=0.1. The options below "
+        "go on top of it. [default: pa1]",
+    )  # fmt: skip
+    add_parameters(group, OF_THE_LEARNER)
+
+
+def add_task(group: Any) -> None:
+    group.add_argument(
+        "--task", choices=TASKS, metavar="NAME",
+        help=f"{', '.join(TASKS)}. [default: by the labels of the first examples]",
+    )  # fmt: skip
+
+
+def learner_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options that were given, but for the algorithm."""
+    return given(arguments, OF_THE_LEARNER)
+
+
+def options_for(task: str, spec: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """All options of a learner: those of the algorithm `spec`, and others on top of it."""
+    if spec is None:
+        made = options
+    else:
+        name, texts = read_spec(spec)
+        r = {"r": read_number("r", texts.pop("r"))} if "r" in texts else {}
+        values = {option: read_value(option, text) for option, text in texts.items()}
+        check_options(task, values)
+        made = catalogue.options_of(name, task, {**options, **values, **r})
+    check_options(task, made)
+    allowed = parameters.OF_SEQUENCE if task == "sequence" else parameters.OF_LEARNER
+    beyond = [name for name in made if name not in allowed]
+    if beyond:
+        raise ValueError(f"{beyond[0]} is not an option of a learner")
+    return made
+
+
+def read_number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, not {text!r}") from None
+
+
+def task_of(arguments: argparse.Namespace, piece: Piece) -> str:
+    """The task that was asked for, or the one that the labels of the first examples suggest: then it is said."""
+    if arguments.task is not None:
+        task: str = arguments.task
+        return task
+    guess = guess_task(piece.batch)
+    if not getattr(arguments, "quiet", False):
+        print(f"Task: {guess.task}, as {guess.reason} (--task overrides).", file=sys.stderr)
+    return guess.task
+
+
+def new_study(task: str, spec: str | None, options: dict[str, Any]) -> Study:
+    return Study.new(task, options_for(task, spec, options))
+
+
+def in_words(study: Study) -> str:
+    """The learner with the options that are not the usual ones: pa1, C=1.0."""
+    p = study.learner.parameters
+    shown = [f"{name}={value}" for name, value in p.items()
+             if name not in ("step", "classes", "w1") and value != parameters.default(name)
+             and len(str(value)) < 60]  # fmt: skip
+    if p["step"] in ("pa1", "pa2") and "C" in p and p["C"] == parameters.default("C"):
+        shown.insert(0, f"C={p['C']:g}")
+    return ", ".join([p["step"], *shown])

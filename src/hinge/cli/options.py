@@ -1,0 +1,193 @@
+"""The options of parameters.py on the command line: their names, their texts, and values from words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .. import parameters
+from ..parameters import PARAMETERS, Parameter
+
+# What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
+PASSES: dict[str, tuple[Any, str]] = {
+    "max_iter": (1, "At most so many passes over the data. The progressive error is that of the first one."),
+    "tol": (
+        None,
+        "Stop when the mean loss of n-iter-no-change passes in a row was not lower than the best by more than tol; "
+        "and whenever a whole pass changed nothing.",
+    ),
+    "n_iter_no_change": (5, "How many passes without improvement are accepted, if there is a tol."),
+    "shuffle": (
+        False,
+        "Read all of the data into memory first, and visit it in a new random order each pass.",
+    ),
+    "tolerance": (
+        None,
+        "N03's batch conversion: step 'pa', passes in which only examples are presented whose squared loss exceeds "
+        "tolerance, until there is none. (max-iter is no limit then.)",
+    ),
+    "max_updates": (1_000_000, PARAMETERS["max_updates"].help),
+    "random_state": (0, "The seed of --shuffle."),
+    "verbose": (0, "1 prints a line for each pass."),
+}
+LEFT_OUT = (
+    "features",
+)  # of the task 'prototype', whose features need the whole text of an example: see PARanker
+OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in PASSES and name not in LEFT_OUT)
+
+_WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False, "inf": math.inf}
+
+
+class BadOption(ValueError):
+    """A value that an option does not take."""
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def add_parameters(group: Any, names: Iterable[str]) -> None:
+    """An option for each parameter. Those that are not given are not set."""
+    for name in names:
+        parameter = PARAMETERS[name]
+        default, text = PASSES.get(name, (parameter.default, parameter.help))
+        if parameter.allowed == "True or False":
+            group.add_argument(
+                flag(name), dest=name, action=argparse.BooleanOptionalAction, default=None,
+                help=f"{spoken(text)} [default: {'yes' if default else 'no'}]",
+            )  # fmt: skip
+        else:
+            group.add_argument(
+                flag(name), dest=name, metavar=_metavar(parameter), default=None,
+                help=f"{spoken(text)} {_allowed(parameter)} [default: {shown(default)}]",
+            )  # fmt: skip
+
+
+def given(arguments: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """The parameters that were given, as values."""
+    values = {name: getattr(arguments, name, None) for name in names}
+    return {
+        name: value if isinstance(value, bool) else read_value(name, value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def read_value(name: str, text: str) -> Any:
+    """The value of a parameter from a word: a number, a word, none, JSON, or @FILE with JSON in it."""
+    parameter = PARAMETERS.get(name)
+    if parameter is None:
+        import difflib
+
+        near = difflib.get_close_matches(name, PARAMETERS, n=1, cutoff=0.5)
+        raise BadOption(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    value = _value(name, text)
+    if not parameter.accepts(value):
+        raise BadOption(f"{flag(name)} must be {spoken(parameter.allowed)}, not {text!r}")
+    return value
+
+
+def _value(name: str, text: str) -> Any:
+    if text.startswith("@"):
+        try:
+            content = Path(text[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise BadOption(f"{flag(name)}: {text[1:]} cannot be read: {error}") from None
+        return _from_json(name, content, f"{text[1:]} is not JSON")
+    if text[:1] in "[{":
+        return _from_json(name, text, "this is not JSON")
+    if name == "classes":
+        return [word_value(word.strip()) for word in text.split(",")]
+    if name == "class_weight" and "=" in text:
+        pairs = [pair.rpartition("=") for pair in text.split(",")]
+        return {word_value(label.strip()): word_value(weight.strip()) for label, _, weight in pairs}
+    return word_value(text)
+
+
+def word_value(text: str) -> Any:
+    """A number, if it is one; none, true, false; or the word."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _from_json(name: str, text: str, what: str) -> Any:
+    try:
+        return _with_plain_keys(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise BadOption(f"{flag(name)}: {what}: {error}") from None
+
+
+def _with_plain_keys(value: Any) -> Any:
+    """JSON has only strings for keys; labels may be numbers."""
+    if isinstance(value, dict):
+        return {word_value(key): _with_plain_keys(its) for key, its in value.items()}
+    return value
+
+
+def read_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """'simproj:C=0.1,average=true' is the algorithm simproj with two options, still as text."""
+    name, _, rest = spec.partition(":")
+    options: dict[str, str] = {}
+    for item in re.split(r",(?![^\[{]*[\]}])", rest) if rest else []:  # not at commas within brackets
+        option, equals, value = item.partition("=")
+        option = option.strip().replace("-", "_")
+        if not equals or not option:
+            raise BadOption(f"{spec!r}: {item!r} should be option=value, as in 'simproj:C=0.1,average=true'")
+        options[option] = value.strip()
+    return name.strip(), options
+
+
+# ---- texts ------------------------------------------------------------------------------------------------------
+
+
+def spoken(text: str) -> str:
+    """A text of the table for the command line: without Python's quotes, with the names of options."""
+    text = re.sub(r"'([\w.-]+)'", r"\1", text)
+    text = re.sub(r"\bNone\b", "none", text)
+    text = re.sub(r"\bTrue\b", "yes", text)
+    text = re.sub(r"\bFalse\b", "no", text)
+    return re.sub(r"`(\w+)`", lambda found: flag(found[1]) if found[1] in PARAMETERS else found[1], text)
+
+
+def shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and value >= 2**16 and value & (value - 1) == 0:
+        return f"2^{value.bit_length() - 1}"
+    return str(value)
+
+
+def _allowed(parameter: Parameter) -> str:
+    return f"({spoken(parameter.allowed)})"
+
+
+_JSON = ("cost", "nu", "w1")
+
+
+def _metavar(parameter: Parameter) -> str:
+    if parameter.name in _JSON:
+        return "JSON"
+    if parameter.name == "classes":
+        return "A,B,..."
+    if parameter.name == "class_weight":
+        return "A=2,..."
+    if isinstance(parameter.default, str):
+        return "NAME"
+    return "N" if "whole" in parameter.allowed else "X"
+
+
+def tasks_of(name: str) -> tuple[str, ...]:
+    return parameters.PARAMETERS[name].tasks

@@ -1,0 +1,198 @@
+"""How a run is told while it goes: a bar on a terminal, plain lines elsewhere, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from ..streams.study import ERRORS, Score, Study
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A run at one moment."""
+
+    examples: int  # of this run and those that it went on from
+    score: Score  # of all predictions
+    window: Score  # of the last ones
+    updates: int
+    seconds: float
+    done: float | None  # the part of the data that has been read, if its size is known
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "examples": self.examples,
+            "error": _or_none(self.score.error),
+            "window_error": _or_none(self.window.error),
+            "updates": self.updates,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _or_none(error: float) -> float | None:
+    return None if error != error else error
+
+
+class Window:
+    """The score of the last `size` rounds, to the steps in which it is told."""
+
+    def __init__(self, size: int, score: Score) -> None:
+        self.size = size
+        self._before: deque[Score] = deque([Score(score.rounds, score.cost)])
+
+    def see(self, score: Score) -> Score:
+        before = self._before
+        before.append(Score(score.rounds, score.cost))
+        while len(before) > 2 and score.rounds - before[1].rounds >= self.size:
+            before.popleft()
+        return score.since(before[0])
+
+
+def error_text(task: str, error: float) -> str:
+    if error != error:
+        return "no error yet"
+    words, share = ERRORS[task]
+    return f"{100 * error:.2f} % {words}" if share else f"{error:.4g} {words}"
+
+
+def short_error(task: str, error: float) -> str:
+    if error != error:
+        return "-"
+    return f"{100 * error:.2f} %" if ERRORS[task][1] else f"{error:.4g}"
+
+
+class Quiet:
+    """Tells nothing while it goes."""
+
+    def start(self, study: Study) -> None:
+        pass
+
+    def see(self, figures: Figures) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        """Something to be known at once."""
+
+    def close(self) -> None:
+        pass
+
+
+class Json(Quiet):
+    """An object a line: at doubling numbers of examples, and at least once a minute."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out, self.next = out, _Next()
+
+    def see(self, figures: Figures) -> None:
+        if self.next.due(figures):
+            self.write("progress", figures.record())
+
+    def say(self, text: str) -> None:
+        self.write("note", {"text": text})
+
+    def write(self, event: str, record: dict[str, Any]) -> None:
+        print(json.dumps({"event": event, **record}), file=self.out, flush=True)
+
+
+class Lines(Quiet):
+    """Plain lines, at doubling numbers of examples (as vw does), and at least once a minute."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out, self.next = out, _Next()
+        self.task = ""
+
+    def start(self, study: Study) -> None:
+        self.task = study.task
+        about = ERRORS[self.task][0]
+        print(f"{'examples':>12}  {'error':>9}  {'lately':>9}  {'updates':>11}  {'seconds':>8}   (error: {about})",
+              file=self.out)  # fmt: skip
+
+    def see(self, figures: Figures) -> None:
+        if self.next.due(figures):
+            overall, window = (
+                short_error(self.task, score.error) for score in (figures.score, figures.window)
+            )
+            print(f"{figures.examples:>12,}  {overall:>9}  {window:>9}  {figures.updates:>11,}  "
+                  f"{figures.seconds:>8.1f}", file=self.out, flush=True)  # fmt: skip
+
+    def say(self, text: str) -> None:
+        print(text, file=self.out, flush=True)
+
+
+class _Next:
+    """When a line is due."""
+
+    def __init__(self) -> None:
+        self.examples, self.seconds = 1, 60.0
+
+    def due(self, figures: Figures) -> bool:
+        if figures.examples < self.examples and figures.seconds < self.seconds:
+            return False
+        while self.examples <= figures.examples:
+            self.examples *= 2
+        self.seconds = figures.seconds + 60
+        return True
+
+
+class Bar(Quiet):
+    """A bar that moves, with what there is to know beside it."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+        self.progress = Progress(
+            BarColumn(bar_width=18),
+            TextColumn("{task.fields[examples]:>12,}  {task.fields[speed]:>12}/s"),
+            TextColumn("{task.fields[error]}", style="bold"),
+            TextColumn("{task.fields[window]}  {task.fields[updates]:,} updates"),
+            TimeRemainingColumn(compact=True),
+            console=self.console,
+        )
+        self.bar: Any = None
+        self.task, self.looked = "", 0.0
+
+    def start(self, study: Study) -> None:
+        self.task = study.task
+        self.bar = self.progress.add_task(
+            "", total=None, examples=0, speed="", error="", window="", updates=0, completed=0
+        )
+        self.progress.start()
+
+    def see(self, figures: Figures) -> None:
+        now = time.monotonic()
+        if self.bar is None or now - self.looked < 0.1:
+            return
+        self.looked = now
+        self.progress.update(
+            self.bar,
+            total=None if figures.done is None else 1.0,
+            completed=figures.done or 0.0,
+            examples=figures.examples,
+            speed=f"{figures.examples / max(figures.seconds, 1e-9):,.0f}",
+            error=error_text(self.task, figures.score.error),
+            window=f"(lately {short_error(self.task, figures.window.error)})",
+            updates=figures.updates,
+        )
+
+    def say(self, text: str) -> None:
+        self.console.print(text, soft_wrap=True)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.progress.stop()
+
+
+def reporter(quiet: bool, as_json: bool) -> Quiet:
+    if as_json:
+        return Json(sys.stdout)
+    if quiet:
+        return Quiet()
+    dumb = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
+    return Lines(sys.stderr) if dumb else Bar()
