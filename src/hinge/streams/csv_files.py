@@ -181,38 +181,44 @@ class _Quoted:
         self.source, self.separator, self.max_line, self.bad = source, separator, max_line, bad
 
     def rows(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
-        """Takes the lines of all rows that are complete, of all if it is the end."""
+        """Takes the lines of all rows that are complete, of all if it is the end.
+
+        A quotation mark too many makes one row of all that follows, up to the next one: only its first line is left
+        out, and reading goes on with the second.
+        """
         found: list[list[str]] = []
         starts: list[int] = []
         while lines:
             with _long_fields(self.max_line):
-                taken = self._read(lines, numbers, found, starts)
+                taken, reason = self._read(lines, numbers, found, starts)
             del lines[:taken], numbers[:taken]
-            if not lines or (not end and sum(map(len, lines)) <= MAX_RECORD):
+            if not reason and (not lines or (not end and sum(map(len, lines)) <= MAX_RECORD)):
                 break
             within = "" if end else f" within {MAX_RECORD} characters"
-            reason = f"a quotation mark in this row has no counterpart{within}"
+            reason = reason or f"a quotation mark in this row has no counterpart{within}"
             self.bad.meet(SourceError(self.source, numbers[0], reason))
             del lines[:1], numbers[:1]
         return starts, found
 
-    def _read(self, lines: list[str], numbers: list[int], found: list[list[str]], starts: list[int]) -> int:
-        """Adds the rows that are complete; returns how many lines they were."""
+    def _read(
+        self, lines: list[str], numbers: list[int], found: list[list[str]], starts: list[int]
+    ) -> tuple[int, str]:
+        """Adds the rows that are complete, up to one that is wrong; returns how many lines they were, and what is
+        wrong then."""
         with_ends = (line + "\n" for line in lines)
         reader = csv.reader(with_ends, delimiter=self.separator, strict=True, skipinitialspace=True)
         start = 0
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return len(lines)
-            except csv.Error as error:
-                if "end of data" in str(error):
-                    return start
-                reason = f"{error}; the row begins with {shortened(lines[start])}"
-                self.bad.meet(SourceError(self.source, numbers[start], reason))
-            else:
+        try:
+            for row in reader:
                 if row:
                     found.append(row)
                     starts.append(numbers[start])
-            start = reader.line_num
+                start = reader.line_num
+        except csv.Error as error:
+            what = str(error)
+            if "end of data" in what:
+                return start, ""
+            if "new-line" in what:
+                what = "there is a carriage return within the line"
+            return start, f"{what}; the row begins with {shortened(lines[start])}"
+        return start, ""

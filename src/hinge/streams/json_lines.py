@@ -21,11 +21,20 @@ MAX_DEPTH = 20  # objects in objects
 
 
 class _Refused(Exception):
-    """What is wrong with a line; the field, if there is one to be pointed at."""
+    """What is wrong with a line; the field to be pointed at, or a constant."""
 
-    def __init__(self, reason: str, field: str | None = None) -> None:
+    def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.field = reason, field
+        self.reason, self.field, self.constant = reason, field, constant
+
+    def column(self, line: str) -> int | None:
+        """In bytes from 1. Of several such fields, the last one."""
+        if not self.field and not self.constant:
+            return None
+        name = json.dumps(self.field, ensure_ascii=False)
+        pattern = re.escape(name) + r"\s*:" if self.field else r"(?<=[:,\s\[])" + self.constant
+        places = [found.start() for found in re.finditer(pattern, line)]
+        return len(line[: places[-1]].encode()) + 1 if places else None
 
 
 class JsonLines:
@@ -84,8 +93,7 @@ class JsonLines:
                 except json.JSONDecodeError as error:
                     bad.meet(SourceError(file.name, number, *_what(error, line)))
                 except _Refused as error:
-                    column = None if error.field is None else _column(line, error.field)
-                    bad.meet(SourceError(file.name, number, error.reason, column))
+                    bad.meet(SourceError(file.name, number, error.reason, error.column(line)))
                 else:
                     X.append(x)
                     labels.append(label)
@@ -179,7 +187,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> float:
-    raise _Refused(f"{name} is not a finite number: null is for what is missing")
+    raise _Refused(f"{name} is not a finite number: null is for what is missing", constant=name)
 
 
 _plain = json.JSONDecoder(parse_constant=_constant)
@@ -215,15 +223,6 @@ def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
     rest = line[error.pos :]
     there = f"there is {shortened(rest, 20)}" if rest else "there is the end of the line"
     return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}, {there}", len(line[: error.pos].encode()) + 1
-
-
-def _column(line: str, field: str) -> int | None:
-    """Where the field is, in bytes from 1; of several, the last one."""
-    places = [
-        found.start()
-        for found in re.finditer(re.escape(json.dumps(field, ensure_ascii=False)) + r"\s*:", line)
-    ]
-    return len(line[: places[-1]].encode()) + 1 if places else None
 
 
 # ---- from values to features ------------------------------------------------------------------------------------

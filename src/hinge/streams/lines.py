@@ -50,8 +50,8 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
                 number += len(batch)
         rest = b"".join(pieces)
         checked(rest)
-    if rest:
-        yield number, next(_batches([rest], number, b"\r" in rest))
+        if rest:
+            yield number, next(_batches([rest], number, b"\r" in rest))
 
 
 def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[list[bytes]]:
