@@ -68,6 +68,7 @@ class Input:
         self._file: Any = None
         self._held: _Again | None = None  # of what can be read only once: what was peeked, and the rest
         self._stack = ExitStack()
+        self._last = 0  # position
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
@@ -112,9 +113,10 @@ class Input:
     def position(self) -> int:
         """In bytes of the file itself, packed or not. (0 for what cannot tell.)"""
         try:
-            return int(self._file.raw.tell())
-        except (AttributeError, OSError, ValueError):
-            return 0
+            self._last = int(self._file.raw.tell())
+        except (AttributeError, OSError, ValueError):  # closed, say
+            pass
+        return self._last
 
     @property
     def size(self) -> int | None:
@@ -173,5 +175,5 @@ def _zstandard(path: str) -> Any:
         except ImportError:
             continue
     raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install backports.zstd, or unpack it"
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or unpack it"
     )

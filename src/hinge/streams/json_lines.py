@@ -48,8 +48,7 @@ class JsonLines:
     feature "a.b", a list of numbers is "a[0]", "a[1]", ..., a list of strings an indicator "a=string" each.
 
     With `text`, a field or several, the features are the words of these and nothing else: a bag of words with all
-    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are. The words
-    of several fields are kept apart: "title:word" and "body:word".
+    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are.
     """
 
     def __init__(
@@ -147,11 +146,9 @@ class JsonLines:
         return flat
 
     def _words(self, record: dict[str, Any]) -> dict[str, float]:
-        tokens: list[str] = []
-        there = False
+        fields: list[list[str]] = []
         for name in self.text:
             value = record.get(name)
-            there = there or name in record
             if isinstance(value, str):
                 words = words_of(value)
             elif value is None:
@@ -159,16 +156,13 @@ class JsonLines:
             elif isinstance(value, list) and all(isinstance(word, str) for word in value):
                 words = value
             else:
-                raise _Refused(
-                    f"a text or a list of words was expected in {shortened(name)}, there is {_shown(value)}",
-                    name,
-                )
-            found = ngrams_of(words, self.ngrams)
-            tokens += found if len(self.text) == 1 else [f"{name}:{word}" for word in found]
-        if not there:
+                expected = f"a text or a list of words was expected in {shortened(name)}"
+                raise _Refused(f"{expected}, there is {_shown(value)}", name)
+            fields.append(ngrams_of(words, self.ngrams))
+        if not fields and not any(name in record for name in self.text):
             fields = ", ".join(map(shortened, list(record)[:10])) or "none"
             raise _Refused(f"there is no field {' or '.join(map(shortened, self.text))}: there are {fields}")
-        return weighted(tokens)
+        return weighted(fields)
 
 
 # ---- from a line to a record ------------------------------------------------------------------------------------

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 # Letters, digits and underscores, two or more: the words of scikit-learn's vectorizers.
 _WORD = re.compile(r"\w\w+")
 MAX_WORD = 100  # characters; what is longer is no word (an encoded attachment, say)
 MAX_NGRAMS = 10
+# Of a text as a vector. A learner has a coordinate of 1 beside the features (the intercept), which counts in the size of
+# an example: with texts of length 1 half of every step would go there, and they would make twice the errors.
+LENGTH = 10.0
 
 
 def words_of(text: str) -> list[str]:
@@ -29,22 +31,31 @@ def ngrams_of(words: list[str], ngrams: int) -> list[str]:
     return found
 
 
-def weighted(tokens: Iterable[str]) -> dict[str, float]:
-    """1 + log(how often), divided by the Euclidean norm of all: a long text moves the weights no further than a
-    short one, and a word that is repeated counts more, but not in proportion."""
-    counts = Counter(tokens)
-    values = [1.0 if count == 1 else 1.0 + math.log(count) for count in counts.values()]
-    norm = math.hypot(*values)
-    return dict(zip(counts, [value / norm for value in values], strict=True))
+def weighted(fields: Iterable[list[str]]) -> dict[str, float]:
+    """Which words there are, how often does not matter, as a vector of length `LENGTH`. Each field has the same part
+    in it, however short it is; a word that is in two of them counts for both.
+
+    (On mail, news and short messages, with PA-I, C=1: fewer errors than counts, their logarithms, or words kept apart
+    by field.)
+    """
+    bags = [dict.fromkeys(words, 1.0 / math.sqrt(len(set(words)))) for words in fields if words]
+    if not bags:
+        return {}
+    bag = bags[0]
+    for other in bags[1:]:
+        for word, value in other.items():
+            bag[word] = bag.get(word, 0.0) + value
+    scale = LENGTH / (1.0 if len(bags) == 1 else math.hypot(*bag.values()))
+    return {word: value * scale for word, value in bag.items()}
 
 
 def bag_of_words(text: str, ngrams: int = 1) -> dict[str, float]:
-    """The words of a text, and up to `ngrams` of them that follow each other, with their weights.
+    """The words of a text, and up to `ngrams` of them that follow each other, with their values.
 
     >>> from hinge.streams.words import bag_of_words
-    >>> bag = bag_of_words("To be, or not to be: a question", ngrams=2)
-    >>> {name: round(value, 2) for name, value in bag.items()}
-    {'to': 0.45, 'be': 0.45, 'or': 0.27, 'not': 0.27, 'question': 0.27, 'to be': 0.45, 'be or': 0.27, \
-'or not': 0.27, 'not to': 0.27, 'be question': 0.27}
+    >>> bag_of_words("To be, or not to be")
+    {'to': 5.0, 'be': 5.0, 'or': 5.0, 'not': 5.0}
+    >>> list(bag_of_words("To be, or not to be", ngrams=2))
+    ['to', 'be', 'or', 'not', 'to be', 'be or', 'or not', 'not to']
     """
-    return weighted(ngrams_of(words_of(text), ngrams))
+    return weighted([ngrams_of(words_of(text), ngrams)])
