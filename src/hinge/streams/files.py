@@ -66,28 +66,57 @@ class Input:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.name = os.fspath(path), name_of(path)
         self._file: Any = None
+        self._held: _Again | None = None  # of what can be read only once: what was peeked, and the rest
+        self._stack = ExitStack()
+        self._last = 0  # position
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
         """A binary file. Its `read1` gives what is there already, and waits only if nothing is."""
-        with ExitStack() as stack:
-            if self.path == "-":
-                # Not sys.stdin: a thread that waits for input in there would keep Python from ending.
-                self._file = io.BufferedReader(io.FileIO(0, closefd=False))
-                yield self._file
-            else:
-                yield open_bytes(self.path, stack, opening=self._opening)
+        if self._held is not None:
+            held, self._held = self._held, None
+            with self._stack:
+                yield io.BufferedReader(held)
+        else:
+            with ExitStack() as stack:
+                yield self._open(stack)
+
+    def _open(self, stack: ExitStack) -> Any:
+        if self.path != "-":
+            return open_bytes(self.path, stack, opening=self._opening)
+        # Not sys.stdin: a thread that waits for input in there would keep Python from ending.
+        self._file = io.BufferedReader(io.FileIO(0, closefd=False))
+        return self._file
 
     def _opening(self, file: Any) -> None:
         self._file = file
+
+    def peek(self, size: int = 2**16) -> bytes:
+        """How it begins, unpacked: up to `size` bytes. Whoever opens it gets them all the same.
+
+        Of what has no end it is what is there already, but a line at least.
+        """
+        if self._held is not None:
+            return self._held.first
+        with damage_told(self.name, lambda: 0):
+            if self.path != "-" and os.path.isfile(self.path):
+                with ExitStack() as stack:
+                    return bytes(self._open(stack).read(size))
+            stream = self._open(self._stack)
+            first = b""
+            while len(first) < size and b"\n" not in first and (more := stream.read1(size - len(first))):
+                first += more
+            self._held = _Again(first, stream)
+        return first
 
     @property
     def position(self) -> int:
         """In bytes of the file itself, packed or not. (0 for what cannot tell.)"""
         try:
-            return int(self._file.raw.tell())
-        except (AttributeError, OSError, ValueError):
-            return 0
+            self._last = int(self._file.raw.tell())
+        except (AttributeError, OSError, ValueError):  # closed, say
+            pass
+        return self._last
 
     @property
     def size(self) -> int | None:
@@ -96,6 +125,24 @@ class Input:
             return os.stat(self.path).st_size if os.path.isfile(self.path) else None
         except OSError:
             return None
+
+
+class _Again(io.RawIOBase):
+    """What has been read of a stream, and then the rest of it."""
+
+    def __init__(self, first: bytes, rest: Any) -> None:
+        self.first, self._given, self._rest = first, 0, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.first[self._given : self._given + len(buffer)]
+        self._given += len(piece)
+        if not piece:
+            piece = self._rest.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 @contextmanager
@@ -128,5 +175,5 @@ def _zstandard(path: str) -> Any:
         except ImportError:
             continue
     raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install backports.zstd, or unpack it"
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or unpack it"
     )

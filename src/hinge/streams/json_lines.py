@@ -1,0 +1,302 @@
+"""JSON lines: an object a line, its fields the features, or a text in one of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .batches import BadLines, Batch
+from .files import Input, SourceError
+from .lines import MAX_LINE, shortened, text_batches
+from .words import MAX_NGRAMS, ngrams_of, weighted, words_of
+
+LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
+FEATURES = ("features", "x")  # the fields that hold all features, if they are objects
+MAX_DEPTH = 20  # objects in objects
+
+
+class _Refused(Exception):
+    """What is wrong with a line; the field to be pointed at, or a constant."""
+
+    def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.field, self.constant = reason, field, constant
+
+    def column(self, line: str) -> int | None:
+        """In bytes from 1. Of several such fields, the last one."""
+        if not self.field and not self.constant:
+            return None
+        name = json.dumps(self.field, ensure_ascii=False)
+        pattern = re.escape(name) + r"\s*:" if self.field else r"(?<=[:,\s\[])" + self.constant
+        places = [found.start() for found in re.finditer(pattern, line)]
+        return len(line[: places[-1]].encode()) + 1 if places else None
+
+
+class JsonLines:
+    """One object a line.
+
+    `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
+    "class" that the first object has; False: there is none. `weight` is the field with the weight, if there is one.
+
+    Features are the fields of the object under "features" or "x", if there is one, else all other fields, but for
+    those in `drop`. Numbers are values, strings and booleans indicators, null is no feature; {"a": {"b": 1}} is the
+    feature "a.b", a list of numbers is "a[0]", "a[1]", ..., a list of strings an indicator "a=string" each.
+
+    With `text`, a field or several, the features are the words of these and nothing else: a bag of words with all
+    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are.
+    """
+
+    def __init__(
+        self,
+        *,
+        label: str | bool | None = None,
+        weight: str | None = None,
+        text: str | Sequence[str] | None = None,
+        ngrams: int = 1,
+        drop: Sequence[str] = (),
+        max_line: int = MAX_LINE,
+    ) -> None:
+        if label is True:
+            raise ValueError("label must be the name of a field, None or False, not True")
+        if not isinstance(ngrams, int) or not 1 <= ngrams <= MAX_NGRAMS:
+            raise ValueError(f"ngrams must be a whole number from 1 to {MAX_NGRAMS}, not {ngrams!r}")
+        self.label, self.weight, self.ngrams, self.max_line = label, weight, ngrams, max_line
+        self.text = [] if text is None else [text] if isinstance(text, str) else list(text)
+        self.drop = list(drop)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "label": self.label, "weight": self.weight, "text": self.text or None, "ngrams": self.ngrams,
+            "drop": self.drop, "max_line": self.max_line,
+        }  # fmt: skip
+
+    def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        for first, lines in text_batches(file, bad, self.max_line):
+            X: list[Any] = []
+            labels: list[Any] = []
+            weights: list[float] = []
+            numbers: list[int] = []
+            for number, line in enumerate(lines, first):
+                if not line or line.isspace():
+                    continue
+                try:
+                    record = _record(line)
+                    label, weight = self._label(record), self._weight(record)
+                    x = self._words(record) if self.text else self._features(record)
+                except json.JSONDecodeError as error:
+                    bad.meet(SourceError(file.name, number, *_what(error, line)))
+                except _Refused as error:
+                    bad.meet(SourceError(file.name, number, error.reason, error.column(line)))
+                else:
+                    X.append(x)
+                    labels.append(label)
+                    weights.append(weight)
+                    numbers.append(number)
+            if X:
+                weighed = np.array(weights) if self.weight is not None else None
+                yield Batch(X, labels, numbers, weighed, position=file.position)
+
+    # ---- parts of a record --------------------------------------------------------------------------------------
+
+    def _label(self, record: dict[str, Any]) -> Any:
+        if self.label is None:
+            self.label = next((name for name in LABELS if name in record), False)
+        if self.label is False:
+            return None
+        label = record.get(self.label)  # type: ignore[arg-type]
+        each = label if type(label) is list else (label,)
+        for one in each:
+            if not (isinstance(one, (str, int)) or _is_finite(one) or (one is None and one is label)):
+                expected = "a string, a number, true, false or a list of them was expected for the label"
+                raise _Refused(f"{expected}, there is {_shown(one)}", str(self.label))
+        return label
+
+    def _weight(self, record: dict[str, Any]) -> float:
+        if self.weight is None:
+            return 1.0
+        weight: Any = record.get(self.weight)
+        if not _is_finite(weight) or weight < 0:
+            expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
+            raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
+        return float(weight)
+
+    def _features(self, record: dict[str, Any]) -> dict[str, Any]:
+        for name in FEATURES:
+            if type(features := record.get(name)) is dict and name != self.label:
+                break
+        else:
+            features = record
+            if self.label in features:
+                del features[self.label]
+            if self.weight in features:
+                del features[self.weight]
+        for name in self.drop:
+            features.pop(name, None)
+        if _is_plain(features):
+            return features
+        flat: dict[str, Any] = {}
+        for name, value in features.items():
+            _flatten(flat, name, value, 0)
+        return flat
+
+    def _words(self, record: dict[str, Any]) -> dict[str, float]:
+        fields: list[list[str]] = []
+        for name in self.text:
+            value = record.get(name)
+            if isinstance(value, str):
+                words = words_of(value)
+            elif value is None:
+                continue
+            elif isinstance(value, list) and all(isinstance(word, str) for word in value):
+                words = value
+            else:
+                expected = f"a text or a list of words was expected in {shortened(name)}"
+                raise _Refused(f"{expected}, there is {_shown(value)}", name)
+            fields.append(ngrams_of(words, self.ngrams))
+        if not fields and not any(name in record for name in self.text):
+            fields = ", ".join(map(shortened, list(record)[:10])) or "none"
+            raise _Refused(f"there is no field {' or '.join(map(shortened, self.text))}: there are {fields}")
+        return weighted(fields)
+
+
+# ---- from a line to a record ------------------------------------------------------------------------------------
+
+_PLAIN = frozenset((float, int, str, bool))
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Refused(f"the field {shortened(twice)} occurs {names.count(twice)} times", twice)
+    return record
+
+
+def _constant(name: str) -> float:
+    raise _Refused(f"{name} is not a finite number: null is for what is missing", constant=name)
+
+
+_plain = json.JSONDecoder(parse_constant=_constant)
+_careful = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_unique)
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = _plain.decode(line)
+        # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
+        # (objects in objects, texts) it is read again in a way that looks for it, and takes a quarter longer.
+        if type(record) is dict and line.count(":") != len(record):
+            record = _careful.decode(line)
+    except RecursionError:
+        raise _Refused("objects and lists are nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise _Refused("there is a number with thousands of digits") from None
+    if type(record) is not dict:
+        raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
+    if _SURROGATE.search(line):
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _Refused(
+                "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
+            ) from None
+    return record
+
+
+def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
+    rest = line[error.pos :]
+    there = f"there is {shortened(rest, 20)}" if rest else "there is the end of the line"
+    return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}, {there}", len(line[: error.pos].encode()) + 1
+
+
+# ---- from values to features ------------------------------------------------------------------------------------
+
+
+def _is_plain(features: dict[str, Any]) -> bool:
+    """Whether all are finite numbers, strings or booleans: they are features as they are."""
+    kinds = set(map(type, features.values()))
+    if not kinds <= _PLAIN:
+        return False
+    numbers: Iterable[Any] = features.values()
+    if str in kinds:
+        numbers = [value for value in numbers if type(value) is not str]
+    try:
+        return all(map(math.isfinite, numbers))
+    except OverflowError:  # a whole number that is too large
+        return False
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that a float64 can hold."""
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is not int:
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _flatten(flat: dict[str, Any], name: str, value: Any, depth: int) -> None:
+    """Puts the features of one field into `flat`."""
+    kind = type(value)
+    if value is None:
+        return
+    if kind is str or kind is bool or _is_finite(value):
+        _put(flat, name, value)
+    elif kind is dict:
+        if depth == MAX_DEPTH:
+            raise _Refused(f"objects in more than {MAX_DEPTH} objects, in {shortened(name)}")
+        for inner, one in value.items():
+            _flatten(flat, f"{name}.{inner}", one, depth + 1)
+    elif kind is list:
+        kinds = {type(one) for one in value if one is not None}
+        if kinds <= {str}:
+            for one in value:
+                if one is not None:
+                    flat[f"{name}={one}"] = 1.0
+        elif kinds <= {int, float}:
+            for place, one in enumerate(value):
+                if one is not None:
+                    _put(flat, f"{name}[{place}]", _finite(one, name))
+        else:
+            raise _Refused(
+                f"a list of numbers or of strings was expected in {shortened(name)}, there is {_shown(value)}",
+                name,
+            )
+    else:
+        _finite(value, name)
+
+
+def _put(flat: dict[str, Any], name: str, value: Any) -> None:
+    if name in flat:  # {"a.b": 1, "a": {"b": 2}}
+        raise _Refused(f"the feature {shortened(name)} occurs twice")
+    flat[name] = value
+
+
+def _finite(value: Any, name: str) -> Any:
+    if not _is_finite(value):
+        raise _Refused(f"a finite number was expected in {shortened(name)}, there is {_shown(value)}", name)
+    return value
+
+
+def _shown(value: Any) -> str:
+    """As JSON has it, for an error."""
+    if type(value) is int and abs(value) > 10**30:
+        return "a number of more than 30 digits"
+    if type(value) is float and not math.isfinite(value):
+        return "a number beyond 1.8e308"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 and text.isprintable() else shortened(text)

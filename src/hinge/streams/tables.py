@@ -1,0 +1,262 @@
+"""Tables as examples: which column is the label, which are numbers, which name things, and what is missing.
+
+What is not said is decided once, by what the first rows have, and kept in `settings`: later files are read alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .batches import BadLines, Batch
+from .files import SourceError
+from .lines import shortened
+
+LABELS = ("label", "y", "target", "class")  # the columns that are the label, if none is named, in any case
+MISSING = frozenset(("", "NA", "N/A", "?", "nan", "NaN", "null", "None"))  # in these spellings
+IS_MISSING = " is missing"  # the feature "age is missing"; an indicator of a value would have "="
+
+NUMBER, CATEGORY = "number", "category"
+
+
+class Cells(NamedTuple):
+    """A column of a batch: its values, any at all in rows where they are missing or refused."""
+
+    values: Sequence[Any]
+    missing: Sequence[int] = ()
+    refused: Mapping[int, str] = {}  # and why
+
+
+class Table:
+    """How the rows of a table become examples.
+
+    `label` is the column to be learned; None: the first of "label", "y", "target", "class" that there is; False: none.
+    `weight` is the column with the weights of examples, `drop` are columns to be left out. Columns in `categorical`
+    name things: "color" with "red" is the indicator "color=red"; those in `numeric` hold numbers. Of the others those
+    are numeric that have nothing but numbers in the first batch.
+
+    What is missing is the feature "age is missing" (missing="indicator"), no feature ("omit") or an error ("error").
+    `missing_counts` has how often it was so in each column. Once `settled` a file may lack the label, the weight and
+    other columns (their values are missing then); before, it is taken for an error in writing.
+    """
+
+    def __init__(
+        self,
+        *,
+        label: str | bool | None = None,
+        weight: str | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        missing: str = "indicator",
+        label_kind: str | None = None,
+        settled: bool = False,
+    ) -> None:
+        if missing not in ("indicator", "omit", "error"):
+            raise ValueError(f"missing must be 'indicator', 'omit' or 'error', not {missing!r}")
+        if label is True:
+            raise ValueError("label must be the name of a column, None or False, not True")
+        if twice := set(categorical) & set(numeric):
+            raise ValueError(f"columns must be categorical or numeric, not both: {sorted(twice)}")
+        self.label, self.weight, self.drop, self.missing = label, weight, list(drop), missing
+        self.kinds = {**dict.fromkeys(numeric, NUMBER), **dict.fromkeys(categorical, CATEGORY)}
+        self.label_kind, self.settled = label_kind, settled
+        self.missing_counts: Counter[str] = Counter()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "label": self.label, "weight": self.weight, "drop": self.drop,
+            "categorical": [name for name, kind in self.kinds.items() if kind == CATEGORY],
+            "numeric": [name for name, kind in self.kinds.items() if kind == NUMBER],
+            "missing": self.missing, "label_kind": self.label_kind, "settled": self.settled,
+        }  # fmt: skip
+
+    # ---- the header ---------------------------------------------------------------------------------------------
+
+    def settle(self, source: str, line: int, names: Sequence[str]) -> list[str]:
+        """The columns that are features, of those that a file has; whatever is wrong with them is raised."""
+
+        def fail(reason: str) -> SourceError:
+            return SourceError(source, line, reason)
+
+        for place, name in enumerate(names, 1):
+            if not name:
+                raise fail(f"column {place} of the header has no name")
+        for name, count in Counter(names).items():
+            if count > 1:
+                raise fail(f"the header has {shortened(name)} {count} times: names must be different")
+        if self.label is None:
+            self.label = next((name for want in LABELS for name in names if name.lower() == want), None)
+            if self.label is None:
+                numbers = all(map(_is_number, names))
+                hint = " (or is there no header? then --no-header)" if numbers else ""
+                raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
+        if not self.settled:
+            for option, wanted in (
+                ("label", [self.label] if isinstance(self.label, str) else []),
+                ("weight", [self.weight] if self.weight is not None else []),
+                ("drop", self.drop),
+                ("categorical", list(self.kinds)),
+            ):
+                for name in wanted:
+                    if name not in names:
+                        raise fail(
+                            f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}"
+                        )
+        self.settled = True
+        features = [name for name in names if name not in (self.label, self.weight) and name not in self.drop]
+        if self.missing == "error" and (absent := self.absent(names)):
+            raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
+        return features
+
+    def absent(self, names: Sequence[str]) -> list[str]:
+        """Columns that were there before, and are not among these."""
+        return [name for name in self.kinds if name not in names and name not in self.drop]
+
+    # ---- text ---------------------------------------------------------------------------------------------------
+
+    def read(self, name: str, texts: Sequence[str]) -> Cells:
+        """A column of features of a table that has nothing but text."""
+        kind = self.kinds.get(name)
+        if kind is None:
+            there = [text for text in texts if text not in MISSING]
+            if there:  # else it is left to the rows to come
+                kind = self.kinds[name] = NUMBER if all(map(_is_number, there)) else CATEGORY
+        if kind == NUMBER:
+            return _numbers(texts, name)
+        if MISSING.isdisjoint(texts):
+            return Cells(texts)
+        return Cells(texts, [row for row, text in enumerate(texts) if text in MISSING])
+
+    def read_labels(self, texts: Sequence[str]) -> Cells:
+        """Labels of a table of text: numbers if all are, in the first rows; else strings. Empty: there is none."""
+        if self.label_kind is None:
+            there = [text for text in texts if text]
+            if there:
+                self.label_kind = NUMBER if all(map(_is_number, there)) else CATEGORY
+        if self.label_kind != NUMBER:
+            return Cells([text or None for text in texts])
+        labels: list[Any] = []
+        refused = {}
+        for row, text in enumerate(texts):
+            labels.append(_label_of(text) if text else None)
+            if text and labels[-1] is None:
+                refused[row] = f"the label {shortened(text)} is not a number, as those before were"
+        return Cells(labels, (), refused)
+
+    def read_weights(self, texts: Sequence[str]) -> Cells:
+        values, missing, refused = _numbers(texts, str(self.weight))
+        refused = {
+            **refused,
+            **dict.fromkeys(missing, f"the weight is missing (column {shortened(self.weight)})"),
+        }
+        for row, value in enumerate(values):
+            if value < 0:
+                refused[row] = f"a weight of 0 or more was expected, there is {shortened(texts[row])}"
+        return Cells(values, (), refused)
+
+    # ---- rows ---------------------------------------------------------------------------------------------------
+
+    def batch(
+        self,
+        source: str,
+        lines: Sequence[int],
+        features: dict[str, Cells],
+        labels: Cells | None,
+        weights: Cells | None,
+        bad: BadLines,
+    ) -> Batch:
+        """The examples of columns that have been read; rows that are refused are told to `bad`, and left out."""
+        refused: dict[int, str] = {}
+        for cells in (*features.values(), *(cells for cells in (labels, weights) if cells is not None)):
+            refused = {**cells.refused, **refused}
+        for name, cells in features.items():
+            if self.missing == "error":
+                for row in cells.missing:
+                    refused.setdefault(row, f"the value of column {shortened(name)} is missing")
+        for row in sorted(refused):
+            bad.meet(SourceError(source, lines[row], refused[row]))
+        X = self._events(features, len(lines), refused)
+        given: list[Any] = [None] * len(lines) if labels is None else list(labels.values)
+        weighed = None if weights is None else np.array(weights.values, dtype=np.float64)
+        if refused:
+            kept = [row for row in range(len(lines)) if row not in refused]
+            X, given = [X[row] for row in kept], [given[row] for row in kept]
+            lines = [lines[row] for row in kept]
+            weighed = None if weighed is None else weighed[kept]
+        return Batch(X, given, lines, weighed)
+
+    def _events(
+        self, features: dict[str, Cells], count: int, refused: Mapping[int, str]
+    ) -> list[dict[str, Any]]:
+        names = list(features)
+        rows: Iterable[Any] = zip(*(cells.values for cells in features.values()), strict=True)
+        X: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+        if not names:
+            X = [{} for _ in range(count)]
+        absent = self.absent([*names, str(self.label), str(self.weight)])
+        missing = {name: cells.missing for name, cells in features.items() if cells.missing}
+        for name, places in {**missing, **dict.fromkeys(absent, range(count))}.items():
+            for row in places:
+                X[row].pop(name, None)
+                if self.missing == "indicator":
+                    X[row][name + IS_MISSING] = 1.0
+            self.missing_counts[name] += sum(row not in refused for row in places)
+        return X
+
+
+def _is_number(text: str) -> bool:
+    """Whether it is written as one, though it may be infinite. (Python's 1_000 is none.)"""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def _numbers(texts: Sequence[str], name: str) -> Cells:
+    try:
+        values = list(map(float, texts))
+        if math.isfinite(sum(values)) and "_" not in "".join(texts):
+            return Cells(values)
+    except ValueError:
+        pass
+    values, missing, refused = [], [], {}
+    for row, text in enumerate(texts):
+        if text in MISSING:
+            missing.append(row)
+            values.append(0.0)
+        elif _is_number(text) and math.isfinite(value := float(text)):
+            values.append(value)
+        else:
+            values.append(0.0)
+            hint = "" if _is_number(text) else f" (--categorical {name}, if it names things)"
+            finite = " finite" if _is_number(text) else ""
+            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a{finite} number{hint}"
+    return Cells(values, missing, refused)
+
+
+def _label_of(text: str) -> int | float | None:
+    """A whole number if it is one; None if it is no finite number at all."""
+    if not _is_number(text) or not math.isfinite(value := float(text)):
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} of them)" if len(names) > 20 else ""
+    return ", ".join(map(shortened, names[:20])) + more
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    near = get_close_matches(name, names, 3)
+    return f"did you mean {' or '.join(map(shortened, near))}?" if near else f"there are {_listed(names)}"
