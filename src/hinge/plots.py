@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MatplotlibMissing", "error_curves"]
+__all__ = ["MatplotlibMissing", "error_curves", "progressive_curves"]
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; without the light ones,
 # as names are written in the colour of their curve.
@@ -32,31 +33,84 @@ def error_curves(
 
     The curves are named at their right ends. `reference` is the name and the height of a dashed line.
     """
+    points = {name: list(enumerate(curve, 1)) for name, curve in curves.items()}
+    rounds = max(map(len, curves.values()))
+    dashed = {} if reference is None else {reference[0]: [(1, reference[1]), (rounds, reference[1])]}
+    progressive_curves(path, points, title=title, subtitle=subtitle, dashed=dashed)
+
+
+def progressive_curves(
+    path: Path,
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    *,
+    title: str,
+    subtitle: str = "",
+    share: bool = True,
+    dashed: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+    bold: str | None = None,
+) -> None:
+    """Draws errors over rounds, each curve a list of (round, error), into a file: .png, .svg, .pdf or .html.
+
+    `share`: the errors are shares, from 0 to 1, and shown in percent. `dashed` are what the curves are compared with.
+    `bold` is the curve that matters most; without, the one that ends lowest.
+    """
     figure = _new_figure()
-    axes = figure.add_axes((0.07, 0.11, 0.66, 0.73))
-    rounds = max(len(curve) for curve in curves.values())
+    axes = figure.add_axes((0.07, 0.11, 0.62, 0.73))
+    rounds = max(curve[-1][0] for curve in curves.values())
     first = max(rounds // 40, 1)  # before that, an error rate says nothing yet
-    best = min(curves, key=lambda name: curves[name][-1])
+    factor, unit = (100.0, " %") if share else (1.0, "")
+    best = bold or min(curves, key=lambda name: curves[name][-1][1])
+    _set_limits(axes, curves, dashed or {}, rounds, share)
 
     labels = []
-    for name, colour in zip(curves, COLOURS * len(curves), strict=False):
-        curve = [100 * error for error in curves[name]]
-        axes.plot(range(first, len(curve) + 1), curve[first - 1 :], color=colour,
-                  linewidth=2.4 if name == best else 1.4, zorder=3 if name == best else 2)  # fmt: skip
-        labels.append((curve[-1], f"{name}  {curve[-1]:.1f} %", colour, name == best))
-    if reference is not None:
-        name, height = reference[0], 100 * reference[1]
-        axes.axhline(height, color=FAINT, linewidth=1.2, linestyle=(0, (5, 4)), zorder=1)
-        labels.append((height, f"{name}  {height:.1f} %", FAINT, False))
-
-    top = max(max(curve[3 * first :], default=1.0) for curve in curves.values())
-    axes.set_ylim(0, min(100, 5 * math.ceil(100 * top / 5)))
-    axes.set_xlim(0, rounds)
-    _dress(axes)
+    named = [
+        *((name, curve, False) for name, curve in curves.items()),
+        *((n, c, True) for n, c in (dashed or {}).items()),
+    ]
+    for (name, curve, is_dashed), colour in zip(named, COLOURS * len(named), strict=False):
+        colour = FAINT if is_dashed else colour
+        style: Any = {"linewidth": 1.2, "linestyle": (0, (5, 4)), "zorder": 1} if is_dashed else {
+            "linewidth": 2.4 if name == best else 1.4, "zorder": 3 if name == best else 2}  # fmt: skip
+        begin = 1 if is_dashed or axes.get_xscale() == "log" else first
+        shown = [(at, factor * error) for at, error in curve if at >= begin] or [curve[-1]]
+        axes.plot(*zip(*shown, strict=True), color=colour, **style)
+        end = factor * curve[-1][1]
+        text = f"{name}  {end:.1f}{unit}" if share else f"{name}  {end:.4g}"
+        labels.append((min(end, axes.get_ylim()[1]), text, colour, name == best and not is_dashed))
+    _dress(axes, unit)
     _name_curves(axes, labels)
     figure.text(0.02, 0.945, title, fontsize=14, fontweight="bold", color=INK)
     figure.text(0.02, 0.895, subtitle, fontsize=11, color=FAINT)
-    _write(figure, path)
+    if path.suffix.lower() == ".html":
+        _write_page(figure, path, title, subtitle, {name: curve for name, curve, _ in named}, factor, unit)
+    else:
+        _write(figure, path)
+
+
+def _set_limits(
+    axes: Any,
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    dashed: Mapping[str, Sequence[tuple[int, float]]],
+    rounds: int,
+    share: bool,
+) -> None:
+    """So that all ends are to be seen. Errors that differ by orders of magnitude are drawn on logarithmic axes."""
+    factor = 100.0 if share else 1.0
+    early = 3 * max(rounds // 40, 1)
+    top = factor * max(
+        (error for curve in curves.values() for at, error in curve if at >= early), default=1.0
+    )
+    above = [factor * curve[-1][1] for curve in dashed.values() if curve]
+    if any(end > 2 * top for end in above):
+        ends = [*above, *(factor * error for curve in curves.values() for _, error in curve if error > 0)]
+        axes.set_yscale("log")
+        axes.set_xscale("log")
+        axes.set_ylim(min(ends) / 1.5, 1.5 * max(ends))
+        axes.minorticks_off()
+        axes.set_xlim(min(curve[0][0] for curve in curves.values()), rounds)
+        return
+    axes.set_ylim(0, min(100, 5 * math.ceil(top / 5)) if share else 1.1 * top or 1.0)
+    axes.set_xlim(0, rounds)
 
 
 def _new_figure() -> Any:
@@ -68,24 +122,27 @@ def _new_figure() -> Any:
     return Figure(figsize=(10, 5.6), dpi=150, facecolor="white")
 
 
-def _dress(axes: Any) -> None:
+def _dress(axes: Any, unit: str) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.tick_params(colors=INK, labelsize=11, length=0, pad=6)
+    axes.tick_params(which="both", colors=INK, labelsize=11, length=0, pad=6)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0f} %")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}{unit}")
     axes.set_xlabel("rounds", fontsize=11, color=INK)
 
 
 def _name_curves(axes: Any, labels: list[tuple[float, str, str, bool]]) -> None:
     """Writes the names beside the right ends, moved apart where they would overlap."""
     labels = sorted(labels)
-    low, high = axes.get_ylim()
-    heights = spread([height for height, *_ in labels], 0.045 * (high - low))
-    beside = axes.get_yaxis_transform()  # x in parts of the width, y in data
+    scale = axes.transData + axes.transAxes.inverted()  # from data to parts of the axes, whatever their scale
+    labels = [
+        (float(scale.transform((1.0, end))[1]), text, colour, bold) for end, text, colour, bold in labels
+    ]
+    heights = spread([height for height, *_ in labels], 0.045)
+    beside = axes.transAxes
     for height, (end, text, colour, bold) in zip(heights, labels, strict=True):
         axes.plot((1.005, 1.025), (end, height), color=colour, linewidth=0.8, transform=beside, clip_on=False)
         axes.text(1.033, height, text, color=colour, fontsize=11, fontweight="bold" if bold else "normal",
@@ -107,6 +164,58 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 def _write(figure: Any, path: Path) -> None:
     """In one go, so that an error while drawing leaves no half picture behind."""
+    path.write_bytes(_picture(figure, path.suffix.lstrip(".").lower() or "png"))
+
+
+def _picture(figure: Any, kind: str) -> bytes:
     picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix.lstrip(".").lower() or "png")
-    path.write_bytes(picture.getvalue())
+    figure.savefig(picture, format=kind)
+    return picture.getvalue()
+
+
+def _write_page(
+    figure: Any,
+    path: Path,
+    title: str,
+    subtitle: str,
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    factor: float,
+    unit: str,
+) -> None:
+    """A page that needs nothing else: the picture, and its numbers at some moments in a table."""
+    drawing = _picture(figure, "svg").decode()
+    drawing = drawing[drawing.index("<svg") :]
+    last = max(curve[-1][0] for curve in curves.values())
+    moments = sorted(
+        {*(10**k for k in range(1, len(str(last)))), *(last * part // 10 for part in range(1, 11))}
+    )
+    rows = []
+    for moment in moments:
+        cells = []
+        for curve in curves.values():
+            error = next((error for at, error in curve if at >= moment), None)
+            cells.append("" if error is None else f"{factor * error:.4g}{unit}")
+        rows.append(f"<tr><th>{moment:,}</th>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    names = "".join(f"<th>{html.escape(name)}</th>" for name in curves)
+    path.write_text(
+        _PAGE.format(title=html.escape(title), subtitle=html.escape(subtitle), drawing=drawing, names=names,
+                     rows="\n".join(rows)),
+        encoding="utf-8",
+    )  # fmt: skip
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }}
+svg {{ width: 100%; height: auto }}
+table {{ border-collapse: collapse; margin-top: 1rem }}
+th, td {{ text-align: right; padding: .15rem 1rem; border-bottom: 1px solid #e6e6e6 }}
+</style>
+{drawing}
+<p>{subtitle}.</p>
+<table><tr><th>rounds</th>{names}</tr>
+{rows}
+</table>
+</html>
+"""

@@ -10,7 +10,9 @@ from ..streams.study import TASKS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--task", choices=TASKS, metavar="NAME", help=f"Only those for a task: {', '.join(TASKS)}.")
+    parser.add_argument(
+        "--task", choices=TASKS, metavar="NAME", help=f"Only those for a task: {', '.join(TASKS)}."
+    )
     parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
 
 

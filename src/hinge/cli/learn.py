@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..files import load
@@ -27,6 +24,7 @@ from ..streams.study import Study
 from . import learner_options, reading
 from .options import PASSES, add_parameters, flag, given
 from .progress import Figures, Json, Quiet, Window, error_text, reporter
+from .stopping import Stopped, stopping
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-i", "--initial", metavar="FILE", help="Start from this model, with other data.")
     group.add_argument("--force", action="store_true", help="Replace a model that is there.")
     group.add_argument(
-        "--save-every", metavar="N", type=reading._whole, help="Save after every N examples, too."
+        "--save-every", metavar="N", type=reading.whole, help="Save after every N examples, too."
     )
     reading.add_arguments(parser)
     group = parser.add_argument_group("what is shown")
@@ -58,7 +56,7 @@ def add_shown(group: Any) -> None:
         "--json", action="store_true", help="A JSON object a line, for machines, to the standard output."
     )
     group.add_argument(
-        "--window", metavar="N", type=reading._whole, default=1000,
+        "--window", metavar="N", type=reading.whole, default=1000,
         help="'lately' is the error of the last N examples. [default: 1000]",
     )  # fmt: skip
 
@@ -225,15 +223,16 @@ def check_same_data(position: Position, names: list[str]) -> None:
 
 def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: Any) -> int | None:
     """Runs the session and tells how it goes. Returns the number of the signal that stopped it, if one did."""
-    window: Window | None = None
+    window = Window(arguments.window, session.position.score)
+    started = False
     with stopping(session) as stop:
         try:
             for _ in session.run():
                 study = session.study
                 assert study is not None
-                if window is None:
-                    window = Window(arguments.window, study.score)
+                if not started:
                     tell.start(study)
+                    started = True
                 examples = session.position.examples
                 figures = Figures(
                     examples,
@@ -251,35 +250,6 @@ def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: 
         finally:
             tell.close()
     return stop.number
-
-
-class Stopped(Exception):
-    """Ctrl-C or SIGTERM came while nothing was to be done."""
-
-
-class _Stop:
-    number: int | None = None
-
-
-@contextmanager
-def stopping(session: Session) -> Iterator[_Stop]:
-    """Ctrl-C and SIGTERM end the session after the examples under way; a second Ctrl-C ends it at once."""
-    stop = _Stop()
-
-    def ask(number: int, frame: Any) -> None:
-        if stop.number is not None:
-            raise KeyboardInterrupt
-        stop.number = number
-        session.stopped = True
-        if session.waiting:
-            raise Stopped
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _curve(arguments: argparse.Namespace) -> Any:

@@ -4,18 +4,54 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 from typing import Any
 
 from ..streams.batches import BadLines, Source
 from ..streams.files import Input
 from ..streams.sources import FORMATS, detect, expand, make_source, source_class
 from ..streams.stream import Stream
+from .options import flag
 
-# Options of the sources, by the names of their parameters.
-OPTIONS = (
-    "label", "weight", "text", "ngrams", "drop", "categorical", "missing", "separator", "header", "columns", "tag",
-    "templates", "zero_based",
-)  # fmt: skip
+# The options of the sources, by the names of their parameters: what they take, for which formats, what they do.
+OPTIONS: dict[str, tuple[str, str, str]] = {
+    "label": ("NAME", "CSV, JSON, Arrow", "The column or field to be learned."),
+    "weight": ("NAME", "CSV, JSON, Arrow", "The column or field with the weight of an example."),
+    "text": (
+        "FIELD",
+        "JSON",
+        "A field with text or a list of words, learned as a bag of words. May be given several times.",
+    ),
+    "ngrams": ("N", "JSON", "With --text: sequences of up to N words, too. [default: 1]"),
+    "drop": ("A,B,...", "CSV, JSON, Arrow", "Columns or fields to be passed over."),
+    "categorical": (
+        "A,B,...",
+        "CSV, Arrow",
+        "Columns of names, though they look like numbers: each value becomes an indicator.",
+    ),
+    "missing": (
+        "NAME",
+        "CSV, Arrow",
+        "What to do with a value that is missing (empty, NA, ?, nan, null): indicator makes it a feature of its own, "
+        "omit leaves it out, error refuses it. [default: indicator]",
+    ),
+    "separator": ("CHARACTER", "CSV, CoNLL", "What parts the columns; 'tab' is one. [default: as it looks]"),
+    "header": (
+        "",
+        "CSV",
+        "Whether the first line has the names of the columns; without, they are 0, 1, ... [default: yes]",
+    ),
+    "columns": ("A,B,...", "CoNLL", "The names of the columns, as in 'word,pos,tag'."),
+    "tag": ("NAME", "CoNLL", "The column to be learned. [default: the last one]"),
+    "templates": (
+        "FILE",
+        "CoNLL",
+        "The features of a token, a template a line; or a ready-made set: tagging, chunking, names.",
+    ),
+    "comments": ("", "CoNLL", "Lines that begin with # are passed over. [default: no]"),
+    "docstart": ("", "CoNLL", "Lines that begin with -DOCSTART- are passed over. [default: no]"),
+    "zero_based": ("", "svmlight", "Indices count from 0, not from 1. [default: no]"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,75 +65,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", choices=[*FORMATS], metavar="NAME",
         help=f"{', '.join(FORMATS)}. [default: by the ending of the file, or by its content]",
     )  # fmt: skip
-    group.add_argument("--label", metavar="NAME", help="CSV, JSON, Arrow: the column or field to be learned.")
-    group.add_argument(
-        "--weight",
-        metavar="NAME",
-        help="CSV, JSON, Arrow: the column or field with the weight of an example.",
-    )
-    group.add_argument(
-        "--text", metavar="FIELD", action="append",
-        help="JSON: a field with text or a list of words, learned as a bag of words; may be given several times.",
-    )  # fmt: skip
-    group.add_argument(
-        "--ngrams",
-        metavar="N",
-        type=_whole,
-        help="With --text: sequences of up to N words, too. [default: 1]",
-    )
-    group.add_argument(
-        "--drop",
-        metavar="A,B,...",
-        type=_names,
-        help="CSV, JSON, Arrow: columns or fields to be passed over.",
-    )
-    group.add_argument(
-        "--categorical", metavar="A,B,...", type=_names,
-        help="CSV, Arrow: columns of names, though they look like numbers. Each value becomes an indicator.",
-    )  # fmt: skip
-    group.add_argument(
-        "--missing", choices=["indicator", "omit", "error"],
-        help="CSV, Arrow: a value that is missing (empty, NA, ?, nan, null) is a feature of its own, is left out, "
-        "or is an error. [default: indicator]",
-    )  # fmt: skip
-    group.add_argument(
-        "--separator", metavar="CHARACTER", type=_separator, help="CSV, CoNLL: what parts the columns."
-    )
-    group.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, default=None,
-        help="CSV: whether the first line has the names of the columns; without, they are 0, 1, ... [default: yes]",
-    )  # fmt: skip
-    group.add_argument(
-        "--columns", metavar="A,B,...", help="CoNLL: the names of the columns, as in 'word pos tag'."
-    )
-    group.add_argument(
-        "--tag", metavar="NAME", help="CoNLL: the column to be learned. [default: the last one]"
-    )
-    group.add_argument(
-        "--templates", metavar="FILE", help="CoNLL: the features of a token, a template a line."
-    )
-    group.add_argument(
-        "--zero-based", action="store_true", default=None, help="svmlight: indices count from 0, not from 1."
-    )
+    kinds: dict[str, dict[str, Any]] = {
+        "text": {"action": "append"}, "ngrams": {"type": whole}, "drop": {"type": _names},
+        "categorical": {"type": _names}, "separator": {"type": _separator},
+        "missing": {"choices": ["indicator", "omit", "error"]},
+    }  # fmt: skip
+    for name, (metavar, formats, text) in OPTIONS.items():
+        kind = kinds.get(name, {})
+        if metavar:
+            kind = {"metavar": metavar, **kind}
+        else:
+            kind = {"action": argparse.BooleanOptionalAction, "default": None}
+        group.add_argument(flag(name), help=f"{formats}: {text}", **kind)
     group = parser.add_argument_group("what cannot be read")
     group.add_argument(
         "--on-error", choices=["stop", "skip"], default="stop",
         help="A line that cannot be read ends the run (exit code 2), or is left out and counted. [default: stop]",
     )  # fmt: skip
     group.add_argument(
-        "--max-skipped", metavar="N", type=_whole, default=1000,
+        "--max-skipped", metavar="N", type=whole, default=1000,
         help="The most lines that --on-error skip leaves out. [default: 1000]",
     )  # fmt: skip
     group.add_argument(
         "--max-line",
         metavar="BYTES",
-        type=_whole,
+        type=whole,
         default=None,
         help="Longer lines are refused. [default: 2^24]",
     )
 
 
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
@@ -125,7 +123,7 @@ def open_stream(
 ) -> tuple[Stream, str]:
     """The stream of the files, and its format. `kept`: how a model says that its data is read. `limits`: options that
     are not the data's but the model's (max_features, hash_bits, names, grow), for the formats that know them."""
-    files = expand(arguments.data)
+    files = [Input(path) for path in expand(arguments.data)]
     name = arguments.format or (kept or {}).get("format") or detect(files[0])
     cls = source_class(name)
     known = inspect.signature(cls).parameters
@@ -135,7 +133,9 @@ def open_stream(
         if value is None:
             continue
         if option not in known:
-            raise ValueError(f"--{option.replace('_', '-')} does not go with the format {name}")
+            raise ValueError(
+                f"{flag(option)} is for {OPTIONS[option][1]}: it does not go with the format {name}"
+            )
         options[option] = _templates(value) if option == "templates" else value
     if arguments.max_line is not None:
         options["max_line"] = arguments.max_line
@@ -143,7 +143,9 @@ def open_stream(
     return Stream(files, make_source(name, **options), bad), name
 
 
-def _templates(path: str) -> list[str]:
+def _templates(path: str) -> list[str] | str:
+    if not os.path.exists(path):
+        return path  # the name of a set, or an error that says which there are
     with open(path, encoding="utf-8") as file:
         return [line.rstrip("\n") for line in file if line.strip()]
 

@@ -161,7 +161,7 @@ class Session:
             self.study.score = self._score_of_pass()
         study, position = self.study, self.position
         passing: dict[str, Any] = {}
-        for start, stop in _cuts(position.examples, len(piece.batch)):
+        for start, stop in cuts(position.examples, len(piece.batch)):
             if self.passes.tolerance is not None:
                 left = self.passes.max_updates - study.learner.statistics.updates
                 if left <= 0:
@@ -192,12 +192,16 @@ class Session:
     def save(self) -> None:
         if self.model is None or self.study is None:
             return
-        learner = self.study.learner
-        learner.notes["stream"] = {"position": asdict(self.position), "settings": self.settings()}
-        learner.save(self.model)
+        keep(self.study, self.position, self.settings())
+        self.study.learner.save(self.model)
 
 
-def _cuts(first: int, count: int) -> Iterator[tuple[int, int]]:
+def keep(study: Study, position: Position, settings: dict[str, Any]) -> None:
+    """Notes in the learner where it stands, and how its data is read."""
+    study.learner.notes["stream"] = {"position": asdict(position), "settings": settings}
+
+
+def cuts(first: int, count: int) -> Iterator[tuple[int, int]]:
     """Where to look at the learner: after each of the first examples, then in steps of a twentieth of all so far."""
     start = 0
     while start < count:

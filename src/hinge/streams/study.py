@@ -345,6 +345,23 @@ def _refused(error: Exception, batch: Batch, name: str) -> Exception:
     return _RowRefused(row, SourceError(name, batch.lines[row], reason))
 
 
+def located(error: Exception, batch: Batch, name: str) -> Exception:
+    """An error of predicting a batch, with the line of the example."""
+    refused = _refused(error, batch, name)
+    return refused.error if isinstance(refused, _RowRefused) else refused
+
+
+def has_labels(batch: Batch, task: str) -> bool:
+    """Whether every example says what it is. (Of sets the empty one is as good as any: one that is not will do.)"""
+    if task == "uniclass":
+        return True
+    labels = batch.labels
+    if isinstance(labels, Numbers):
+        return len(labels.values) > 0 if task == "multilabel" else _one_each(labels)
+    present = [label is not None for label in labels]
+    return any(present) if task == "multilabel" else all(present)
+
+
 def _out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
     """Whether some label that is not relevant scores as high as one that is. (One never seen scores 0.)"""
     among = set(relevant)

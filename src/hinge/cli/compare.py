@@ -1,0 +1,53 @@
+"""Compare several learners over the same stream, in one pass.
+
+Learners are named as in 'hinge algorithms', with options after a colon; the options below hold for all of them.
+
+  hinge compare train.svm pa1 pa2 arow:r=0.1,geometry=diagonal
+  hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..catalogue import algorithms
+from . import learner_options, race, reading
+from .learn import add_shown, check_plot, limits
+
+USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    reading.add_arguments(parser)
+    data = next(action for action in parser._actions if action.dest == "data")
+    data.metavar = "DATA... LEARNER"
+    data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
+    group = parser.add_argument_group("what is shown")
+    add_shown(group)
+    group.add_argument(
+        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
+    )
+    learner_options.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    names = {algorithm.name for algorithm in algorithms()}
+    specs = [word for word in arguments.data if word.partition(":")[0] in names]
+    arguments.data = [word for word in arguments.data if word not in specs]
+    if not arguments.data:
+        raise ValueError("there is no data: hinge compare DATA... LEARNER...")
+    if arguments.algorithm is not None:
+        specs.append(arguments.algorithm)
+    if arguments.plot is not None:
+        check_plot(arguments.plot)
+    options = learner_options.learner_options(arguments)
+    bad = reading.bad_lines(arguments)
+    stream, _ = reading.open_stream(arguments, None, limits(None, options), bad)
+    runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
+    running = race.Race(stream, bad, runners, lambda piece: learner_options.task_of(arguments, piece))
+    stopped = race.run(running, arguments)
+    race.show(running, arguments, runners)
+    if arguments.plot is not None:
+        best = running.best
+        race.draw(running, arguments.plot, f"{best.name} errs least")
+    return 0 if stopped is None else 128 + stopped

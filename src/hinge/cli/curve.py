@@ -1,0 +1,133 @@
+"""The picture of a run: its progressive error, that of the last examples, and what was guaranteed all along."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import plots
+from ..bounds import Comparator, guarantees
+from ..learner import Learner
+from ..statistics import Statistics
+from ..streams.session import Session
+from ..streams.stream import Stream
+from ..streams.study import ERRORS, Study
+from .progress import Figures, error_text
+
+SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights, for comparators
+
+
+class Curve:
+    """What is kept of a run to draw it."""
+
+    def __init__(self) -> None:
+        self.errors: list[tuple[int, float]] = []
+        self.lately: list[tuple[int, float]] = []
+        self.statistics: list[Statistics] = []  # at the same moments
+
+    def see(self, figures: Figures, statistics: Statistics) -> None:
+        if not figures.score.rounds:
+            return
+        self.errors.append((figures.score.rounds, figures.score.error))
+        self.lately.append((figures.score.rounds, figures.window.error))
+        self.statistics.append(statistics)
+
+
+def draw(path: str, curve: Curve, session: Session, stream: Stream) -> None:
+    """Draws the curve, and the bound if a theorem gives one; says so, or why not."""
+    study = session.study
+    assert study is not None
+    why_not = _no_bound(study, session, stream)
+    bound = [] if why_not else list(_bounds(study, curve, stream))
+    curves = {"all": curve.errors, "lately": curve.lately}
+    guaranteed = {"guaranteed": bound} if bound else {}
+    plots.progressive_curves(
+        Path(path),
+        curves,
+        share=ERRORS[study.task][1],
+        dashed=guaranteed,
+        bold="all",
+        title=f"{study.task}: {error_text(study.task, curve.errors[-1][1])}",
+        subtitle=f"Progressive error on {session.position.examples:,} examples, each predicted before it was learned",
+    )
+    print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
+
+
+def _no_bound(study: Study, session: Session, stream: Stream) -> str:
+    """Why no bound can be drawn; "" if one can."""
+    learner = study.learner
+    if not isinstance(learner, Learner) or study.task not in ("classification", "regression"):
+        return f"hinge.bounds has those for {study.task}"
+    p = learner.parameters
+    if learner.many_scores:
+        return "hinge.bounds has those for many labels"
+    if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] is not None:
+        return "hinge.bounds has those for other geometries and starts"
+    if learner.averaged:
+        return "the theorems are about the vectors that were averaged, not about their average"
+    if any(file.path == "-" for file in stream.files):
+        return "the standard input cannot be read again, to see how a fixed predictor would have done"
+    if session.position.passes or session.presented != session.position.examples or session.bad.count:
+        return "it is for one whole pass without skipped examples"
+    return ""
+
+
+def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float]]:
+    """At each moment of the curve, the best bound against multiples of the weights that were learned in the end."""
+    learner = study.learner
+    assert isinstance(learner, Learner)
+    p = learner.parameters
+    norm2 = float(learner.weights @ learner.weights) + float(learner.intercept) ** 2
+    regression = study.task == "regression"
+    insensitivity = p["epsilon"] if regression else -p["margin"]
+    sums = np.zeros((len(SCALES), 2))  # of the losses, and of their squares
+    largest = np.full(len(SCALES), -np.inf)
+    at, moments = 0, iter(zip(curve.errors, curve.statistics, strict=True))
+    (rounds, _), statistics = next(moments)
+    for delta in _discrepancies(study, stream):
+        losses = np.maximum(0.0, delta - insensitivity)
+        sums += np.column_stack([losses, losses**2])
+        largest = np.maximum(largest, delta)
+        at += 1
+        if at < rounds:
+            continue
+        best = math.inf
+        for scale, (loss, squared), worst in zip(SCALES, sums.tolist(), largest.tolist(), strict=True):
+            u = Comparator(
+                task=study.task, rounds=at, insensitivity=insensitivity, distance2=scale**2 * norm2, from_zero=True,
+                loss=loss, squared_loss=squared, largest_discrepancy=worst, largest_q=statistics.largest_q,
+                smallest_q=0.0,
+            )  # fmt: skip
+            best = min(best, *(_as_error(found, study.task, insensitivity, at)
+                               for found in guarantees(p["step"], statistics, u, C=float(p["C"]))))  # fmt: skip
+        if math.isfinite(best):
+            yield rounds, best
+        (rounds, _), statistics = next(moments, ((math.inf, 0.0), statistics))  # type: ignore[assignment]
+
+
+def _discrepancies(study: Study, stream: Stream) -> Iterator[Any]:
+    """-y u.x or |y - u.x| of each example, for each multiple of the weights."""
+    labels, scales = study.learner.labels.known, np.asarray(SCALES)
+    for piece in stream.once():
+        scores = np.asarray(study.scores(piece.batch), dtype=np.float64)
+        y = study.truth(piece.batch, piece.file.name)
+        if study.task == "regression":
+            yield from np.abs(np.asarray(y, dtype=np.float64)[:, None] - scores[:, None] * scales)
+        else:
+            signs = np.asarray([1.0 if label == labels[-1] else -1.0 for label in y])
+            yield from (-signs * scores)[:, None] * scales
+
+
+def _as_error(found: Any, task: str, insensitivity: float, rounds: int) -> float:
+    """A guarantee as a bound of the error: mistakes a round, or the mean absolute error (by Cauchy-Schwarz)."""
+    if not found.applicable:
+        return math.inf
+    if task == "classification":
+        return float(found.guaranteed) / rounds if found.quantity == "mistakes" else math.inf
+    if found.quantity != "squared loss":
+        return math.inf
+    return float(insensitivity + math.sqrt(found.guaranteed / rounds))

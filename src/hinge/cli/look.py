@@ -1,0 +1,197 @@
+"""Look at a model: what it is, what it has been through, its largest weights, and what is guaranteed.
+
+hinge inspect model.hinge
+hinge inspect model.hinge --top 50 --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from .. import parameters
+from ..bounds import Comparator, Guarantee, guarantees
+from ..learner import Learner
+from ..sequence_learner import SequenceLearner
+from ..streams.session import Position
+from ..streams.study import Study, shown_label
+from .learn import load_learner
+from .progress import error_text
+from .reading import whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="A file that 'hinge learn' or `save` wrote.")
+    parser.add_argument(
+        "--top", metavar="N", type=whole, default=10, help="How many of the largest weights. [default: 10]"
+    )
+    parser.add_argument("--json", action="store_true", help="One JSON object, for machines.")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    learner = load_learner(arguments.model)
+    study = Study(learner)
+    position = Position.of(learner.notes)
+    weights = largest_weights(study, arguments.top)
+    promise = certificate(study)
+    if arguments.json:
+        print(json.dumps(_record(arguments.model, study, position, weights, promise)))
+        return 0
+    _show(arguments.model, study, position, weights, promise)
+    return 0
+
+
+# ---- weights ----------------------------------------------------------------------------------------------------
+
+
+def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
+    """The features with the largest |weight|: of which label (or ""), its name, its weight."""
+    learner = study.learner
+    if isinstance(learner, SequenceLearner):
+        named = {**{(tag, str(feature)): w for (feature, tag), w in learner.emissions().items()},
+                 **{(after, f"(after {'the start' if before is None else before})"): w
+                    for (before, after), w in learner.transitions().items()}}  # fmt: skip
+        largest = sorted(named, key=lambda key: -abs(named[key]))[:count]
+        return [(shown_label(tag), feature, named[tag, feature]) for tag, feature in largest]
+    weights = np.atleast_2d(learner.weights)
+    names = learner.feature_names
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:count]
+    found = []
+    for place in order.tolist():
+        lane, column = divmod(place, weights.shape[1])
+        if weights[lane, column] == 0:
+            break
+        label = shown_label(learner.labels.known[lane]) if learner.many_scores else ""
+        found.append((label, _name(learner, names, column), float(weights[lane, column])))
+    return found
+
+
+def _name(learner: Learner, names: list[Any], column: int) -> str:
+    """The name of a feature; of numbered ones, the number in the file."""
+    if column < len(names) and isinstance(names[column], str):
+        return str(names[column])
+    if learner.parameters["hash_bits"] is not None:
+        return f"(column {column})"
+    settings = (learner.notes.get("stream") or {}).get("settings") or {}
+    first = 1 if settings.get("format") == "svmlight" and not settings["options"].get("zero_based") else 0
+    return str(column + first)
+
+
+# ---- what is guaranteed -----------------------------------------------------------------------------------------
+
+
+ELSEWHERE = "hinge.bounds has the theorems for this kind of learner, given the data"
+
+
+def certificate(study: Study) -> str:
+    """What its theorem says with the numbers of this run, for every comparator u.
+
+    Without the data nobody knows what u suffers: that is left as L(u), the sum of its losses on the same examples, and
+    S(u), the sum of their squares. The bounds are linear in |u|^2, L and S: asked for one of each, they tell how much
+    it counts.
+    """
+    learner, s = study.learner, study.learner.statistics
+    p = learner.parameters
+    if not s.rounds:
+        return "nothing yet: it has seen no example"
+    if not isinstance(learner, Learner) or study.task not in ("classification", "regression"):
+        return ELSEWHERE
+    if learner.many_scores or p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"]:
+        return ELSEWHERE
+    if p["step"] not in ("pa", "pa1", "pa2"):
+        return ELSEWHERE
+
+    def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
+        u = Comparator(
+            task=study.task, rounds=s.rounds, insensitivity=p["epsilon"] if study.task == "regression" else -p["margin"],
+            distance2=distance2, from_zero=True, loss=loss, squared_loss=squared,
+            largest_discrepancy=math.inf if loss or squared else -math.inf, largest_q=s.largest_q, smallest_q=0.0,
+        )  # fmt: skip
+        found = guarantees(p["step"], s, u, C=float(p["C"]))
+        return {(one.theorem, one.quantity): one for one in found if one.applicable}
+
+    for_norm, for_loss, for_square = bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)
+    for key, one in sorted(for_norm.items(), key=lambda item: item[0][1] != "mistakes"):
+        if key[1] not in ("mistakes", "squared loss"):
+            continue
+        terms = [f"{one.guaranteed:.6g} |u|^2"]
+        for found, name in ((for_loss, "L(u)"), (for_square, "S(u)")):
+            if key in found and found[key].guaranteed > 0:
+                terms.append(f"{found[key].guaranteed:.6g} {name}")
+        whom = "every u" if len(terms) > 1 else "every u without loss on the same examples"
+        where = "".join(
+            f", where {name} is the sum of {what} of u on the same examples"
+            for name, what in (("L(u)", "the losses"), ("S(u)", "the squared losses"))
+            if name in terms[-1]
+        )
+        return f"{key[0]}: {key[1]} {one.suffered:,.6g} <= {' + '.join(terms)} for {whom}{where}"
+    return ELSEWHERE
+
+
+# ---- what is shown ----------------------------------------------------------------------------------------------
+
+
+def _options(study: Study) -> dict[str, Any]:
+    """Those that are not the usual ones, and the step."""
+    p = study.learner.parameters
+    return {name: value for name, value in p.items()
+            if (name in ("step", "C") or _differs(value, parameters.default(name)))
+            and isinstance(value, (bool, int, float, str)) }  # fmt: skip
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return not isinstance(value, np.ndarray) and value != default
+
+
+def _record(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> dict[str, Any]:
+    statistics = study.learner.statistics
+    return {
+        "file": path, "bytes": os.path.getsize(path), "task": study.task, "options": _options(study),
+        "labels": _labels(study), "features": study.learner.n_features,
+        "statistics": {name: getattr(statistics, name) for name in statistics.__dataclass_fields__},
+        "stream": study.learner.notes.get("stream"),
+        "error": position.score.error if position is not None and position.score.rounds else None,
+        "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
+        "certificate": promise,
+    }  # fmt: skip
+
+
+def _labels(study: Study) -> list[Any]:
+    return [] if study.task in ("regression", "uniclass") else list(study.learner.labels.known)
+
+
+def _show(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> None:
+    from .console import new_console, new_table, say, show_table
+
+    console, learner, s = new_console(), study.learner, study.learner.statistics
+    console.print(f"{path}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True)
+    lines = {"options": ", ".join(f"{name}={value}" for name, value in _options(study).items())}
+    labels = _labels(study)
+    if labels:
+        shown = ", ".join(map(shown_label, labels[:12]))
+        lines["labels"] = shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
+    lines["features"] = f"{learner.n_features:,}"
+    lines["rounds"] = f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
+    lines["loss"] = f"{s.loss:.6g} in all, {s.mean_loss:.6g} a round; squared {s.squared_loss:.6g}"
+    lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
+    if position is not None:
+        state = "finished" if position.finished else "not finished (--resume goes on)"
+        lines["learned"] = (f"{position.examples:,} examples of {', '.join(position.files[:3])} ({position.format}), "
+                            f"{state}")  # fmt: skip
+        lines["error"] = f"{error_text(study.task, position.score.error)}, predicted before they were learned"
+    for name, text in lines.items():
+        console.print(f"{name:<10} {text}", soft_wrap=True)
+    console.print()
+    if weights:
+        with_labels = any(label for label, _, _ in weights)
+        table = new_table(*(["label"] if with_labels else []), "feature", "weight", right=("weight",))
+        for label, name, weight in weights:
+            table.add_row(*([label] if with_labels else []), name, f"{weight:.6g}")
+        show_table(console, table)
+        console.print()
+    say(console, f"Guaranteed: {promise}.")

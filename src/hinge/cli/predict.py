@@ -1,0 +1,171 @@
+"""Predict with a model, one line for each example: to the standard output as they come, or to a file.
+
+The data is read as it was when the model learned. Where it has labels, the error is told, too.
+
+  hinge predict test.svm -m model.hinge
+  hinge predict new.csv -m model.hinge --scores -o predictions.txt
+  tail -f events.vw | hinge predict - -m model.hinge
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from ..streams.batches import Batch
+from ..streams.conll import SentenceBatch
+from ..streams.stream import Piece
+from ..streams.study import Score, Study, has_labels, located, shown_label
+from . import reading
+from .learn import limits, load_learner
+from .progress import error_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the model")
+    group.add_argument(
+        "-m", "--model", metavar="FILE", required=True, help="The model, as 'hinge learn' or `save` wrote it."
+    )
+    group = parser.add_argument_group("the predictions")
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Where to write them, whole or not at all. [default: the standard output]",
+    )
+    group.add_argument(
+        "--scores", action="store_true",
+        help="The scores, too: after a tab, the score or label=score for each label.",
+    )  # fmt: skip
+    group.add_argument(
+        "--json", action="store_true", help="A JSON object a line: file, line, prediction (and scores)."
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the predictions.")
+    reading.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    learner = load_learner(arguments.model)
+    study = Study(learner)
+    kept = (learner.notes.get("stream") or {}).get("settings")
+    bad = reading.bad_lines(arguments)
+    stream, _ = reading.open_stream(arguments, kept, {**limits(learner, {}), "grow": False}, bad)
+    score, unlabelled, count = Score(), False, 0
+    with _output(arguments.output) as write:
+        for piece in stream.once():
+            write(told(study, piece, arguments))
+            count += len(piece.batch)
+            unlabelled = unlabelled or not has_labels(piece.batch, study.task)
+            if not unlabelled:
+                its = study.cost(piece.batch, piece.file.name)
+                score = Score(score.rounds + its.rounds, score.cost + its.cost)
+    if not arguments.quiet:
+        if bad.count:
+            print(f"{bad.count:,} examples were skipped; the first: {bad.first[0]}", file=sys.stderr)
+        error = "" if unlabelled or not count else f", {error_text(study.task, score.error)}"
+        print(f"{count:,} predictions{error}", file=sys.stderr)
+    return 0
+
+
+def told(study: Study, piece: Piece, arguments: argparse.Namespace) -> str:
+    """The predictions for a batch, as text."""
+    batch, name = piece.batch, piece.file.name
+    try:
+        made = study.predict(batch)
+        scores = study.scores(batch) if arguments.scores else [None] * len(batch)
+    except ValueError as error:
+        raise located(error, batch, name) from None
+    if arguments.json:
+        return "".join(
+            json.dumps({"file": name, "line": int(line), "prediction": _plain(label), **_scores_record(its)})
+            + "\n"
+            for line, label, its in zip(batch.lines, made, scores, strict=True)
+        )
+    if study.task == "sequence":
+        return "".join(
+            _sentence(batch, row, tags, its) for row, (tags, its) in enumerate(zip(made, scores, strict=True))
+        )
+    return "".join(f"{_line(label)}{_scores_text(its)}\n" for label, its in zip(made, scores, strict=True))
+
+
+def _line(label: Any) -> str:
+    if isinstance(label, list):
+        return ",".join(map(shown_label, label))
+    return "" if label is None else shown_label(label) if not isinstance(label, float) else _number(label)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else f"{value:.9g}"
+
+
+def _plain(label: Any) -> Any:
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _scores_text(scores: Any) -> str:
+    if scores is None:
+        return ""
+    if isinstance(scores, dict):
+        return "\t" + " ".join(f"{shown_label(label)}={score:.9g}" for label, score in scores.items())
+    return f"\t{scores:.9g}"
+
+
+def _scores_record(scores: Any) -> dict[str, Any]:
+    if scores is None:
+        return {}
+    if isinstance(scores, dict):
+        return {"scores": {shown_label(label): score for label, score in scores.items()}}
+    return {"score": scores}
+
+
+def _sentence(batch: Batch, row: int, tags: list[Any], score: Any) -> str:
+    """The columns as they were, and the tag after them."""
+    columns = list(batch.sentences[row].columns.values()) if isinstance(batch, SentenceBatch) else []
+    head = "" if score is None else f"# score = {score:.9g}\n"
+    return (
+        head + "".join("\t".join(map(str, token)) + "\n" for token in zip(*columns, tags, strict=True)) + "\n"
+    )
+
+
+@contextmanager
+def _output(path: str | None) -> Iterator[Callable[[str], None]]:
+    """What takes text: the standard output, at once; or a file, which is there when all is written."""
+    if path is None:
+
+        def write(text: str) -> None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+        yield write
+        return
+    folder = os.path.dirname(path) or "."
+    handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            yield _writer(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_mask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _writer(file: TextIO) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        file.write(text)
+
+    return write
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

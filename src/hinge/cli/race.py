@@ -1,0 +1,210 @@
+"""Several learners over the same stream in one pass: what `compare` and `tune` have in common."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from ..streams.batches import BadLines
+from ..streams.session import Position, cuts, keep
+from ..streams.stream import Piece, Stream
+from ..streams.study import Score, Study, part
+from . import learner_options, reading
+from .progress import Figures, Quiet, Window, error_text, reporter, short_error
+from .stopping import Stopped, stopping
+
+MOST_CURVES = 10  # in one picture
+
+
+@dataclass
+class Runner:
+    """One of the learners."""
+
+    name: str
+    spec: str | None  # the algorithm
+    options: dict[str, Any]
+    study: Study | None = None
+    seconds: float = 0.0  # of its own
+    out: str = ""  # why it could not go on
+    curve: list[tuple[int, float]] = field(default_factory=list)
+
+    @property
+    def error(self) -> float:
+        if self.study is None or self.out or not self.study.score.rounds:
+            return math.inf
+        return self.study.score.error
+
+    def learn(self, piece: Piece, start: int, stop: int, bad: BadLines) -> None:
+        assert self.study is not None
+        began = perf_counter()
+        self.study.learn(part(piece.batch, start, stop), piece.file.name, bad)
+        self.seconds += perf_counter() - began
+
+
+class Race:
+    """The learners, and how far they have come."""
+
+    def __init__(
+        self, stream: Stream, bad: BadLines, runners: list[Runner], task_of: Callable[[Piece], str]
+    ) -> None:
+        self.stream, self.bad, self.runners, self.task_of = stream, bad, runners, task_of
+        self.task = ""
+        self.examples = 0
+        self.done: float | None = None
+        self.stopped = self.waiting = False
+
+    def run(self) -> Any:
+        """Yields after each step."""
+        pieces = self.stream.once()
+        while True:
+            self.waiting = not self.stopped
+            try:
+                piece = next(pieces, None)
+            finally:
+                self.waiting = False
+            if piece is None:
+                return
+            if not self.task:
+                self._begin(piece)
+            for start, stop in cuts(self.examples, len(piece.batch)):
+                self._step(piece, start, stop)
+                self.examples += stop - start
+                self.done = piece.done
+                yield
+                if self.stopped:
+                    return
+
+    def _begin(self, piece: Piece) -> None:
+        self.task = self.task_of(piece)
+        for runner in self.runners:
+            try:
+                runner.study = learner_options.new_study(self.task, runner.spec, runner.options)
+            except ValueError as error:
+                runner.out = str(error)
+        if all(runner.out for runner in self.runners):
+            raise ValueError(self.runners[0].out)
+
+    def _step(self, piece: Piece, start: int, stop: int) -> None:
+        """What one of them refuses puts it out; what all of them refuse is an error of the data."""
+        going = [runner for runner in self.runners if not runner.out]
+        for runner in going:
+            alone = BadLines(self.bad.skip, self.bad.most)
+            try:
+                runner.learn(piece, start, stop, alone)
+            except ValueError as error:
+                runner.out = str(error)
+                refusal = error
+                continue
+            self.bad.count, self.bad.first = max(self.bad.count, alone.count), self.bad.first or alone.first
+            assert runner.study is not None
+            runner.curve.append((runner.study.score.rounds, runner.study.score.error))
+        if going and all(runner.out for runner in self.runners):
+            raise refusal
+
+    @property
+    def best(self) -> Runner:
+        return min(self.runners, key=lambda runner: runner.error)
+
+
+def run(race: Race, arguments: argparse.Namespace) -> int | None:
+    """Runs the race and tells how it goes. Returns the number of the signal that ended it early."""
+    tell = reporter(arguments.quiet, arguments.json)
+    window, started = Window(arguments.window, Score()), False
+    with stopping(race) as stop:
+        try:
+            began = perf_counter()
+            for _ in race.run():
+                study = race.best.study
+                assert study is not None
+                if not started:
+                    tell.start(study)
+                    started = True
+                tell.see(Figures(race.examples, study.score, window.see(study.score),
+                                 study.learner.statistics.updates, perf_counter() - began, race.done))  # fmt: skip
+        except Stopped:
+            pass
+        finally:
+            tell.close()
+    if not race.examples:
+        raise ValueError(f"there are no examples in {', '.join(file.name for file in race.stream.files)}")
+    return stop.number
+
+
+def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> None:
+    """The table: the best one is marked."""
+    if arguments.json:
+        for runner in order:
+            print(json.dumps({"event": "learner", "name": runner.name, **_record(runner, race)}))
+        return
+    from .console import new_console, new_table, show_table
+
+    table = new_table(
+        "learner", "error", "updates", "us/example", "", right=("error", "updates", "us/example")
+    )
+    for runner in order:
+        if runner.study is None or runner.out:
+            table.add_row(runner.name, "", "", "", f"out: {runner.out}")
+            continue
+        table.add_row(
+            runner.name,
+            short_error(race.task, runner.error),
+            f"{runner.study.learner.statistics.updates:,}",
+            f"{1e6 * runner.seconds / race.examples:.2f}",
+            "best" if runner is race.best else "",
+        )
+    console = new_console()
+    show_table(console, table)
+    if race.bad.count:
+        print(f"{race.bad.count:,} examples were skipped; the first: {race.bad.first[0]}", file=sys.stderr)
+    print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "
+          "each predicted before it was learned")  # fmt: skip
+
+
+def _record(runner: Runner, race: Race) -> dict[str, Any]:
+    if runner.study is None or runner.out:
+        return {"out": runner.out}
+    statistics = runner.study.learner.statistics
+    return {"error": runner.error, "updates": statistics.updates, "mistakes": statistics.mistakes,
+            "examples": race.examples, "microseconds": 1e6 * runner.seconds / race.examples,
+            "options": {k: v for k, v in runner.study.learner.parameters.items() if isinstance(v, (int, float, str))},
+            "best": runner is race.best}  # fmt: skip
+
+
+def save_best(race: Race, model: str, format_name: str) -> None:
+    study = race.best.study
+    assert study is not None
+    files = [file.name for file in race.stream.files]
+    position = Position(files, format_name, examples=race.examples, finished=not race.stopped)
+    position.scores = [[study.score.rounds, study.score.cost]]
+    keep(study, position, reading.kept_settings(race.stream.source, format_name))
+    study.learner.save(model)
+
+
+def draw(race: Race, path: str, title: str) -> None:
+    from pathlib import Path
+
+    from .. import plots
+
+    going = [runner for runner in race.runners if runner.curve and not runner.out]
+    drawn = sorted(going, key=lambda runner: runner.error)[:MOST_CURVES]
+    curves = {runner.name: runner.curve for runner in going if runner in drawn}
+    plots.progressive_curves(
+        Path(path), curves, share=plots_share(race.task), title=title,
+        subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned",
+    )  # fmt: skip
+    print(f"The curves are in {path}")
+
+
+def plots_share(task: str) -> bool:
+    from ..streams.study import ERRORS
+
+    return ERRORS[task][1]
+
+
+__all__ = ["Quiet", "Race", "Runner", "draw", "run", "save_best", "show"]
