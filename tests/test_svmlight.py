@@ -131,7 +131,7 @@ def test_bad_lines_say_where_and_why(tmp_path, line, column, reason, after):
     X, labels, last = whole(path, 10, on_error="skip")
     assert len(labels) == X.shape[0] == len(good)
     assert last.skipped <= 1
-    with pytest.raises(SourceError, match="1 lines cannot be read, 0 may be skipped"):
+    with pytest.raises(SourceError, match="the first of 1 that cannot be read; 0 may be skipped"):
         whole(path, 10, on_error="skip", max_skipped=0)
 
 

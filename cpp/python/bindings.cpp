@@ -207,14 +207,19 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
 
-  using Svmlight = TextReader<SvmlightReader>;
-  nb::class_<Svmlight>(m, "SvmlightReader")
-      .def(nb::init<std::size_t, std::size_t, std::size_t, bool>(), nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "skip"_a)
-      .def("read", &Svmlight::read, "data"_a)
-      .def("finish", &Svmlight::finish)
-      .def_prop_ro("lines", &Svmlight::lines)
-      .def_prop_ro("skipped", &Svmlight::skipped)
-      .def_prop_ro("bad_lines", &Svmlight::bad_lines);
+  nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
+  svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line) {
+    new (self) SvmlightTextReader(Svmlight(first, max_features), max_line);
+  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a);
+  define_reader(svmlight);
+
+  nb::class_<VowpalTextReader> vowpal(m, "VowpalTextReader");
+  vowpal.def("__init__", [](VowpalTextReader* self, std::size_t hash_bits, std::size_t max_features, bool grow, std::size_t max_line) {
+    if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
+    new (self) VowpalTextReader(VowpalText(hash_bits, max_features, grow), max_line);
+  }, nb::kw_only(), "hash_bits"_a, "max_features"_a, "grow"_a, "max_line"_a);
+  vowpal.def("add_names", &VowpalTextReader::add_names, "names"_a);
+  define_reader(vowpal);
 
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

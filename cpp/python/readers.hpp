@@ -3,61 +3,191 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../readers/svmlight.hpp"
+#include "../readers/vw.hpp"
 #include "arrays.hpp"
 
 namespace hinge {
 
-// values, columns, starts, width, labels, label_starts
-inline nb::tuple arrays_of(TextRows rows) {
-  const std::size_t width = rows.width;
-  return nb::make_tuple(numpy_array(std::move(rows.values)), numpy_array(std::move(rows.columns)),
-                        numpy_array(std::move(rows.starts)), width, numpy_array(std::move(rows.labels)),
-                        numpy_array(std::move(rows.label_starts)));
-}
+// Rows that nobody reads any more, to be filled again: fresh memory costs a fault for every page.
+class SpareRows {
+ public:
+  std::unique_ptr<TextRows> take() {
+    const std::lock_guard lock(mutex_);
+    if (rows_.empty()) return std::make_unique<TextRows>();
+    std::unique_ptr<TextRows> last = std::move(rows_.back());
+    rows_.pop_back();
+    last->clear();
+    return last;
+  }
+  void give(std::unique_ptr<TextRows> rows) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (rows_.size() < rows_.capacity()) rows_.push_back(std::move(rows));
+  }
+  SpareRows() { rows_.reserve(8); }
 
-// (line, column, what is wrong)
-inline nb::tuple told(const BadLine& bad) { return nb::make_tuple(bad.line, bad.column, std::string(bad.what())); }
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TextRows>> rows_;
+};
 
-template <class Reader>
+// The arrays of rows; the rows go back to the spare ones when the last array has gone.
+class ArraysOfRows {
+ public:
+  ArraysOfRows(std::unique_ptr<TextRows> rows, std::shared_ptr<SpareRows> spare)
+      : held_(new Held{std::move(rows), std::move(spare)}), owner_(held_, [](void* p) noexcept {
+          const std::unique_ptr<Held> held(static_cast<Held*>(p));
+          held->spare->give(std::move(held->rows));
+        }) {}
+  TextRows& rows() const { return *held_->rows; }
+  template <class Real>
+  nb::object array(Growing<Real>& values) const {
+    return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(values.data(), {values.size()}, owner_));
+  }
+  nb::object array_or_none(Growing<double>& values) const { return values.size() == 0 ? nb::none() : array(values); }
+
+ private:
+  struct Held {
+    std::unique_ptr<TextRows> rows;
+    std::shared_ptr<SpareRows> spare;
+  };
+  Held* held_;
+  nb::capsule owner_;
+};
+
+// Bytes of any object that has some.
+class BytesOf {
+ public:
+  explicit BytesOf(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  BytesOf(const BytesOf&) = delete;
+  BytesOf& operator=(const BytesOf&) = delete;
+  ~BytesOf() { PyBuffer_Release(&view_); }
+  const char* data() const { return static_cast<const char*>(view_.buf); }
+  std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+ private:
+  Py_buffer view_{};
+};
+
+// Rows add up until they are taken.
+template <class Format>
 class TextReader {
  public:
-  template <class... Options>
-  explicit TextReader(Options... options) : reader_(options...) {}
+  TextReader(Format format, std::size_t max_line) : reader_(std::move(format), max_line, false), rows_(spare_->take()) {}
 
-  // The rows of all lines that have ended. A bad line is raised as `hinge.streams.text.BadLine`.
-  nb::object read(nb::bytes data) {
-    return guarded([&] { return reader_.read(data.c_str(), data.size()); });
+  // All lines that have ended. A bad line is raised as `hinge.streams.text.BadLine`, or kept for `bad_lines`.
+  void read(nb::object data) {
+    const BytesOf bytes(data);
+    guarded([&] { reader_.read(bytes.data(), bytes.size(), *rows_); });
   }
-  nb::object finish() {
-    return guarded([&] { return reader_.finish(); });
+  void finish() {
+    guarded([&] { reader_.finish(*rows_); });
   }
-  std::size_t lines() const { return reader_.lines(); }
-  std::size_t skipped() const { return reader_.skipped(); }
-  nb::list bad_lines() const {
+  void restart(bool skip) {
+    const Turn turn(busy_);
+    reader_.restart(skip);
+    rows_->clear();
+  }
+  // None if there are no rows; else values, columns, starts, width, labels, label_starts, lines, weights, unseen, new names
+  nb::object take() {
+    const Turn turn(busy_);
+    if (rows_->count() == 0) return nb::none();
+    std::unique_ptr<TextRows> next = spare_->take();
+    const ArraysOfRows arrays(std::exchange(rows_, std::move(next)), spare_);
+    TextRows& rows = arrays.rows();
+    std::size_t width = rows.width;
+    nb::list names;
+    if constexpr (requires { reader_.format().vocabulary(); }) {
+      width = reader_.format().width();
+      for (; told_ < reader_.format().vocabulary().size(); ++told_) names.append(name(told_));
+    }
+    return nb::make_tuple(arrays.array(rows.values), arrays.array(rows.columns), arrays.array(rows.starts), width,
+                          arrays.array(rows.labels), arrays.array(rows.label_starts), arrays.array(rows.lines),
+                          arrays.array_or_none(rows.weights), arrays.array_or_none(rows.unseen), names);
+  }
+  std::size_t lines() {
+    const Turn turn(busy_);
+    return reader_.lines();
+  }
+  // (line, column, what is wrong), of those since the last time
+  nb::list bad_lines() {
+    const Turn turn(busy_);
     nb::list all;
-    for (const BadLine& bad : reader_.bad_lines()) all.append(told(bad));
+    for (const BadLine& bad : reader_.take_bad_lines()) all.append(nb::make_tuple(bad.line, bad.column, std::string(bad.what())));
     return all;
+  }
+  // Names that are known from the start, as bytes.
+  void add_names(nb::list names) {
+    const Turn turn(busy_);
+    for (nb::handle item : names) {
+      const BytesOf name(item);
+      if (!reader_.format().add_name({name.data(), name.size()}))
+        throw Refused("the feature name " + quoted(item) + " occurs twice");
+      told_ += 1;
+    }
   }
 
  private:
+  // One thread at a time; another one is refused rather than kept waiting for a pipe.
+  class Turn {
+   public:
+    explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
+      if (busy_.exchange(true)) throw std::runtime_error("another thread is using this reader");
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { busy_ = false; }
+
+   private:
+    std::atomic<bool>& busy_;
+  };
+
   template <class Function>
-  nb::object guarded(const Function& function) {
-    TextRows rows;
+  void guarded(const Function& function) {
+    const Turn turn(busy_);
     try {
       const nb::gil_scoped_release released;
-      rows = function();
+      function();
     } catch (const BadLine& bad) {
       nb::object error = nb::module_::import_("hinge.streams.text").attr("BadLine")(bad.line, bad.column, bad.what());
       PyErr_SetObject(error.type().ptr(), error.ptr());
       throw nb::python_error();
     }
-    return arrays_of(std::move(rows));
+  }
+  nb::object name(std::size_t column) {
+    const std::string_view text = reader_.format().vocabulary().name(column);
+    return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
   }
 
-  Reader reader_;
+  std::atomic<bool> busy_ = false;
+  LineReader<Format> reader_;
+  std::shared_ptr<SpareRows> spare_ = std::make_shared<SpareRows>();
+  std::unique_ptr<TextRows> rows_;
+  std::size_t told_ = 0;  // names
 };
+
+using SvmlightTextReader = TextReader<Svmlight>;
+using VowpalTextReader = TextReader<VowpalText>;
+
+template <class Reader>
+void define_reader(nb::class_<Reader>& reader) {
+  using namespace nb::literals;
+  reader.def("read", &Reader::read, "data"_a)
+      .def("finish", &Reader::finish)
+      .def("restart", &Reader::restart, nb::kw_only(), "skip"_a)
+      .def("take", &Reader::take)
+      .def("bad_lines", &Reader::bad_lines)
+      .def_prop_ro("lines", &Reader::lines);
+}
 
 }  // namespace hinge

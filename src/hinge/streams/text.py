@@ -1,22 +1,34 @@
-"""Text files of any size, batch by batch: read natively, in bounded memory, ahead of whoever learns from them."""
+"""Text files of any size, batch by batch: read natively, in bounded memory, ahead of whoever learns from them.
+
+`Svmlight` and `VowpalText` are sources (batches.py); `read_svmlight` gives matrices of scipy, for one's own loops.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import queue
+import select
+import stat
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._core import SvmlightReader
-from .files import SourceError, damage, name_of, open_bytes
+from .._core import SvmlightReader, VowpalTextReader
+from ..rows import Rows
+from .batches import BadLines, Batch, Numbers
+from .files import Input, SourceError, damage_told, name_of
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
+
+PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
+BATCH = 2**20  # bytes of text that make a batch, if so many are there
+_MOST_FEATURES = 2**31 - 1
 
 
 class BadLine(Exception):
@@ -25,6 +37,166 @@ class BadLine(Exception):
     def __init__(self, line: int, column: int, reason: str) -> None:
         super().__init__(line, column, reason)
         self.line, self.column, self.reason = line, column, reason
+
+
+# ---- sources ----------------------------------------------------------------------------------------------------
+
+
+class Svmlight:
+    """svmlight's format: `label index:value ...`, with `qid` and comments passed over.
+
+    A line may have no label, or several with commas. Indices count from 1, unless `zero_based`; an index beyond
+    `max_features` and a line longer than `max_line` bytes cannot be read. The rows of a batch are as wide as the
+    largest index so far.
+    """
+
+    def __init__(self, *, zero_based: bool = False, max_features: int = 2**24, max_line: int = 2**24) -> None:
+        _check_limits(max_features, max_line)
+        self.zero_based, self.max_features, self.max_line = bool(zero_based), max_features, max_line
+        self._width = 0
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"zero_based": self.zero_based}
+
+    def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        reader = _svmlight_reader(self.zero_based, self.max_features, self.max_line)
+        for read in _read_file(reader, file, bad, BATCH):
+            values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
+            self._width = max(self._width, width)
+            X = Rows(values, columns, starts, self._width)
+            yield Batch(X, Numbers(labels, label_starts), lines, weights, position=file.position)
+
+
+class VowpalText:
+    """Vowpal Wabbit's text: `[label[,label...] [importance]] ['tag]|[namespace[:scale]] feature[:value] ...`.
+
+    A feature without a value counts 1, one of value 0 is none; one that is repeated counts with the sum of its values.
+    Its name is `namespace^feature`, or `feature` where the namespace has no name. `hash_bits` hashes the names into
+    2^hash_bits columns, as `Learner` does. Without it they are numbered as they come, after those of `names`, up to
+    `max_features`; each batch says which are new. If they must not `grow`, features with other names are left out, and
+    `Batch.unseen` has the sum of their squares.
+
+    The names go from file to file, so one file is read at a time, and to its end: names of batches that nobody took
+    are known all the same.
+    """
+
+    def __init__(
+        self,
+        *,
+        hash_bits: int | None = None,
+        names: Iterable[str | int] = (),
+        max_features: int = 2**24,
+        grow: bool = True,
+        max_line: int = 2**24,
+    ) -> None:
+        _check_limits(max_features, max_line)
+        if hash_bits is not None and not 1 <= hash_bits <= 30:
+            raise ValueError(f"hash_bits must be None or a whole number from 1 to 30, not {hash_bits!r}")
+        self.hash_bits = hash_bits
+        self._reader = VowpalTextReader(
+            hash_bits=hash_bits or 0, max_features=max_features, grow=bool(grow), max_line=max_line
+        )
+        self._reader.add_names([_name_bytes(name) for name in names])
+        self._reading = threading.Lock()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"hash_bits": self.hash_bits}
+
+    def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        if not self._reading.acquire(blocking=False):
+            raise RuntimeError(f"{file.name} cannot be read: this source is still reading another file")
+        try:
+            for read in _read_file(self._reader, file, bad, BATCH):
+                values, columns, starts, width, labels, label_starts, lines, weights, unseen, names = read
+                X = Rows(values, columns, starts, width)
+                numbers = Numbers(labels, label_starts)
+                yield Batch(X, numbers, lines, weights, names, file.position, unseen)
+        finally:
+            self._reading.release()
+
+
+def _check_limits(max_features: int, max_line: int) -> None:
+    if not 1 <= max_features <= _MOST_FEATURES:
+        raise ValueError(f"max_features must be a whole number from 1 to 2^31 - 1, not {max_features!r}")
+    if not 1 <= max_line < 2**62:
+        raise ValueError(f"max_line must be a whole number of bytes from 1 on, not {max_line!r}")
+
+
+def _name_bytes(name: str | int) -> bytes:
+    """What text can mean this name. (A number of a column is no name there: nothing can.)"""
+    return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else f"\n{name}".encode()
+
+
+def _svmlight_reader(zero_based: bool, max_features: int, max_line: int) -> SvmlightReader:
+    return SvmlightReader(first=0 if zero_based else 1, max_features=max_features, max_line=max_line)
+
+
+# ---- from bytes to rows -----------------------------------------------------------------------------------------
+
+_Reader = SvmlightReader | VowpalTextReader
+
+
+def _read_file(reader: _Reader, file: Input, bad: BadLines, batch_bytes: int) -> Iterator[Any]:
+    with file.opened() as opened:
+        yield from _read(reader, file.name, bad, _pieces(opened, batch_bytes))
+
+
+def _read(reader: _Reader, name: str, bad: BadLines, pieces: Iterator[Any]) -> Iterator[Any]:
+    """What the reader makes of pieces of text. An empty piece asks for the rows so far."""
+    reader.restart(skip=bad.skip)
+
+    def tell() -> None:
+        for line, column, reason in reader.bad_lines():
+            bad.meet(SourceError(name, line, reason, column))
+
+    try:
+        with damage_told(name, lambda: reader.lines):
+            for piece in pieces:
+                if len(piece) > 0:
+                    reader.read(piece)
+                    tell()
+                elif (rows := reader.take()) is not None:
+                    yield rows
+        reader.finish()
+        tell()
+    except BadLine as error:
+        raise SourceError(name, error.line, error.reason, error.column) from None
+    if (rows := reader.take()) is not None:
+        yield rows
+
+
+def _pieces(file: Any, batch_bytes: int) -> Iterator[Any]:
+    """The bytes of a file, all in the same memory; an empty piece where a batch is to end: it is large enough, or
+    nobody knows when more will come."""
+    buffer = bytearray(min(PIECE, batch_bytes))
+    view = memoryview(buffer)
+    has_more = _tells_if_more(file)
+    waiting = 0
+    while size := file.readinto1(buffer):
+        yield view[:size]
+        waiting += size
+        if waiting >= batch_bytes or not has_more():
+            yield b""
+            waiting = 0
+
+
+def _tells_if_more(file: Any) -> Callable[[], bool]:
+    """A function that tells whether the next read will give something at once."""
+    with suppress(OSError, AttributeError, ValueError):
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return lambda: True
+        if isinstance(file.raw, io.FileIO) and hasattr(
+            select, "poll"
+        ):  # else more bytes may be too few to unpack
+            poll = select.poll()
+            poll.register(file.fileno(), select.POLLIN)
+            return lambda: bool(poll.poll(0))
+    return lambda: False
+
+
+# ---- for one's own loops ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -87,69 +259,38 @@ def read_svmlight(
         raise ValueError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
     if not 1 <= n_features < 2**31:
         raise ValueError(f"n_features must be a whole number from 1 to 2^31 - 1, not {n_features!r}")
-    reader = SvmlightReader(
-        first=0 if zero_based else 1, max_features=n_features, max_line=max_line, skip=on_error == "skip"
+    bad = BadLines(on_error == "skip", max_skipped)
+    batches = _svmlight_batches(
+        source, _svmlight_reader(zero_based, n_features, max_line), n_features, bad, batch_bytes
     )
-    batches = _svmlight_batches(source, reader, n_features, max_skipped, batch_bytes)
     return read_ahead(batches, ahead) if ahead else batches
 
 
 def _svmlight_batches(
-    source: Source, reader: SvmlightReader, width: int, max_skipped: int, batch_bytes: int
+    source: Source, reader: SvmlightReader, width: int, bad: BadLines, batch_bytes: int
 ) -> Iterator[TextBatch]:
     from scipy.sparse import csr_array
 
-    name = name_of(source)
-
-    def batch(read: Any) -> TextBatch:
-        values, columns, starts, _, labels, label_starts = read
+    if isinstance(source, (str, os.PathLike)):
+        all_rows = _read_file(reader, Input(source), bad, batch_bytes)
+    else:
+        all_rows = _read(reader, name_of(source), bad, _given_pieces(source, batch_bytes))
+    for values, columns, starts, _, labels, label_starts, *_ in all_rows:
         X = csr_array((len(starts) - 1, width), dtype=np.float64)
         X.data, X.indices, X.indptr = values, columns, starts  # as they are: scipy would check and copy them
-        return TextBatch(X, labels, label_starts, reader.lines, reader.skipped)
-
-    def checked() -> None:
-        if reader.skipped > max_skipped:
-            line, column, reason = reader.bad_lines[0]
-            raise SourceError(
-                name,
-                line,
-                f"{reason} (and more: {reader.skipped} lines cannot be read, {max_skipped} may be skipped)",
-                column,
-            )
-
-    with ExitStack() as stack:
-        try:
-            for piece in _pieces(source, stack, batch_bytes):
-                read: Any = reader.read(piece)
-                checked()
-                if len(read[2]) > 1:
-                    yield batch(read)
-            read = reader.finish()
-            checked()
-            if len(read[2]) > 1:
-                yield batch(read)
-        except BadLine as bad:
-            raise SourceError(name, bad.line, bad.reason, bad.column) from None
-        except damage() as error:
-            raise SourceError(
-                name, reader.lines + 1, f"the compressed file is damaged or cut off: {error}"
-            ) from None
-        except OSError as error:
-            if error.errno is not None:  # the disk, the network, ...
-                raise
-            raise SourceError(name, reader.lines + 1, f"the compressed file is damaged: {error}") from None
+        yield TextBatch(X, labels, label_starts, reader.lines, bad.count)
 
 
-def _pieces(source: Source, stack: ExitStack, size: int) -> Iterator[bytes]:
+def _given_pieces(source: Any, size: int) -> Iterator[bytes]:
+    """What a file that is open, or an iterable, gives: a batch each."""
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("source must be a path, a binary file or an iterable of bytes, not bytes")
-    stream: Any = open_bytes(source, stack) if isinstance(source, (str, os.PathLike)) else source
-    read = getattr(stream, "read1", None) or getattr(stream, "read", None)
-    pieces = iter(lambda: read(size), b"") if read is not None else iter(stream)
-    for piece in pieces:
+    read = getattr(source, "read1", None) or getattr(source, "read", None)
+    for piece in iter(lambda: read(size), b"") if read is not None else iter(source):
         if not isinstance(piece, bytes):
             raise TypeError(f"the source must give bytes, not {type(piece).__name__}: open files with 'rb'")
         yield piece
+        yield b""
 
 
 # ---- ahead ------------------------------------------------------------------------------------------------------
@@ -159,17 +300,16 @@ _END = object()
 
 
 def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
-    """The same items, made by a thread that is at most `ahead` of them in front. Closing it ends the thread."""
+    """The same items, made by a thread that is at most `ahead` of them in front. Closing it ends the thread. If that
+    waits for input it is left alone: it ends when something comes, and does not keep Python from ending."""
     waiting: queue.Queue[Any] = queue.Queue(ahead)
     stop = threading.Event()
 
     def put(item: Any) -> bool:
         while not stop.is_set():
-            try:
+            with suppress(queue.Full):
                 waiting.put(item, timeout=0.1)
                 return True
-            except queue.Full:
-                continue
         return False
 
     def work() -> None:
@@ -190,12 +330,21 @@ def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
     thread.start()
     try:
         while True:
-            item, error = waiting.get()
+            item, error = _next_of(waiting)
             if item is _END:
                 if error is not None:
                     raise error
                 return
             yield item
+            del item  # its memory is filled again as soon as nobody holds it
     finally:
         stop.set()
-        thread.join()
+        with suppress(queue.Empty):
+            waiting.get_nowait()  # who waits to put something in need not wait any longer
+        thread.join(timeout=0.5)
+
+
+def _next_of(waiting: queue.Queue[Any]) -> Any:
+    while True:
+        with suppress(queue.Empty):
+            return waiting.get(timeout=0.5)  # not for ever: on some systems Ctrl-C would have to wait

@@ -1,0 +1,77 @@
+// Rows as they are read from text: a CSR matrix and what belongs to each row.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace hinge {
+
+// A vector that fills nothing with zeros, and that can be written behind its end if room was made.
+template <class T>
+class Growing {
+ public:
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  T operator[](std::size_t i) const { return data_[i]; }
+  void make_room(std::size_t more) {
+    if (more <= capacity_ - size_) return;
+    const std::size_t capacity = std::max(size_ + more, 2 * capacity_);
+    auto fresh = std::make_unique_for_overwrite<T[]>(capacity);
+    std::copy_n(data_.get(), size_, fresh.get());
+    data_ = std::move(fresh);
+    capacity_ = capacity;
+  }
+  void push(T value) {
+    make_room(1);
+    data_[size_++] = value;
+  }
+  // Room must have been made.
+  void set_size(std::size_t size) { size_ = size; }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+struct TextRows {
+  Growing<double> values, labels;
+  Growing<std::int32_t> columns;
+  Growing<std::int64_t> starts, label_starts;  // row i is from starts[i] to [i + 1], and so are its labels
+  Growing<std::int64_t> lines;                 // where each row stands
+  Growing<double> weights;                     // none, as long as no line has one
+  Growing<double> unseen;                      // the squares of features without a column, if there are such
+  std::size_t width = 0;                       // one more than the largest column
+
+  TextRows() { clear(); }
+  std::size_t count() const { return lines.size(); }
+  void clear() {
+    starts.set_size(0), starts.push(0);
+    label_starts.set_size(0), label_starts.push(0);
+    lines.set_size(0);
+    kept_width_ = 0;
+    drop_row();
+  }
+  void end_row(std::size_t line) {
+    starts.push(static_cast<std::int64_t>(values.size()));
+    label_starts.push(static_cast<std::int64_t>(labels.size()));
+    lines.push(static_cast<std::int64_t>(line));
+    kept_width_ = width;
+  }
+  // Takes back what has been read since the last row ended.
+  void drop_row() {
+    values.set_size(static_cast<std::size_t>(starts[count()]));
+    columns.set_size(values.size());
+    labels.set_size(static_cast<std::size_t>(label_starts[count()]));
+    weights.set_size(std::min(weights.size(), count()));
+    unseen.set_size(std::min(unseen.size(), count()));
+    width = kept_width_;
+  }
+
+ private:
+  std::size_t kept_width_ = 0;
+};
+
+}  // namespace hinge

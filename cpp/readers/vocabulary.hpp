@@ -1,0 +1,79 @@
+// Names to columns, without Python: they are numbered as they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../instance.hpp"
+#include "../murmur.hpp"
+
+namespace hinge {
+
+// Open addressing, linear probing, at most half full; the bytes of all names lie together.
+class Vocabulary {
+ public:
+  std::size_t size() const { return ends_.size(); }
+  std::string_view name(std::size_t column) const {
+    const std::size_t from = column == 0 ? 0 : ends_[column - 1];
+    return std::string_view(bytes_).substr(from, ends_[column] - from);
+  }
+
+  // The column of a name, or `none`.
+  std::size_t find(std::string_view name) const {
+    if (slots_.empty()) return none;
+    const std::uint32_t hash = murmur3(name.data(), name.size());
+    for (std::size_t i = hash & mask_; slots_[i].place != 0; i = (i + 1) & mask_)
+      if (slots_[i].hash == hash && this->name(slots_[i].place - 1) == name) return slots_[i].place - 1;
+    return none;
+  }
+  // A name that is not there yet. Returns its column.
+  std::size_t add(std::string_view name) {
+    if (2 * (size() + 1) > slots_.size()) grow();
+    bytes_.append(name);
+    ends_.push_back(bytes_.size());
+    put({murmur3(name.data(), name.size()), static_cast<std::uint32_t>(size())});
+    return size() - 1;
+  }
+  // The last names leave again, the youngest first: nothing was put behind it, so its place becomes free.
+  void truncate(std::size_t count) {
+    while (size() > count) {
+      const std::string_view last = name(size() - 1);
+      std::size_t i = murmur3(last.data(), last.size()) & mask_;
+      while (slots_[i].place != size()) i = (i + 1) & mask_;
+      slots_[i] = Slot();
+      bytes_.resize(bytes_.size() - last.size());
+      ends_.pop_back();
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t place = 0;  // one more than the column; 0: free
+  };
+
+  void put(const Slot& slot) {
+    std::size_t i = slot.hash & mask_;
+    while (slots_[i].place != 0) i = (i + 1) & mask_;
+    slots_[i] = slot;
+  }
+  // In the order of their columns, which `truncate` relies on.
+  void grow() {
+    slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
+    mask_ = slots_.size() - 1;
+    for (std::size_t column = 0; column < size(); ++column) {
+      const std::string_view known = name(column);
+      put({murmur3(known.data(), known.size()), static_cast<std::uint32_t>(column + 1)});
+    }
+  }
+
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+  std::vector<Slot> slots_;
+  std::size_t mask_ = 0;
+};
+
+}  // namespace hinge

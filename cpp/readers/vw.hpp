@@ -1,0 +1,211 @@
+// Text in Vowpal Wabbit's format to rows:
+//     [label[,label...] [importance]] ['tag]|[namespace[:scale]] feature[:value] ... |namespace ...
+// As there, a word that touches the bar is a tag, and a feature without a value counts 1. The full name of a feature is
+// namespace^feature. Zeros are no features; a feature that comes twice counts with the sum of its values.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "../rows.hpp"
+#include "lines.hpp"
+#include "utf8.hpp"
+#include "vocabulary.hpp"
+
+namespace hinge {
+
+class VowpalText {
+ public:
+  // Names fall into 2^bits columns by their hash, or (bits = 0) get columns of a vocabulary of at most `max_features`. If
+  // it does not `grow`, features with other names have no column: a row knows the sum of their squares.
+  VowpalText(std::size_t bits, std::size_t max_features, bool grow)
+      : hashed_columns_(bits == 0 ? 0 : std::size_t{1} << bits),
+        max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())),
+        grow_(grow) {}
+
+  // A name that is known from the start. False: it is known already.
+  bool add_name(std::string_view name) {
+    if (vocabulary_.find(name) != none) return false;
+    vocabulary_.add(name);
+    known_ = vocabulary_.size();
+    return true;
+  }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::size_t width() const { return hashed_columns_ > 0 ? hashed_columns_ : known_; }
+  bool counts_unseen() const { return hashed_columns_ == 0 && !grow_; }
+
+  void expect(std::size_t, TextRows&) const {}
+  const char* read_line(const char* line, TextRows& rows, bool& empty) {
+    Cursor cursor(line);
+    cursor.skip_spaces();
+    empty = cursor.ended();
+    if (empty) return cursor.at();
+    double weight = std::numeric_limits<double>::quiet_NaN();
+    read_header(cursor, rows, weight);
+    features_.clear();
+    while (*cursor == '|') read_namespace(cursor);
+    keep_features(Cursor(line), rows);
+    keep_weight(weight, rows);
+    return cursor.at();
+  }
+  void keep_line() {
+    if (grow_) known_ = vocabulary_.size();
+  }
+  void forget_line() { vocabulary_.truncate(known_); }
+
+ private:
+  // ---- what stands before the bar
+
+  static bool ends_word(char c) { return c == '\n' || c == '|' || Cursor::is_space(c); }
+
+  static void read_header(Cursor& cursor, TextRows& rows, double& weight) {
+    for (int word = 0; *cursor != '|'; ++word) {
+      const char* end = cursor.at();
+      while (!ends_word(*end)) ++end;
+      if (*cursor == '\'' || *end == '|') return read_tag(cursor, end);
+      if (cursor.ended()) cursor.refuse("\"|\" was expected before the features");
+      if (word == 0)
+        read_labels(cursor, rows);
+      else if (word == 1)
+        weight = read_importance(cursor);
+      else
+        cursor.refuse("\"|\" or a tag was expected, not " + cursor.word() + ": initial predictions are not supported");
+      cursor.skip_spaces();
+    }
+  }
+  static void read_tag(Cursor& cursor, const char* end) {
+    cursor.move_to(end);
+    cursor.skip_spaces();
+    if (*cursor != '|') cursor.refuse("\"|\" was expected after the tag");
+  }
+  static void read_labels(Cursor& cursor, TextRows& rows) {
+    for (;;) {
+      rows.labels.push(read_number(cursor));
+      if (*cursor != ',') break;
+      cursor.next();
+    }
+    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the label, not " + cursor.rest());
+  }
+  static double read_importance(Cursor& cursor) {
+    Cursor begin = cursor;
+    const double weight = read_number(cursor);
+    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the importance, not " + cursor.rest());
+    if (weight < 0) begin.refuse("the importance is " + begin.word() + ": it must not be negative");
+    return weight;
+  }
+  // Weights are kept from the first row on that has one; those before count 1.
+  static void keep_weight(double weight, TextRows& rows) {
+    if (std::isnan(weight) && rows.weights.size() == 0) return;
+    while (rows.weights.size() < rows.count()) rows.weights.push(1);
+    rows.weights.push(std::isnan(weight) ? 1 : weight);
+  }
+
+  // ---- what stands behind it
+
+  void read_namespace(Cursor& cursor) {
+    cursor.next();
+    const std::string_view name = read_name(cursor);
+    double scale = 1;
+    if (*cursor == ':') {
+      if (name.empty()) cursor.refuse("the name of a namespace was expected before \":\"");
+      cursor.next();
+      scale = read_number(cursor);
+      if (!ends_word(*cursor)) cursor.refuse("a space was expected after the scale, not " + cursor.rest());
+    }
+    full_name_ = name;
+    if (!name.empty()) full_name_ += '^';
+    for (cursor.skip_spaces(); !cursor.ended() && *cursor != '|'; cursor.skip_spaces()) read_feature(cursor, scale);
+  }
+
+  void read_feature(Cursor& cursor, double scale) {
+    const Cursor begin = cursor;
+    const std::string_view name = read_name(cursor);
+    if (name.empty()) cursor.refuse("the name of a feature was expected before \":\"");
+    double value = scale;
+    if (*cursor == ':') {
+      cursor.next();
+      value = read_number(cursor) * scale;
+      if (!ends_word(*cursor)) cursor.refuse("a space was expected after the value, not " + cursor.rest());
+      if (!std::isfinite(value)) begin.refuse("the value of " + begin.rest() + " is too large for float64");
+    }
+    if (value == 0) return;
+    if (full_name_.empty()) return add(name, value, begin);
+    const std::size_t before = full_name_.size();
+    full_name_.append(name);
+    add(full_name_, value, begin);
+    full_name_.resize(before);
+  }
+
+  void add(std::string_view name, double value, const Cursor& begin) {
+    if (hashed_columns_ > 0) {
+      const Hashed place = hashed(name.data(), name.size(), hashed_columns_);
+      features_.add(place.column, place.sign * value);
+      return;
+    }
+    std::size_t column = vocabulary_.find(name);
+    if (column == none) {
+      // A name that gets no column has one until the line ends: so its values are added up as others are.
+      if (grow_ && vocabulary_.size() >= max_features_)
+        begin.refuse("the feature " + begin.rest() + " is new, and there are already " + std::to_string(max_features_) +
+                     " features, the limit (max_features)");
+      column = vocabulary_.add(name);
+    }
+    features_.add(column, value);
+  }
+
+  // The name that begins here: any bytes of UTF-8 up to a space, a colon, a bar or the newline.
+  static std::string_view read_name(Cursor& cursor) {
+    const char* const begin = cursor.at();
+    const char* end = begin;
+    unsigned char all = 0;
+    for (unsigned char kind = 0; (kind = kinds[static_cast<unsigned char>(*end)]) != stop; ++end) all |= kind;
+    const std::string_view name(begin, static_cast<std::size_t>(end - begin));
+    if (all != 0 && !is_utf8(name)) cursor.refuse("the name " + cursor.word() + " is not UTF-8");
+    cursor.move_to(end);
+    return name;
+  }
+  static constexpr unsigned char stop = 1, not_ascii = 2;
+  static constexpr std::array<unsigned char, 256> kinds = [] {
+    std::array<unsigned char, 256> all{};
+    for (std::size_t c = 128; c < 256; ++c) all[c] = not_ascii;
+    for (const char c : {' ', '\t', '\r', '\n', ':', '|'}) all[static_cast<std::size_t>(c)] = stop;
+    return all;
+  }();
+
+  void keep_features(const Cursor& line, TextRows& rows) {
+    const std::size_t width = counts_unseen() ? known_ : none;
+    const Instance x = features_.ordered();
+    const auto* columns = static_cast<const std::int64_t*>(x.columns);
+    const auto* values = static_cast<const double*>(x.values);
+    rows.values.make_room(x.size);
+    rows.columns.make_room(x.size);
+    double unseen = 0;
+    for (std::size_t j = 0; j < x.size; ++j) {
+      if (!std::isfinite(values[j])) line.refuse("the values of a feature that is repeated add up to more than float64 holds");
+      if (static_cast<std::size_t>(columns[j]) >= width) {
+        unseen += values[j] * values[j];
+        continue;
+      }
+      rows.columns.push(static_cast<std::int32_t>(columns[j]));
+      rows.values.push(values[j]);
+    }
+    if (counts_unseen()) {
+      vocabulary_.truncate(known_);
+      rows.unseen.push(unseen);
+    }
+  }
+
+  std::size_t hashed_columns_, max_features_;
+  bool grow_;
+  Vocabulary vocabulary_;
+  std::size_t known_ = 0;  // names of the vocabulary that stay
+  Scratch features_;
+  std::string full_name_;  // of the namespace, with room for the feature
+};
+
+}  // namespace hinge
