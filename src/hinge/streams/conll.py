@@ -188,7 +188,7 @@ class ConllColumns:
         if found is None and self.columns is not None and self._tag_of(self.columns) == self.columns[-1]:
             optional = min(1, len(self.columns) - 1)
         names = found or self.columns
-        if self.columns == CONLLU.split():  # parts of words, and words that are not there
+        if self.comments and self.columns == CONLLU.split():  # parts of words, and words that are not there
             lines = [b"#" if re.match(rb"\d+[-.]\d+\t", line) else line for line in lines]
         start = 0
         while start < len(lines):
@@ -199,8 +199,7 @@ class ConllColumns:
                 for sentence in read:
                     sentence.first_line += offset
                     yield sentence
-                    if names is None:  # and the number of columns is known
-                        names = list(sentence.columns)
+                    names, optional = list(sentence.columns), 0  # after an error, the same columns
                 return
             except ColumnError as error:
                 bad.meet(ColumnError(source, error.line + offset, error.reason))

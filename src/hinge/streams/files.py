@@ -11,7 +11,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 
@@ -112,10 +112,8 @@ class Input:
     @property
     def position(self) -> int:
         """In bytes of the file itself, packed or not. (0 for what cannot tell.)"""
-        try:
+        with suppress(AttributeError, OSError, ValueError):  # closed, say
             self._last = int(self._file.raw.tell())
-        except (AttributeError, OSError, ValueError):  # closed, say
-            pass
         return self._last
 
     @property
