@@ -51,7 +51,7 @@ def test_what_is_read_can_be_learned(tmp_path):
     learner = Learner("classification")
     for batch in JsonLines().batches(Input(path), BadLines()):
         learner.learn_many(batch.X, batch.labels)
-    assert learner.statistics().rounds == 2
+    assert learner.statistics.rounds == 2
     assert set(learner.feature_names) == {"v", "w.u[0]", "w.u[1]", "s=p", "s=q", "t=x"}
 
 
