@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..templates import NAMES, TAGGING, Templates
+from ..templates import TAGGING, Templates
 from .batches import BadLines, Batch
 from .columns import ColumnError, Sentence, column_names, read_columns
 from .files import Input, SourceError
@@ -19,7 +19,12 @@ MAX_SENTENCE = 100_000  # tokens
 # What columns are called if they have no names: word first, tag last.
 USUAL = {1: "word", 2: "word tag", 3: "word pos tag", 4: "word pos chunk tag"}
 CONLLU = "id word lemma upos xpos feats head deprel deps misc"
-_ABOUT = "{0}[-2..2] {0}[-2]|{0}[-1] {0}[-1]|{0}[0] {0}[0]|{0}[1] {0}[1]|{0}[2] {0}[-1]|{0}[0]|{0}[1]"
+# The windows of words and of parts of speech are those of CHUNKING. On CoNLL-2000 as good as any set of `templates`.
+_WORD = "{0}[-2..2] {0}[-1]|{0}[0] {0}[0]|{0}[1] lower({0}) prefix({0},1..3) suffix({0},1..3) brief_shape({0})[-1..1]"
+_OTHER = (
+    "{0}[-2..2] {0}[-2]|{0}[-1] {0}[-1]|{0}[0] {0}[0]|{0}[1] {0}[1]|{0}[2] "
+    "{0}[-2]|{0}[-1]|{0}[0] {0}[-1]|{0}[0]|{0}[1] {0}[0]|{0}[1]|{0}[2]"
+)
 
 
 @dataclass(slots=True)
@@ -32,11 +37,17 @@ class SentenceBatch(Batch):
 def default_templates(columns: Sequence[str]) -> Templates:
     """For the columns but the tag: the first one is of words, the others say more about them (parts of speech, ...).
 
-    The window of words, their ends and shapes (as for names), and a window of each other column (as for chunking).
+    A window of each, the ends of words, and their shapes.
     """
     word, *others = columns
-    words = [re.sub(r"\bword\b", word, source) for source in NAMES.sources]
-    return Templates([*words, *(part for name in others for part in _ABOUT.format(name).split())])
+    return Templates(
+        [
+            *_WORD.format(word).split(),
+            *(one for name in others for one in _OTHER.format(name).split()),
+            "bos",
+            "eos",
+        ]
+    )
 
 
 class ConllColumns:
@@ -188,7 +199,7 @@ class ConllColumns:
         if found is None and self.columns is not None and self._tag_of(self.columns) == self.columns[-1]:
             optional = min(1, len(self.columns) - 1)
         names = found or self.columns
-        if self.columns == CONLLU.split():  # parts of words, and words that are not there
+        if self.comments and self.columns == CONLLU.split():  # parts of words, and words that are not there
             lines = [b"#" if re.match(rb"\d+[-.]\d+\t", line) else line for line in lines]
         start = 0
         while start < len(lines):
@@ -199,8 +210,7 @@ class ConllColumns:
                 for sentence in read:
                     sentence.first_line += offset
                     yield sentence
-                    if names is None:  # and the number of columns is known
-                        names = list(sentence.columns)
+                    names, optional = list(sentence.columns), 0  # after an error, the same columns
                 return
             except ColumnError as error:
                 bad.meet(ColumnError(source, error.line + offset, error.reason))

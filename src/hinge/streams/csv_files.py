@@ -63,15 +63,17 @@ class CsvFile:
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
         table = self.table
         names: list[str] | None = None if isinstance(self.header, bool) else self.header
-        features: list[str] = []
+        features: list[str] | None = None
         for lines, rows in self._records(file, bad):
-            if not features and rows:  # the first ones
+            if not rows:
+                continue
+            if features is None:
                 line = lines[0]
                 if self.header is True:
                     names, rows, lines = [name.strip() for name in rows[0]], rows[1:], lines[1:]
                 elif names is None:
                     names = list(map(str, range(len(rows[0]))))
-                features = table.settle(file.name, line, names)
+                features = table.settle(file.name, line, names, headed=self.header is True)
             assert names is not None
             lines, rows = _of_width(names, lines, rows, file.name, bad)
             if not rows:
@@ -89,8 +91,8 @@ class CsvFile:
             batch.position = file.position
             if len(batch):
                 yield batch
-        if names is None:
-            raise SourceError(file.name, 1, "the file is empty: the names of columns were expected")
+        if features is None:
+            raise SourceError(file.name, 1, "the file is empty: a table was expected")
 
     def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
         """Rows, and the lines where they begin. Rows that are not complete wait for the lines to come."""

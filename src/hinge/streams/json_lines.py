@@ -160,8 +160,8 @@ class JsonLines:
                 raise _Refused(f"{expected}, there is {_shown(value)}", name)
             fields.append(ngrams_of(words, self.ngrams))
         if not fields and not any(name in record for name in self.text):
-            fields = ", ".join(map(shortened, list(record)[:10])) or "none"
-            raise _Refused(f"there is no field {' or '.join(map(shortened, self.text))}: there are {fields}")
+            there = ", ".join(map(shortened, list(record)[:10])) or "none"
+            raise _Refused(f"there is no field {' or '.join(map(shortened, self.text))}: there are {there}")
         return weighted(fields)
 
 

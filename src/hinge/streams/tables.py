@@ -79,7 +79,7 @@ class Table:
 
     # ---- the header ---------------------------------------------------------------------------------------------
 
-    def settle(self, source: str, line: int, names: Sequence[str]) -> list[str]:
+    def settle(self, source: str, line: int, names: Sequence[str], headed: bool = False) -> list[str]:
         """The columns that are features, of those that a file has; whatever is wrong with them is raised."""
 
         def fail(reason: str) -> SourceError:
@@ -94,8 +94,8 @@ class Table:
         if self.label is None:
             self.label = next((name for want in LABELS for name in names if name.lower() == want), None)
             if self.label is None:
-                numbers = all(map(_is_number, names))
-                hint = " (or is there no header? then --no-header)" if numbers else ""
+                odd = headed and all(map(_is_number, names))
+                hint = " (or is there no header? then --no-header)" if odd else ""
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
         if not self.settled:
             for option, wanted in (

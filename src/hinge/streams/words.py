@@ -11,7 +11,7 @@ _WORD = re.compile(r"\w\w+")
 MAX_WORD = 100  # characters; what is longer is no word (an encoded attachment, say)
 MAX_NGRAMS = 10
 # Of a text as a vector. A learner has a coordinate of 1 beside the features (the intercept), which counts in the size
-# of an example: with texts of length 1 half of every step would go there, and they would make twice the errors.
+# of an example: with texts of length 1 half of every step would go there, and there would be far more errors.
 LENGTH = 10.0
 
 

@@ -1,0 +1,69 @@
+"""What the tests of sources share: files to write, batches to join, errors to catch."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+from contextlib import contextmanager
+
+import pytest
+
+from hinge.streams.batches import BadLines
+from hinge.streams.files import Input, SourceError
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def written(folder, data, name):
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def read(source, path, bad=None):
+    """All batches of a file as one: X, labels, lines."""
+    batches = list(source.batches(Input(path), bad or BadLines()))
+    for batch in batches:
+        assert len(batch) == len(batch.X) == len(batch.labels) == len(batch.lines) > 0
+    joined = ([], [], [])
+    for batch in batches:
+        for values, more in zip(joined, (batch.X, batch.labels, batch.lines), strict=True):
+            values.extend(more)
+    return joined
+
+
+def again(source):
+    """The same source, made of its settings as a model keeps them."""
+    return type(source)(**json.loads(json.dumps(source.settings)))
+
+
+def refusal(source, path, skip=False):
+    """What an error says after the name of the file."""
+    with pytest.raises(SourceError) as caught:
+        read(source, path, BadLines(skip=skip))
+    text = str(caught.value)
+    assert text.startswith(f"{path}:")
+    assert "\n" not in text
+    return text.removeprefix(f"{path}:")
+
+
+def skipped(source, path):
+    """What can be read, and what the errors of the rest say after the name of the file."""
+    bad = BadLines(skip=True)
+    found = read(source, path, bad)
+    assert bad.count == len(bad.first)
+    return found, [str(error).removeprefix(f"{path}:") for error in bad.first]
+
+
+@contextmanager
+def pipe():
+    """A file to be read that nobody has finished writing, and what writes it."""
+    reading, writing = os.pipe()
+    try:
+        yield Input(f"/dev/fd/{reading}"), lambda data: os.write(writing, data)
+    finally:
+        os.close(reading)
+        os.close(writing)

@@ -1,0 +1,399 @@
+"""JSON lines and texts: what is read, what is refused, and where."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hinge import Learner
+from hinge.streams.batches import BadLines
+from hinge.streams.files import Input, SourceError
+from hinge.streams.json_lines import JsonLines
+from hinge.streams.words import bag_of_words, ngrams_of, weighted, words_of
+from stream_files import PACK, again, pipe, read, refusal, skipped, written
+
+
+def lines(folder, *records, name="events.jsonl"):
+    texts = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    return written(folder, "".join(text + "\n" for text in texts), name)
+
+
+def features(folder, record, **options):
+    """Of one record with a label, which is left out."""
+    X, _, _ = read(JsonLines(**options), lines(folder, {"label": 1, **record}))
+    return X[0]
+
+
+# ---- what is read -----------------------------------------------------------------------------------------------
+
+
+def test_fields_are_features_and_know_their_lines(tmp_path):
+    path = lines(tmp_path, {"label": "a", "x1": 1.5, "color": "red"}, "", {"x2": True, "label": "b"})
+    X, labels, numbers = read(JsonLines(), path)
+    assert X == [{"x1": 1.5, "color": "red"}, {"x2": True}]
+    assert type(X[1]["x2"]) is bool
+    assert labels == ["a", "b"]
+    assert numbers == [1, 3]
+
+
+def test_what_is_read_can_be_learned(tmp_path):
+    path = lines(
+        tmp_path, {"y": "a", "v": 1, "w": {"u": [1, 2]}, "s": ["p", "q"]}, {"y": "b", "v": 2.5, "t": "x"}
+    )
+    learner = Learner("classification")
+    for batch in JsonLines().batches(Input(path), BadLines()):
+        learner.learn_many(batch.X, batch.labels)
+    assert learner.statistics.rounds == 2
+    assert set(learner.feature_names) == {"v", "w.u[0]", "w.u[1]", "s=p", "s=q", "t=x"}
+
+
+@pytest.mark.parametrize("name", ["label", "y", "target", "class"])
+def test_the_label_has_one_of_four_names(tmp_path, name):
+    source = JsonLines()
+    assert read(source, lines(tmp_path, {"v": 1, name: 7})) == ([{"v": 1}], [7], [1])
+    assert source.settings["label"] == name
+
+
+def test_the_first_object_decides_where_the_label_is(tmp_path):
+    source = JsonLines()
+    path = lines(tmp_path, {"y": 1, "v": 1}, {"label": 2, "v": 2}, {"label": 0, "y": 3})
+    assert read(source, path)[:2] == ([{"v": 1}, {"label": 2, "v": 2}, {"label": 0}], [1, None, 3])
+    unlabelled = JsonLines()
+    assert read(unlabelled, lines(tmp_path, {"v": 1}, {"label": 2}))[:2] == (
+        [{"v": 1}, {"label": 2}],
+        [None, None],
+    )
+    assert read(again(unlabelled), lines(tmp_path, {"label": 2}))[1] == [None]
+
+
+@pytest.mark.parametrize("label", ["a", "", 3, 0.5, True, None, ["a", "b"], [1, 2], []])
+def test_labels(tmp_path, label):
+    _, labels, _ = read(JsonLines(label="topic"), lines(tmp_path, {"topic": label, "v": 1}))
+    assert labels == [label]
+    assert type(labels[0]) is type(label)
+
+
+def test_features_may_be_in_an_object_of_their_own(tmp_path):
+    assert features(tmp_path, {"id": 7, "features": {"v": 1, "w": {"u": 2}}}) == {"v": 1, "w.u": 2}
+    assert features(tmp_path, {"id": 7, "x": {"v": 1}}) == {"v": 1}
+    assert features(tmp_path, {"id": 7, "x": [3, 4]}) == {"id": 7, "x[0]": 3, "x[1]": 4}
+
+
+def test_what_is_nested_is_made_flat(tmp_path):
+    record = {
+        "a": {"b": {"c": 1}, "d": None},
+        "n": None,
+        "l": [1, None, 2.5],
+        "s": ["u", "v", None],
+        "e": [],
+        "f": {},
+    }
+    assert features(tmp_path, record) == {"a.b.c": 1, "l[0]": 1, "l[2]": 2.5, "s=u": 1.0, "s=v": 1.0}
+
+
+def test_fields_can_be_dropped_and_weigh(tmp_path):
+    assert features(tmp_path, {"id": 7, "v": 1, "t": 0}, drop=["id", "t", "none"]) == {"v": 1}
+    path = lines(tmp_path, {"y": 1, "w": 2, "v": 3}, {"y": 1, "w": 0.5, "v": 3})
+    (batch,) = JsonLines(weight="w").batches(Input(path), BadLines())
+    assert batch.X == [{"v": 3}] * 2
+    np.testing.assert_array_equal(batch.weights, [2.0, 0.5])
+    (batch,) = JsonLines().batches(Input(path), BadLines())
+    assert batch.weights is None
+
+
+def test_the_same_file_in_other_dress(tmp_path):
+    records = [{"y": k, "v": "é" * k} for k in range(3)]
+    plain = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    expected = ([{"v": "é" * k} for k in range(3)], [0, 1, 2], [1, 2, 3])
+    for dress in (plain, plain.rstrip("\n"), plain.replace("\n", "\r\n"), "\ufeff" + plain, plain + "\n \n"):
+        assert read(JsonLines(), written(tmp_path, dress, "a.jsonl")) == expected
+    for ending, pack in PACK.items():
+        assert read(JsonLines(), written(tmp_path, pack(plain.encode()), f"a.jsonl{ending}")) == expected
+
+
+def test_empty_files_have_nothing(tmp_path):
+    for text in ("", "\n\n", "\ufeff", " \r\n"):
+        assert read(JsonLines(), written(tmp_path, text, "a.jsonl")) == ([], [], [])
+
+
+def test_batches_are_bounded_and_go_on_counting(tmp_path):
+    path = lines(tmp_path, *({"y": k, "v": 1} for k in range(2500)))
+    batches = list(JsonLines().batches(Input(path), BadLines()))
+    assert [len(batch) for batch in batches] == [1000, 1000, 500]
+    assert [batch.labels[0] for batch in batches] == [0, 1000, 2000]
+    assert batches[-1].lines[-1] == 2500
+    assert batches[-1].position == path.stat().st_size
+    wide = lines(tmp_path, *({"y": k, "v": "x" * 300_000} for k in range(10)))
+    sizes = [len(batch) for batch in JsonLines().batches(Input(wide), BadLines())]
+    assert sum(sizes) == 10
+    assert max(sizes) <= 4
+
+
+def test_an_endless_stream_is_given_as_it_comes():
+    with pipe() as (file, write):
+        batches = JsonLines().batches(file, BadLines())
+        write(b'{"y": 1, "v": 1}\n{"y": 2, "v"')
+        assert next(batches).labels == [1]
+        write(b": 3}\n")
+        batch = next(batches)
+        assert (batch.X, batch.labels, batch.lines) == ([{"v": 3}], [2], [2])
+        batches.close()
+
+
+# ---- texts ------------------------------------------------------------------------------------------------------
+
+
+def test_words_are_those_of_scikit_learn():
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    text = "I can't, über-cool naïve_x 42 3.14 a I'm x2 ΣΑΣ don_t 北京 don't! ab"
+    analyze = CountVectorizer(ngram_range=(1, 3)).build_analyzer()
+    assert sorted(ngrams_of(words_of(text), 3)) == sorted(analyze(text))
+
+
+def test_a_text_has_length_ten_and_words_count_once():
+    assert bag_of_words("b2 to be TO be a", 1) == dict.fromkeys(["b2", "to", "be"], 10 / math.sqrt(3))
+    assert set(bag_of_words("to be or", 3)) == {"to", "be", "or", "to be", "be or", "to be or"}
+    assert bag_of_words("") == bag_of_words("a . !") == {}
+
+
+def test_words_that_are_too_long_are_none():
+    assert list(bag_of_words("x" * 101 + " " + "y" * 100)) == ["y" * 100]
+
+
+def test_fields_have_equal_parts_however_long():
+    bag = weighted([["a"], ["a", "b", "c", "d"]])
+    raw = {"a": 1.5, "b": 0.5, "c": 0.5, "d": 0.5}
+    norm = math.sqrt(3.0)
+    assert bag == pytest.approx({word: 10 * value / norm for word, value in raw.items()}, rel=1e-15)
+
+
+def test_texts_of_json(tmp_path):
+    path = lines(
+        tmp_path, {"label": "a", "t": "To be", "u": 5}, {"label": "b", "t": ["Be", "x"]}, {"t": None}
+    )
+    X, labels, _ = read(JsonLines(text="t"), path)
+    root = 10 / math.sqrt(2)
+    assert [{"to": root, "be": root}, {"Be": root, "x": root}, {}] == X
+    assert labels == ["a", "b", None]
+    both = lines(tmp_path, {"label": "a", "t": "to", "u": "be"}, {"label": "b", "u": "or"})
+    assert read(JsonLines(text=["t", "u"]), both)[0] == [{"to": root, "be": root}, {"or": 10.0}]
+    assert list(read(JsonLines(text="t", ngrams=2), lines(tmp_path, {"t": "to be"}))[0][0]) == [
+        "to",
+        "be",
+        "to be",
+    ]
+
+
+def test_text_that_is_none(tmp_path):
+    source = JsonLines(text="body", label="y")
+    assert refusal(source, lines(tmp_path, {"text": "a", "y": 1})) == (
+        '1: there is no field "body": there are "text", "y"'
+    )
+    assert refusal(source, lines(tmp_path, {"y": 1, "body": 5})) == (
+        '1: 10: a text or a list of words was expected in "body", there is 5'
+    )
+    assert refusal(source, lines(tmp_path, {"y": 1, "body": ["a", 5]})) == (
+        '1: 10: a text or a list of words was expected in "body", there is ["a", 5]'
+    )
+
+
+# ---- what is refused --------------------------------------------------------------------------------------------
+
+WRONG = [
+    ('{"a": 1', "8: not JSON: expecting ',' delimiter, there is the end of the line"),
+    ('{"é": 1,}', '10: not JSON: expecting property name enclosed in double quotes, there is "}"'),
+    ('{"a": 1} x', '10: not JSON: extra data, there is "x"'),
+    ("label 1:2", '1: not JSON: expecting value, there is "label 1:2"'),
+    ('{"a": 1e}', "8: not JSON: expecting ',' delimiter, there is \"e}\""),
+    ("[1, 2]", "an object, {...}, was expected, there is [1, 2]"),
+    ("7", "an object, {...}, was expected, there is 7"),
+    ('{"a": NaN}', "7: NaN is not a finite number: null is for what is missing"),
+    ('{"NaN": -Infinity}', "9: -Infinity is not a finite number: null is for what is missing"),
+    ('{"b": 0, "a": 1e999}', '10: a finite number was expected in "a", there is a number beyond 1.8e308'),
+    ('{"a": [1, -1e999]}', '2: a finite number was expected in "a", there is a number beyond 1.8e308'),
+    ('{"a": 1%s}' % ("0" * 400), '2: a finite number was expected in "a", there is a number of more than 30 digits'),
+    ('{"a": 1%s}' % ("0" * 5000), "there is a number with thousands of digits"),
+    ('{"a": 1, "b": 2, "a": 3}', '18: the field "a" occurs 2 times'),
+    ('{"a": 1, "b": {"c": 2, "c": 3}}', '24: the field "c" occurs 2 times'),
+    ('{"a": 1, "a" : ":"}', '10: the field "a" occurs 2 times'),
+    ('{"a": {"b": 1}, "a.b": 2}', 'the feature "a.b" occurs twice'),
+    ('{"a": [1, "b"]}', '2: a list of numbers or of strings was expected in "a", there is [1, "b"]'),
+    ('{"a": [true]}', '2: a list of numbers or of strings was expected in "a", there is [true]'),
+    ('{"a": [[1]]}', '2: a list of numbers or of strings was expected in "a", there is [[1]]'),
+    ('{"label": {"b": 1}}', '2: a string, a number, true, false or a list of them was expected for the label, '
+     'there is {"b": 1}'),
+    ('{"label": [null]}', "2: a string, a number, true, false or a list of them was expected for the label, "
+     "there is null"),
+    ('{"label": 1e999}', "2: a string, a number, true, false or a list of them was expected for the label, "
+     "there is a number beyond 1.8e308"),
+    ('{"a": "\\ud800"}', "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"),
+    ("[" * 100_000, "objects and lists are nested too deep"),
+    ('{"a":' * 30 + "1" + "}" * 30, "objects in more than 20 objects, in \"a" + ".a" * 18 + '..."'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_is_said_with_its_place(tmp_path, text, expected):
+    path = lines(tmp_path, {"label": 1, "v": 1}, text, {"label": 2, "v": 2})
+    assert refusal(JsonLines(), path) == f"2: {expected}"
+    assert skipped(JsonLines(), path) == (([{"v": 1}, {"v": 2}], [1, 2], [1, 3]), [f"2: {expected}"])
+
+
+def test_pairs_of_surrogates_are_letters(tmp_path):
+    assert features(tmp_path, {"v": "\U0001f600"}) == {"v": "\U0001f600"}  # json.dumps writes a pair
+
+
+@pytest.mark.parametrize("weight", [-1, None, "2", True, math.inf])
+def test_weights_that_are_none(tmp_path, weight):
+    text = refusal(JsonLines(weight="w"), lines(tmp_path, {"v": 1, "w": weight}))
+    if weight != math.inf:
+        assert text == f'1: 10: a weight of 0 or more was expected in "w", there is {json.dumps(weight)}'
+    assert refusal(JsonLines(weight="w"), lines(tmp_path, {"v": 1})).endswith("there is null")
+
+
+def test_bytes_that_are_not_utf_8(tmp_path):
+    data = b'{"y": 1, "v": 1}\n{"y": 2, "v": "\xff"}\n\xfe\n{"y": 3, "v": 3}\n{"y": "\xc3'
+    path = written(tmp_path, data, "a.jsonl")
+    assert refusal(JsonLines(), path) == "2: 16: not UTF-8: byte 0xff (invalid start byte)"
+    found, errors = skipped(JsonLines(), path)
+    assert found == ([{"v": 1}, {"v": 3}], [1, 3], [1, 4])
+    assert errors == [
+        "2: 16: not UTF-8: byte 0xff (invalid start byte)",
+        "3: 1: not UTF-8: byte 0xfe (invalid start byte)",
+        "5: 8: not UTF-8: byte 0xc3 (unexpected end of data)",
+    ]
+
+
+def test_what_is_skipped_has_a_limit(tmp_path):
+    path = lines(tmp_path, {"y": 1}, *["x"] * 5, {"y": 2})
+    bad = BadLines(skip=True, most=5)
+    assert read(JsonLines(), path, bad)[1] == [1, 2]
+    assert bad.count == 5
+    with pytest.raises(
+        SourceError, match=r":2: 1: not JSON.*the first of 5 that cannot be read; 4 may be skipped"
+    ):
+        read(JsonLines(), path, BadLines(skip=True, most=4))
+
+
+def test_lines_have_a_limit(tmp_path):
+    record = json.dumps({"y": 1, "v": "x" * 80})
+    for end in ("", "\n", "\r\n"):
+        path = written(tmp_path, '{"y": 0}\n' + record + end, "a.jsonl")
+        assert read(JsonLines(max_line=len(record)), path)[1] == [0, 1]
+        expected = f"2: the line is longer than max_line={len(record) - 1} bytes"
+        assert refusal(JsonLines(max_line=len(record) - 1), path, skip=True) == expected
+    long = written(tmp_path, b'{"y": "' + b"x" * 2**24 + b'"}\n', "a.jsonl")
+    assert refusal(JsonLines(), long, skip=True) == "1: the line is longer than max_line=16777216 bytes"
+    fits = written(tmp_path, b'{"y": "' + b"x" * (2**24 - 9) + b'"}\n', "a.jsonl")
+    assert len(read(JsonLines(), fits)[1][0]) == 2**24 - 9
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_packed_files_that_are_cut_or_damaged(tmp_path, ending):
+    text = "".join(json.dumps({"y": k, "v": k * 0.37}) + "\n" for k in range(300))
+    packed = PACK[ending](text.encode())
+    whole = read(JsonLines(), written(tmp_path, packed, f"a.jsonl{ending}"))
+    for cut in (*range(0, len(packed), 97), len(packed) - 1):
+        path = written(tmp_path, packed[:cut], f"a.jsonl{ending}")
+        assert "the compressed file is damaged" in refusal(JsonLines(), path, skip=True)
+    refused = 0
+    for place in range(0, len(packed), 97):
+        damaged = bytearray(packed)
+        damaged[place] ^= 0x55
+        try:
+            assert read(JsonLines(), written(tmp_path, bytes(damaged), f"a.jsonl{ending}")) == whole
+        except SourceError:
+            refused += 1
+    assert refused > len(packed) // 97 // 2
+
+
+@pytest.mark.parametrize(
+    ("options", "named"), [({"label": True}, "label"), ({"ngrams": 0}, "ngrams"), ({"ngrams": 1.5}, "ngrams")]
+)
+def test_bad_options_are_refused_at_once(options, named):
+    with pytest.raises(ValueError, match=named):
+        JsonLines(**options)
+
+
+def test_settings_make_the_same_source(tmp_path):
+    for options in (
+        {},
+        {"label": "z", "text": ["t", "u"], "ngrams": 2, "weight": "w"},
+        {"drop": ["t"], "max_line": 99},
+    ):
+        source = JsonLines(**options)
+        path = lines(tmp_path, {"class": 1, "z": 2, "w": 3, "t": "to be", "u": "or"})
+        before = read(source, path)
+        assert again(source).settings == source.settings
+        assert read(again(source), path) == before
+        assert {**source.settings, **options} == source.settings
+
+
+# ---- anything at all --------------------------------------------------------------------------------------------
+
+pieces = st.sampled_from(
+    [
+        "{",
+        "}",
+        "[",
+        "]",
+        '"a"',
+        '"label"',
+        ":",
+        ",",
+        "1",
+        "1e999",
+        "null",
+        "NaN",
+        "\\",
+        '"',
+        "\n",
+        "\r",
+        "\ufeff",
+        "\\ud800",
+    ]
+)
+data_ = st.one_of(
+    st.binary(max_size=60), st.lists(pieces, max_size=30).map(lambda parts: "".join(parts).encode())
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(data_, st.sampled_from([{}, {"text": "a"}, {"weight": "a"}]), st.booleans())
+def test_any_bytes_are_read_or_refused(data, options, skip):
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+        X, labels, _ = read(JsonLines(**options), written(Path(folder), data, "a.json"), BadLines(skip))
+        Learner("regression").learn_many(X, [0.0] * len(labels))
+
+
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.text(max_size=3), st.floats(allow_nan=False, allow_infinity=False)
+    ),
+    lambda inner: st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from("pqr"), values, max_size=3), min_size=1, max_size=4))
+def test_what_is_written_is_read(records):
+    def flat(value, name):
+        if isinstance(value, dict):
+            return {k: v for key, one in value.items() for k, v in flat(one, f"{name}.{key}").items()}
+        return {} if value is None else {name: value}
+
+    expected = [
+        {k: v for name, value in record.items() for k, v in flat(value, name).items()} for record in records
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        assert read(JsonLines(), lines(Path(folder), *records))[0] == expected

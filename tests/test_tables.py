@@ -1,0 +1,400 @@
+"""CSV and TSV: what is read, what is decided once, what is missing, what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hinge import Learner
+from hinge.streams import csv_files
+from hinge.streams.batches import BadLines
+from hinge.streams.csv_files import CsvFile
+from hinge.streams.files import Input, SourceError
+from hinge.streams.tables import MISSING
+from stream_files import PACK, again, pipe, read, refusal, skipped, written
+
+TEXT = "age,color,label\n1.5,red,a\n-2e3,green,b\n"
+EXPECTED = ([{"age": 1.5, "color": "red"}, {"age": -2000.0, "color": "green"}], ["a", "b"], [2, 3])
+
+
+def table(folder, text, name="t.csv"):
+    return written(folder, text, name)
+
+
+# ---- what is read -----------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_values_and_words_are_indicators(tmp_path):
+    source = CsvFile()
+    assert read(source, table(tmp_path, TEXT)) == EXPECTED
+    assert source.settings["categorical"] == ["color"]
+    assert source.settings["numeric"] == ["age"]
+    assert source.settings["label"] == "label"
+    assert source.missing_counts == {}
+
+
+def test_what_is_read_can_be_learned(tmp_path):
+    learner = Learner("classification")
+    text = "age,color,y\n1.5,red,1\n,green,2\n3,?,1\n"
+    for batch in CsvFile().batches(Input(table(tmp_path, text)), BadLines()):
+        learner.learn_many(batch.X, batch.labels)
+    assert set(learner.feature_names) == {
+        "age", "color=red", "color=green", "age is missing", "color is missing"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.rstrip("\n"),
+        lambda text: text + "\n\n",
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace(",", ";"),
+        lambda text: text.replace(",", "|"),
+        lambda text: text.replace(",", ", "),
+        lambda text: text.replace("red", '"red"').replace("age", '"age"'),
+    ],
+    ids=["crlf", "no last end", "blank lines", "mark", "semicolons", "bars", "spaces", "quoted"],
+)
+def test_the_same_table_in_other_dress(tmp_path, change):
+    assert read(CsvFile(), table(tmp_path, change(TEXT))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [("t.tsv", "\t"), ("t.tab", "\t"), ("t.TSV", "\t"), ("t.txt", "\t"), ("t.txt", ";")],
+)
+def test_separators_by_ending_and_by_header(tmp_path, name, separator):
+    assert read(CsvFile(), table(tmp_path, TEXT.replace(",", separator), name)) == EXPECTED
+
+
+def test_a_separator_is_what_the_header_says(tmp_path):
+    assert read(CsvFile(), table(tmp_path, "a,b;c,d;e\ty\n", "t.tsv")) == ([], [], [])
+    X, _, _ = read(CsvFile(), table(tmp_path, 'b;"a,b,c,d";y\n1,5;2;3\n', "t.txt"))
+    assert X == [{"b": "1,5", "a,b,c,d": 2.0}]
+    assert read(CsvFile(separator="x"), table(tmp_path, "ax y\n1x2\n"))[0] == [{"a": 1.0}]
+
+
+def test_packed_tables(tmp_path):
+    for ending, pack in PACK.items():
+        path = written(tmp_path, pack(TEXT.replace(",", "\t").encode()), f"t.tsv{ending}")
+        assert read(CsvFile(), path) == EXPECTED
+
+
+def test_fields_in_quotation_marks(tmp_path):
+    text = 'text,y\n"a, ""b""\n\nc",1\nd,2\n"e\nf",3\n'
+    X, labels, lines = read(CsvFile(), table(tmp_path, text))
+    assert X == [{"text": 'a, "b"\n\nc'}, {"text": "d"}, {"text": "e\nf"}]
+    assert labels == [1, 2, 3]
+    assert lines == [2, 5, 6]
+
+
+def test_rows_that_go_on_in_the_next_batch(tmp_path):
+    rows = [f'"{"x" * (k % 7)}\n{k}",{k}\n' if k % 3 else f"x,{k}\n" for k in range(5000)]
+    X, labels, lines = read(CsvFile(), table(tmp_path, "text,y\n" + "".join(rows)))
+    assert labels == list(range(5000))
+    assert X[4999] == {"text": "x\n4999"}
+    starts = np.cumsum([2, *(1 + (k % 3 > 0) for k in range(4999))])
+    assert lines == starts.tolist()
+
+
+def test_tables_without_a_header(tmp_path):
+    path = table(tmp_path, "1,red,a\n2,green,b\n")
+    assert read(CsvFile(header=False, label="2"), path) == (
+        [{"0": 1.0, "1": "red"}, {"0": 2.0, "1": "green"}], ["a", "b"], [1, 2]
+    )  # fmt: skip
+    assert read(CsvFile(header=["n", "c", "y"]), path)[0][0] == {"n": 1.0, "c": "red"}
+    assert (
+        refusal(CsvFile(header=False), path)
+        == '1: which column is the label? --label NAME, one of "0", "1", "2"'
+    )
+    assert refusal(CsvFile(header=["n", "y"]), path) == "1: 2 fields were expected, there are 3"
+
+
+@pytest.mark.parametrize("name", ["label", "Label", "y", "Y", "target", "TARGET", "class", "Class"])
+def test_the_label_has_one_of_four_names(tmp_path, name):
+    source = CsvFile()
+    assert read(source, table(tmp_path, f"v,{name}\n1,2\n"))[:2] == ([{"v": 1.0}], [2])
+    assert source.settings["label"] == name
+
+
+def test_labels_are_numbers_if_all_are(tmp_path):
+    def labels(*texts):
+        found = read(CsvFile(), table(tmp_path, "v,y\n" + "".join(f"1,{text}\n" for text in texts)))[1]
+        return [(type(label).__name__, label) for label in found]
+
+    assert labels("1", "-2", "+3") == [("int", 1), ("int", -2), ("int", 3)]
+    assert labels("0.5", "1.0", "1e2") == [("float", 0.5), ("int", 1), ("int", 100)]
+    assert labels("1", "b") == [("str", "1"), ("str", "b")]
+    assert labels("", "1") == [("NoneType", None), ("int", 1)]
+    assert labels("", "a") == [("NoneType", None), ("str", "a")]
+    assert labels("true", "NA") == [("str", "true"), ("str", "NA")]
+    assert labels("12345678901234567890") == [("int", 12345678901234567890)]
+
+
+def test_columns_can_be_dropped_named_and_weigh(tmp_path):
+    path = table(tmp_path, "id,zip,w,v,y\n1,123,0.5,7,1\n2,456,2,8,2\n")
+    (batch,) = CsvFile(drop=["id"], categorical=["zip"], weight="w").batches(Input(path), BadLines())
+    assert batch.X == [{"zip": "123", "v": 7.0}, {"zip": "456", "v": 8.0}]
+    np.testing.assert_array_equal(batch.weights, [0.5, 2.0])
+    assert read(CsvFile(label=False, drop=["y", "w", "id", "zip"]), path)[:2] == (
+        [{"v": 7.0}, {"v": 8.0}],
+        [None] * 2,
+    )
+    assert read(CsvFile(drop=["id", "zip", "w", "v"]), path)[0] == [{}, {}]
+
+
+# ---- what is missing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spelling", sorted(MISSING))
+def test_what_is_missing_is_said(tmp_path, spelling):
+    path = table(tmp_path, f"n,c,y\n1,red,1\n{spelling},{spelling},2\n{spelling},blue,1\n")
+    source = CsvFile()
+    X, labels, _ = read(source, path)
+    assert X == [
+        {"n": 1.0, "c": "red"},
+        {"n is missing": 1.0, "c is missing": 1.0},
+        {"c": "blue", "n is missing": 1.0},
+    ]
+    assert labels == [1, 2, 1]
+    assert source.missing_counts == {"n": 2, "c": 1}
+    omitting = CsvFile(missing="omit")
+    assert read(omitting, path)[0] == [{"n": 1.0, "c": "red"}, {}, {"c": "blue"}]
+    assert omitting.missing_counts == {"n": 2, "c": 1}
+    assert refusal(CsvFile(missing="error"), path) == '3: the value of column "n" is missing'
+    found, errors = skipped(CsvFile(missing="error"), path)
+    assert found[2] == [2]
+    assert errors == ['3: the value of column "n" is missing', '4: the value of column "n" is missing']
+
+
+def test_other_spellings_are_values(tmp_path):
+    assert read(CsvFile(), table(tmp_path, "c,y\nNone,1\nnone,2\nNull,3\n"))[0] == [
+        {"c is missing": 1.0}, {"c": "none"}, {"c": "Null"}
+    ]  # fmt: skip
+
+
+def test_a_column_is_left_open_until_it_has_a_value():
+    with pipe() as (file, write):
+        source = CsvFile()
+        batches = source.batches(file, BadLines())
+        write(b"n,c,y\n,?,\n")
+        assert next(batches).X == [{"n is missing": 1.0, "c is missing": 1.0}]
+        assert source.settings["numeric"] == source.settings["categorical"] == []
+        write(b"1,red,4\n")
+        batch = next(batches)
+        assert (batch.X, batch.labels, list(batch.lines)) == ([{"n": 1.0, "c": "red"}], [4], [3])
+        assert (source.settings["numeric"], source.settings["categorical"]) == (["n"], ["c"])
+        batches.close()
+
+
+# ---- once and for all -------------------------------------------------------------------------------------------
+
+
+def test_what_was_decided_holds_for_later_files(tmp_path):
+    source = CsvFile()
+    read(source, table(tmp_path, "n,c,y\n1,a,x\n"))
+    for same in (source, again(source)):
+        assert read(same, table(tmp_path, "c,n,y\n7,2,8\n"))[:2] == ([{"c": "7", "n": 2.0}], ["8"])
+        assert refusal(same, table(tmp_path, "c,n,y\n7,2,8\n7,z,8\n")) == (
+            '3: column "n": "z" is not a number (--categorical n, if it names things)'
+        )
+        # In prediction: no label, and columns that are not there.
+        assert read(same, table(tmp_path, "c,n\na,2\n"))[:2] == ([{"c": "a", "n": 2.0}], [None])
+        assert read(same, table(tmp_path, "n\n2\n"))[0] == [{"n": 2.0, "c is missing": 1.0}]
+        assert same.missing_counts == {"c": 1}
+    omitting = CsvFile(**{**source.settings, "missing": "omit"})
+    assert read(omitting, table(tmp_path, "n\n2\n"))[0] == [{"n": 2.0}]
+    strict = CsvFile(**{**source.settings, "missing": "error"})
+    assert refusal(strict, table(tmp_path, "n\n2\n")) == '1: there is no column "c", as there was before: "n"'
+
+
+def test_labels_that_are_no_numbers_any_more(tmp_path):
+    source = CsvFile()
+    read(source, table(tmp_path, "v,y\n1,5\n"))
+    assert refusal(again(source), table(tmp_path, "v,y\n1,5\n1,b\n")) == (
+        '3: the label "b" is not a number, as those before were'
+    )
+
+
+def test_settings_make_the_same_source(tmp_path):
+    path = table(tmp_path, "a;b;w;y\n1;x;1;2\n")
+    options = {
+        "separator": ";",
+        "label": "y",
+        "weight": "w",
+        "drop": ["a"],
+        "categorical": ["b"],
+        "missing": "omit",
+    }
+    for given_ in ({}, options, {"header": ["p", "q", "r", "y"]}):
+        source = CsvFile(**given_)
+        before = read(source, path)
+        assert again(source).settings == source.settings
+        assert read(again(source), path) == before
+        assert {**source.settings, **given_} == source.settings
+
+
+# ---- what is refused --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("", {}, "1: the file is empty: a table was expected"),
+        ("\n\n", {}, "1: the file is empty: a table was expected"),
+        ("a,b\n1,2\n", {}, '1: which column is the label? --label NAME, one of "a", "b"'),
+        ("1,2\n3,4\n", {}, '1: which column is the label? --label NAME, one of "1", "2" '
+         "(or is there no header? then --no-header)"),
+        ("age,b\n1,2\n", {"label": "aeg"}, '1: there is no column "aeg" (--label): did you mean "age"?'),
+        ("a,b,y\n", {"drop": ["zzz"]}, '1: there is no column "zzz" (--drop): there are "a", "b", "y"'),
+        ("a,b,y\n", {"weight": "zzz"}, '1: there is no column "zzz" (--weight): there are "a", "b", "y"'),
+        ("a,b,y\n", {"categorical": ["zzz"]}, '1: there is no column "zzz" (--categorical): there are "a", "b", "y"'),
+        ("a,y,a\n", {}, '1: the header has "a" 2 times: names must be different'),
+        ("\na,,y\n", {}, "2: column 2 of the header has no name"),
+        ("a,b,y\n1,2,3\n1,2\n", {}, "3: 3 fields were expected, there are 2"),
+        ("a,b,y\n1,2,3,4\n", {}, "2: 3 fields were expected, there are 4"),
+        ("a,b,y\n1\n", {}, "2: 3 fields were expected, there is 1"),
+        ("a,y\n1,2\n1e999,3\n", {}, '3: column "a": "1e999" is not a finite number'),
+        ("a,y\n1,2\n-inf,3\n", {}, '3: column "a": "-inf" is not a finite number'),
+        ("a,y\n1,nan\n", {}, '2: the label "nan" is not a number, as those before were'),
+        ("w,y\n1,2\n-1,2\n", {"weight": "w"}, '3: a weight of 0 or more was expected, there is "-1"'),
+        ("w,y\n,2\n", {"weight": "w"}, '2: the weight is missing (column "w")'),
+        ('a,y\n1,2\n"b"c,3\n', {}, "3: ',' expected after '\"'; the row begins with \"\"b\"c,3\""),
+        ('a,y\n1,2\n"b,3\n4,5\n', {}, "3: a quotation mark in this row has no counterpart"),
+        ("a,y\n1,2\nb\rc,3\n", {}, '3: there is a carriage return within the line; the row begins with "b\\rc,3"'),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(tmp_path, text, options, expected):
+    assert refusal(CsvFile(**options), table(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize("garbage", ["1e", "0x10", "1_000", "1,5", "--1", "1 2", "\u00bd"])
+def test_garbage_numbers(tmp_path, garbage):
+    source = CsvFile()
+    read(source, table(tmp_path, "n,y\n1,1\n"))
+    path = table(tmp_path, f'n,y\n1,1\n"{garbage}",2\n3,3\n')
+    expected = f'3: column "n": "{garbage}" is not a number (--categorical n, if it names things)'
+    assert refusal(source, path) == expected
+    assert skipped(source, path) == (([{"n": 1.0}, {"n": 3.0}], [1, 3], [2, 4]), [expected])
+
+
+def test_what_can_be_read_around_what_cannot(tmp_path):
+    text = 'a,y\n1,1\n"2,2\n3,3\n4,"4"x\n5,5\n6\n\xff,7\n,8\n'
+    found, errors = skipped(CsvFile(), table(tmp_path, text.encode("latin-1")))
+    assert found == ([{"a": 1.0}, {"a": 3.0}, {"a": 5.0}, {"a is missing": 1.0}], [1, 3, 5, 8], [2, 4, 6, 9])
+    assert errors == [
+        "3: ',' expected after '\"'; the row begins with \"\"2,2\"",
+        '5: \',\' expected after \'"\'; the row begins with "4,"4"x"',
+        "7: 2 fields were expected, there is 1",
+        "8: 1: not UTF-8: byte 0xff (invalid start byte)",
+    ]
+
+
+def test_a_quotation_mark_that_is_not_closed_ends_somewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "MAX_RECORD", 100)
+    rows = "".join(f"{k},{k}\n" for k in range(5000))
+    path = table(tmp_path, f'a,y\n"0,0\n{rows}')
+    expected = "2: a quotation mark in this row has no counterpart within 100 characters"
+    assert refusal(CsvFile(), path) == expected
+    (_, labels, lines), errors = skipped(CsvFile(), path)
+    assert labels == list(range(5000))
+    assert lines == list(range(3, 5003))
+    assert errors == [expected]
+
+
+def test_fields_may_be_long_but_lines_have_a_limit(tmp_path):
+    before = csv.field_size_limit()
+    long = "x" * (2 * before)
+    for text in (f"a,y\n{long},1\n", f'a,y\n"{long}",1\n'):
+        assert read(CsvFile(), table(tmp_path, text))[0] == [{"a": long}]
+    assert csv.field_size_limit() == before
+    path = table(tmp_path, "a,y\n1,1\n" + "x" * 100 + "\n")
+    assert refusal(CsvFile(max_line=99), path, skip=True) == "3: the line is longer than max_line=99 bytes"
+
+
+def test_a_header_alone_is_a_table(tmp_path):
+    source = CsvFile()
+    assert read(source, table(tmp_path, "a,y")) == ([], [], [])
+    assert source.settings["label"] == "y"
+
+
+def test_endless_tables_are_given_as_they_come():
+    with pipe() as (file, write):
+        batches = CsvFile().batches(file, BadLines())
+        write(b"a,y\nx,")
+        write(b'1\ny,2\n"3')
+        assert next(batches).labels == [1, 2]
+        write(b'\n4",3\n')
+        batch = next(batches)
+        assert (batch.X, batch.labels, list(batch.lines)) == ([{"a": "3\n4"}], [3], [4])
+        batches.close()
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_packed_tables_that_are_cut(tmp_path, ending):
+    packed = PACK[ending](("a,y\n" + "".join(f"{k * 0.37},{k}\n" for k in range(300))).encode())
+    for cut in range(0, len(packed), 97):
+        path = written(tmp_path, packed[:cut], f"t.csv{ending}")
+        assert "the compressed file is damaged" in refusal(CsvFile(), path, skip=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"separator": ",,"}, "separator"),
+        ({"separator": '"'}, "separator"),
+        ({"missing": "drop"}, "missing"),
+        ({"label": True}, "label"),
+        ({"categorical": ["a"], "numeric": ["a"]}, "categorical or numeric"),
+    ],
+)
+def test_bad_options_are_refused_at_once(options, named):
+    with pytest.raises(ValueError, match=named):
+        CsvFile(**options)
+
+
+# ---- anything at all --------------------------------------------------------------------------------------------
+
+pieces = st.sampled_from(
+    ["y", "a", ",", ",", "\n", "\n", "\r", '"', "1", "1e999", "NA", " ", "\t", "\0", "\ufeff", "_"]
+)
+data_ = st.one_of(
+    st.binary(max_size=60), st.lists(pieces, max_size=40).map(lambda parts: "".join(parts).encode())
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(data_, st.booleans(), st.booleans())
+def test_any_bytes_are_read_or_refused(data, headed, skip):
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+        text = b"y,a\n" + data if headed else data
+        X, labels, _ = read(CsvFile(), written(Path(folder), text, "t.csv"), BadLines(skip))
+        Learner("regression").learn_many(X, [0.0] * len(labels))
+
+
+cell = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\r\0\ufeff"), min_size=1, max_size=4
+)
+cell = cell.filter(lambda text: text not in MISSING and not text.startswith(" "))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=5), st.sampled_from(",;\t|"))
+def test_what_is_written_is_read(rows, separator):
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows([("p", "q", "y"), *rows])
+    source = CsvFile(categorical=["p", "q"], label_kind="category")
+    with tempfile.TemporaryDirectory() as folder:
+        X, labels, _ = read(source, written(Path(folder), text.getvalue(), "t.txt"))
+    assert [{"p": p, "q": q} for p, q, _ in rows] == X
+    assert labels == [label for *_, label in rows]
