@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -143,6 +142,8 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
     """The parameters that make the algorithm `name` on a task, and `options`, which must not contradict them."""
     found = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
     if name not in found:
+        import difflib
+
         near = difflib.get_close_matches(str(name).lower(), found, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"there is no algorithm {name!r}{hint} There are {', '.join(found)}")

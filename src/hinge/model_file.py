@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 import re
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -76,11 +76,18 @@ def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], T
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes a file so that its place holds the old bytes or the new ones, never a part."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its place when all is written; if something fails, nothing has happened."""
     place = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+    temporary, file = _beside(place)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
+        with file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, _usual_mode(place))
@@ -95,6 +102,19 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _beside(place: Path) -> tuple[Path, BinaryIO]:
+    """A new file in the same directory, for nobody else's eyes. (tempfile does this too, and takes long to import.)"""
+    while True:
+        temporary = place.parent / f".{place.name}.{os.urandom(6).hex()}.tmp"
+        try:
+            handle = os.open(
+                temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
+            )
+            return temporary, os.fdopen(handle, "wb")
+        except FileExistsError:
+            continue
 
 
 def _usual_mode(place: Path) -> int:

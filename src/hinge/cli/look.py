@@ -107,8 +107,9 @@ def certificate(study: Study) -> str:
         return ELSEWHERE
 
     def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
+        insensitivity = p["epsilon"] if study.task == "regression" else -p["margin"]
         u = Comparator(
-            task=study.task, rounds=s.rounds, insensitivity=p["epsilon"] if study.task == "regression" else -p["margin"],
+            task=study.task, rounds=s.rounds, insensitivity=insensitivity,
             distance2=distance2, from_zero=True, loss=loss, squared_loss=squared,
             largest_discrepancy=math.inf if loss or squared else -math.inf, largest_q=s.largest_q, smallest_q=0.0,
         )  # fmt: skip

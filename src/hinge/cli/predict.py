@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 
+from ..model_file import whole_file
 from ..streams.batches import Batch
 from ..streams.conll import SentenceBatch
 from ..streams.stream import Piece
@@ -138,34 +137,15 @@ def _output(path: str | None) -> Iterator[Callable[[str], None]]:
     """What takes text: the standard output, at once; or a file, which is there when all is written."""
     if path is None:
 
-        def write(text: str) -> None:
+        def show(text: str) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
 
-        yield write
+        yield show
         return
-    folder = os.path.dirname(path) or "."
-    handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            yield _writer(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_mask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(path) as file:
 
+        def write(text: str) -> None:
+            file.write(text.encode())
 
-def _writer(file: TextIO) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        file.write(text)
-
-    return write
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        yield write
