@@ -1,8 +1,8 @@
 """W5: 278 MB of svmlight text to a saved model, whole processes: `hinge learn` beside VW, scikit-learn and liblinear.
 
 Each is a process of its own, from its start to its end, with its CPU time (user and system, all threads) and its peak
-memory. VW gets the same numbers in its own format, and hinge is timed on that, too, and from a pipe. The limit is to read
-the bytes and do nothing with them.
+memory. VW gets the same numbers in its own format, and hinge is timed on that, too, and from a pipe. The limit is to
+read the bytes and do nothing with them.
 """
 
 from __future__ import annotations

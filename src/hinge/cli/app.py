@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .. import __version__
 
@@ -37,26 +37,59 @@ class Parser(argparse.ArgumentParser):
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str, **given: int | None) -> None:
+    """Of options with much to say, the first sentence."""
+
+    brief = True
+
+    def __init__(self, prog: str, **given: Any) -> None:
         super().__init__(prog, max_help_position=26, width=100)
 
-    def _format_usage(self, usage, actions, groups, prefix):  # type: ignore[no-untyped-def]
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
         """Options are listed below: the usage names only what must be there."""
         if usage is None:
             needed = [action for action in actions if action.required or not action.option_strings]
-            words = [self._format_args(action, action.dest) if not action.option_strings else
-                     f"{action.option_strings[0]} {action.metavar}" for action in needed]  # fmt: skip
+            words = [
+                f"{action.option_strings[0]} {action.metavar}" if action.option_strings else f"{action.metavar}..."
+                if action.nargs == "+" else str(action.metavar) for action in needed
+            ]  # fmt: skip
             usage = " ".join([self._prog, "[options]", *words])
         return super()._format_usage(usage, actions, groups, prefix)
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        brief: str | None = getattr(action, "brief", None)
+        return brief if self.brief and brief is not None else action.help
+
+
+class WholeFormatter(Formatter):
+    """With all that there is to say."""
+
+    brief = False
+
+
+class _HelpAll(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        parser.formatter_class = WholeFormatter
+        parser.print_help()
+        parser.exit()
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command."""
     module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
     parser = Parser(
-        prog=f"hinge {name}", description=module.__doc__, formatter_class=Formatter, allow_abbrev=False
+        prog=f"hinge {name}",
+        description=module.__doc__,
+        formatter_class=Formatter,
+        allow_abbrev=False,
+        add_help=False,
     )
     module.add_arguments(parser)
+    group = parser.add_argument_group("help")
+    group.add_argument("-h", "--help", action="help", help="Show this help.")
+    if any(hasattr(action, "brief") for action in parser._actions):
+        group.add_argument(
+            "--help-all", action=_HelpAll, nargs=0, help="Show all that there is to say of each option."
+        )
     return parser
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .. import parameters
 from ..parameters import PARAMETERS, Parameter
 
 # What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
@@ -56,16 +55,22 @@ def add_parameters(group: Any, names: Iterable[str]) -> None:
     for name in names:
         parameter = PARAMETERS[name]
         default, text = PASSES.get(name, (parameter.default, parameter.help))
+        text, end = spoken(text), f"[default: {shown(default)}]"
         if parameter.allowed == "True or False":
-            group.add_argument(
-                flag(name), dest=name, action=argparse.BooleanOptionalAction, default=None,
-                help=f"{spoken(text)} [default: {'yes' if default else 'no'}]",
-            )  # fmt: skip
+            whole = f"{text} {end}"
+            action = group.add_argument(
+                flag(name), dest=name, action=argparse.BooleanOptionalAction, default=None, help=whole
+            )
         else:
-            group.add_argument(
-                flag(name), dest=name, metavar=_metavar(parameter), default=None,
-                help=f"{spoken(text)} {_allowed(parameter)} [default: {shown(default)}]",
-            )  # fmt: skip
+            whole = f"{text} It is {spoken(parameter.allowed)}. {end}"
+            action = group.add_argument(
+                flag(name), dest=name, metavar=_metavar(parameter), default=None, help=whole
+            )
+        action.brief = f"{first_sentence(text)} {end}"
+
+
+def first_sentence(text: str) -> str:
+    return re.split(r"(?<=[^.\d]\.) ", text, maxsplit=1)[0]
 
 
 def given(arguments: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
@@ -170,10 +175,6 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def _allowed(parameter: Parameter) -> str:
-    return f"({spoken(parameter.allowed)})"
-
-
 _JSON = ("cost", "nu", "w1")
 
 
@@ -187,7 +188,3 @@ def _metavar(parameter: Parameter) -> str:
     if isinstance(parameter.default, str):
         return "NAME"
     return "N" if "whole" in parameter.allowed else "X"
-
-
-def tasks_of(name: str) -> tuple[str, ...]:
-    return parameters.PARAMETERS[name].tasks
