@@ -461,7 +461,9 @@ class Ordinal(Learner):
             C = weight if self.selection == "uniform" else self.C * weight
             coefficients = self.coefficients(x, np.diag(signs), margins, q, C, nu, weight)
         gain = coefficients @ (self.margin - margins)
-        return Decision(loss, mistake, float((margins <= 0).sum()), gain, coefficients.sum(), coefficients * signs)
+        return Decision(
+            loss, mistake, float((margins <= 0).sum()), gain, coefficients.sum(), coefficients * signs
+        )
 
     def largest_q(self, x, y):
         return x @ x + 1.0

@@ -22,6 +22,7 @@ def main() -> int:
     except SystemExit as end:
         code = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
+        print(f"{_after_echo()}Stopped.", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -30,8 +31,6 @@ def main() -> int:
         from .errors import told
 
         code = told(error)
-    if code == INTERRUPTED:
-        print(f"{_after_echo()}Stopped.", file=sys.stderr)
     return code
 
 

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options), bad)
     runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
-    running = race.Race(stream, bad, runners, lambda piece: learner_options.task_of(arguments, piece))
+    running = race.Race(stream, bad, runners)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
     if arguments.plot is not None:

@@ -74,8 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
     if position is not None:
         check_same_data(position, names)
 
+    tell = reporter(arguments.quiet, arguments.json)
+
     def begin(piece: Piece) -> Study:
-        task = learner_options.task_of(arguments, piece)
+        task = learner_options.task_of(arguments, piece, stream.source, tell.say)
         return learner_options.new_study(task, arguments.algorithm, options)
 
     session = Session(
@@ -89,16 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
         model=arguments.model,
         save_every=arguments.save_every,
     )
-    tell = reporter(arguments.quiet, arguments.json)
-    if not arguments.quiet:
-        tell.say(f"{reading.described(stream.files, name)}.")
+    tell.say(f"{reading.described(stream.files, name)}.")
     curve = _curve(arguments)
     stopped = follow(session, tell, arguments, curve)
     if session.study is None:
         raise ValueError(
             f"there are no examples in {', '.join(names)}: nothing was learned, nothing is saved"
         )
-    _summary(session, arguments, stopped, passing)
+    _summary(session, arguments, stopped, passing, reading.remarks(stream.source))
     if curve is not None and not stopped:
         from .curve import draw
 
@@ -261,7 +261,11 @@ def _curve(arguments: argparse.Namespace) -> Any:
 
 
 def _summary(
-    session: Session, arguments: argparse.Namespace, stopped: int | None, passing: dict[str, Any]
+    session: Session,
+    arguments: argparse.Namespace,
+    stopped: int | None,
+    passing: dict[str, Any],
+    remarks: list[str],
 ) -> None:
     study, position = session.study, session.position
     assert study is not None
@@ -272,7 +276,7 @@ def _summary(
             "task": study.task, "examples": position.examples, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
             "updates": statistics.updates, "loss": statistics.loss, "features": study.learner.n_features,
-            "skipped": session.bad.count, "seconds": round(session.seconds, 3), "model": saved,
+            "remarks": remarks, "skipped": session.bad.count, "seconds": round(session.seconds, 3), "model": saved,
         })  # fmt: skip
         return
     if passing.get("verbose"):
@@ -282,7 +286,7 @@ def _summary(
         print(f"skipped: {error}", file=sys.stderr)
     if session.bad.count:
         print(f"{session.bad.count:,} examples were skipped.", file=sys.stderr)
-    for text in getattr(session, "remarks", ()):
+    for text in remarks:
         print(text)
     if stopped:
         print("Stopped." if saved is None else f"Stopped: the model is whole in {saved}, --resume goes on.")

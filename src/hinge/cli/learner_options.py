@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Callable
 from typing import Any
 
 from .. import catalogue, parameters
@@ -60,14 +60,17 @@ def read_number(name: str, text: str) -> float:
         raise ValueError(f"{name} must be a number, not {text!r}") from None
 
 
-def task_of(arguments: argparse.Namespace, piece: Piece) -> str:
+def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Callable[[str], None]) -> str:
     """The task that was asked for, or the one that the labels of the first examples suggest: then it is said."""
     if arguments.task is not None:
         task: str = arguments.task
         return task
     guess = guess_task(piece.batch)
-    if not getattr(arguments, "quiet", False):
-        print(f"Task: {guess.task}, as {guess.reason} (--task overrides).", file=sys.stderr)
+    label = source.settings.get("label")
+    field = f"; the label is {label!r}" if isinstance(label, str) and arguments.label is None else ""
+    say(
+        f"Task: {guess.task}, as {guess.reason}{field} (--task{' and --label override' if field else ' overrides'})."
+    )
     return guess.task
 
 

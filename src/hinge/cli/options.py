@@ -63,8 +63,9 @@ def add_parameters(group: Any, names: Iterable[str]) -> None:
             )
         else:
             whole = f"{text} It is {spoken(parameter.allowed)}. {end}"
+            flags = [flag(name), *(["--passes"] if name == "max_iter" else [])]
             action = group.add_argument(
-                flag(name), dest=name, metavar=_metavar(parameter), default=None, help=whole
+                *flags, dest=name, metavar=_metavar(parameter), default=None, help=whole
             )
         action.brief = f"{first_sentence(text)} {end}"
 

@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         if bad.count:
             print(f"{bad.count:,} examples were skipped; the first: {bad.first[0]}", file=sys.stderr)
+        for text in reading.remarks(stream.source):
+            print(text, file=sys.stderr)
         error = "" if unlabelled or not count else f", {error_text(study.task, score.error)}"
         print(f"{count:,} predictions{error}", file=sys.stderr)
     return 0

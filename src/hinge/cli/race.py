@@ -14,7 +14,7 @@ from typing import Any
 from ..streams.batches import BadLines
 from ..streams.session import Position, cuts, keep
 from ..streams.stream import Piece, Stream
-from ..streams.study import Score, Study, part
+from ..streams.study import Score, Study, guess_task, part
 from . import learner_options, reading
 from .progress import Figures, Quiet, Window, error_text, reporter, short_error
 from .stopping import Stopped, stopping
@@ -50,10 +50,9 @@ class Runner:
 class Race:
     """The learners, and how far they have come."""
 
-    def __init__(
-        self, stream: Stream, bad: BadLines, runners: list[Runner], task_of: Callable[[Piece], str]
-    ) -> None:
-        self.stream, self.bad, self.runners, self.task_of = stream, bad, runners, task_of
+    def __init__(self, stream: Stream, bad: BadLines, runners: list[Runner]) -> None:
+        self.stream, self.bad, self.runners = stream, bad, runners
+        self.task_of: Callable[[Piece], str] = lambda piece: guess_task(piece.batch).task
         self.task = ""
         self.examples = 0
         self.done: float | None = None
@@ -115,6 +114,8 @@ class Race:
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
     """Runs the race and tells how it goes. Returns the number of the signal that ended it early."""
     tell = reporter(arguments.quiet, arguments.json)
+    source = race.stream.source
+    race.task_of = lambda piece: learner_options.task_of(arguments, piece, source, tell.say)
     window, started = Window(arguments.window, Score()), False
     with stopping(race) as stop:
         try:
@@ -160,6 +161,8 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         )
     console = new_console()
     show_table(console, table)
+    for text in reading.remarks(race.stream.source):
+        print(text)
     if race.bad.count:
         print(f"{race.bad.count:,} examples were skipped; the first: {race.bad.first[0]}", file=sys.stderr)
     print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "

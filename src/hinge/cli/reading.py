@@ -155,6 +155,21 @@ def kept_settings(source: Source, name: str) -> dict[str, Any]:
     return {"format": name, "options": source.settings}
 
 
+def remarks(source: Any) -> list[str]:
+    """What is to be known of the data that was read: the values that were missing."""
+    counts = {column: count for column, count in getattr(source, "missing_counts", {}).items() if count}
+    if not counts:
+        return []
+    how = {"indicator": "each is a feature of its own", "omit": "they were left out"}.get(
+        source.settings["missing"], ""
+    )
+    shown = ", ".join(
+        f"{count:,} of {column}" for column, count in sorted(counts.items(), key=lambda its: -its[1])[:8]
+    )
+    more = f" and {len(counts) - 8} more columns" if len(counts) > 8 else ""
+    return [f"Missing values: {shown}{more}; {how} (--missing)."]
+
+
 def described(files: list[Input], name: str) -> str:
     shown = ", ".join(file.name for file in files[:3]) + (
         f", ... ({len(files)} files)" if len(files) > 3 else ""

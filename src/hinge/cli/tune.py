@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
                     {**options, **{option: read_value(option, text) for option, text in texts.items()}})
         for texts in grid
     ]  # fmt: skip
-    running = race.Race(stream, bad, runners, lambda piece: learner_options.task_of(arguments, piece))
+    running = race.Race(stream, bad, runners)
     stopped = race.run(running, arguments)
     order = sorted(runners, key=lambda runner: runner.error)
     race.show(running, arguments, order)

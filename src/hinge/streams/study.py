@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import growth, parameters
+from ..labels import in_order
 from ..learner import Learner
 from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
@@ -176,7 +177,7 @@ class Study:
             return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
             made = [learner.predict_one(x) for x in batch.X]
-            return [sorted(labels, key=str) for labels in made] if self.task == "multilabel" else made
+            return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         lanes = learner.lanes_of(narrowed(batch.X, learner.n_features))
         known = learner.labels.known
         if self.task == "classification" and learner.many_scores:
@@ -187,7 +188,7 @@ class Study:
             return [known[i] for i in growth.ranks_of(lanes.reshape(len(lanes), -1)).tolist()]
         if self.task == "multilabel":
             above = growth.above_threshold(learner, lanes.reshape(len(lanes), -1)) > 0
-            return [[known[i] for i in np.flatnonzero(row)] for row in above]
+            return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch.X).tolist()]
         return list(lanes.tolist())

@@ -1,0 +1,30 @@
+1 'n120|t a a a season |b:0.5 today of of match
+1 'n121|t report report says ball |b:0.5 the ball team:2 match
+2 'n122|t bank profit says the |b:0.5 says very:1 of price
+2 'n123|t today profit today price |b:0.5 trade trade trade loan
+2 'n124|t very stock price trade |b:0.5 profit a:2 stock loan
+1 'n125|t new coach match report |b:0.5 today says score player
+2 'n126|t the trade market profit |b:0.5 the a:2 trade trade
+2 'n127|t price loan says very |b:0.5 very market the of
+1 'n128|t goal report season coach |b:0.5 today coach a:2 says
+3 2 'n129|t says storm cold today |b:0.5 snow the:1 of snow
+3 'n130|t sun cold cold cloud |b:0.5 storm new wind:1 wind
+1 'n131|t today of says ball |b:0.5 the:2 today coach the
+1 'n132|t today new of a |b:0.5 the coach coach very
+3 'n133|t the warm very cold |b:0.5 new snow:1 says:2 very:1
+1 'n134|t team coach the today |b:0.5 the today of player:2
+1 'n135|t coach score report score |b:0.5 goal:2 the match a
+2 'n136|t price price report of |b:0.5 tax report report:1 loan:1
+2 0.5 'n137|t tax loan a very |b:0.5 trade says:2 says loan
+2 'n138|t new report says today |b:0.5 trade a:1 price:2 trade
+1 'n139|t a team ball score |b:0.5 goal says of very
+1 'n140|t says very of new |b:0.5 very report goal goal
+1 'n141|t ball ball season player |b:0.5 says:1 season of says:2
+2 'n142|t market tax of price |b:0.5 very bank loan loan:2
+1 'n143|t says team ball new |b:0.5 today ball today of:1
+1 'n144|t says match goal season |b:0.5 ball today score of
+3 'n145|t a rain sun of |b:0.5 storm warm cold:1 snow
+1 'n146|t ball of goal says |b:0.5 a of team season
+2 'n147|t loan of market a |b:0.5 a new:1 profit:2 today
+1 'n148|t team says new very |b:0.5 the says ball season
+1 'n149|t season team of ball |b:0.5 goal:1 new match coach:2
