@@ -58,6 +58,7 @@ class ArrowFile:
         features: list[str] | None = None
         with _damage_told(file.name, lambda: row):
             for records in _records(file):
+                records.validate(full=True)  # else whatever a damaged file says would be believed
                 if features is None:
                     features = table.settle(file.name, 1, records.schema.names)
                     self._check(file.name, records.schema, features)
@@ -178,7 +179,7 @@ def _records(file: Input) -> Iterator[Any]:
         if first.startswith(PARQUET):
             import pyarrow.parquet as parquet
 
-            whole = parquet.ParquetFile(stream)
+            whole = parquet.ParquetFile(stream, page_checksum_verification=True)
             yield from whole.iter_batches(batch_size=_rows(whole.schema_arrow))
         else:
             with pa.ipc.open_file(stream) as reader:
@@ -225,7 +226,8 @@ def _damage_told(name: str, row: Any) -> Iterator[None]:
             raise
         reason = error.reason.replace("the compressed file", "the file")  # pyarrow has such errors, too
         raise SourceError(name, error.line, " ".join(reason.split())) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        # Names that are none, and sizes beyond all memory, are what a damaged file says.
         reason = " ".join(str(error).split())
         raise SourceError(name, row(), f"damaged, or neither Parquet nor Arrow: {reason}") from None
 

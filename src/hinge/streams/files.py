@@ -94,7 +94,7 @@ class Input:
     def peek(self, size: int = 2**16) -> bytes:
         """How it begins, unpacked: up to `size` bytes. Whoever opens it gets them all the same.
 
-        Of what has no end it is what is there already, but a line at least.
+        Of what has no end it is what is there already, but a line with something in it at least.
         """
         if self._held is not None:
             return self._held.first
@@ -104,7 +104,9 @@ class Input:
                     return bytes(self._open(stack).read(size))
             stream = self._open(self._stack)
             first = b""
-            while len(first) < size and b"\n" not in first and (more := stream.read1(size - len(first))):
+            while len(first) < size and b"\n" not in first.lstrip():
+                if not (more := stream.read1(size - len(first))):
+                    break
                 first += more
             self._held = _Again(first, stream)
         return first

@@ -36,6 +36,7 @@ ENDINGS = {
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
 }
 PACKED = (".gz", ".bz2", ".xz", ".zst")
+PEEKED = 2**16  # bytes to be looked at
 
 
 def source_class(format: str) -> Any:
@@ -66,7 +67,7 @@ def detect(file: Input) -> str:
     for format, endings in ENDINGS.items():
         if ending in endings:
             return format
-    first = file.peek()
+    first = file.peek(PEEKED)
     for mark, format in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
         if first.startswith(mark):
             return format
@@ -80,7 +81,11 @@ def detect(file: Input) -> str:
     if "\0" in text:
         raise SourceError(file.name, 1, f"it is not a text, and begins with {shortened(first[:8])}; {usage}")
     lines = re.split(r"\r?\n", text)
-    found = _of_text(lines if len(lines) == 1 else lines[:-1])
+    if (
+        len(first) == PEEKED
+    ):  # the last line may be cut: it tells nothing, or, alone, what its words but the last do
+        lines = lines[:-1] if any(map(str.strip, lines[:-1])) else [lines[-1].rpartition(" ")[0]]
+    found = _of_text(lines)
     if found is None:
         line = next(filter(str.strip, lines))
         reason = f"the format cannot be told from a line that begins with {shortened(line)}; {usage}"
