@@ -81,10 +81,9 @@ def detect(file: Input) -> str:
     if "\0" in text:
         raise SourceError(file.name, 1, f"it is not a text, and begins with {shortened(first[:8])}; {usage}")
     lines = re.split(r"\r?\n", text)
-    if (
-        len(first) == PEEKED
-    ):  # the last line may be cut: it tells nothing, or, alone, what its words but the last do
-        lines = lines[:-1] if any(map(str.strip, lines[:-1])) else [lines[-1].rpartition(" ")[0]]
+    if len(first) == PEEKED:  # the last line may be cut: it is left out, or at least its last word
+        *before, last = lines
+        lines = before if any(map(str.strip, before)) else [last.rpartition(" ")[0] or last]
     found = _of_text(lines)
     if found is None:
         line = next(filter(str.strip, lines))
