@@ -190,10 +190,12 @@ _careful = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_unique)
 
 def _record(line: str) -> dict[str, Any]:
     try:
-        record = _plain.decode(line)
+        record: Any = _plain.decode(line)
+        if type(record) is not dict:
+            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
         # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
-        # (objects in objects, texts) it is read again in a way that looks for it, and takes a quarter longer.
-        if type(record) is dict and line.count(":") != len(record):
+        # (a colon in a text) it is read again, in a way that looks for it.
+        if (colons := line.count(":")) != len(record) and colons != _fields(record):
             record = _careful.decode(line)
     except RecursionError:
         raise _Refused("objects and lists are nested too deep") from None
@@ -201,8 +203,6 @@ def _record(line: str) -> dict[str, Any]:
         raise
     except ValueError:  # Python's limit on the digits of a whole number
         raise _Refused("there is a number with thousands of digits") from None
-    if type(record) is not dict:
-        raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
     if _SURROGATE.search(line):
         try:
             json.dumps(record, ensure_ascii=False).encode()
@@ -211,6 +211,14 @@ def _record(line: str) -> dict[str, Any]:
                 "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
             ) from None
     return record
+
+
+def _fields(value: Any) -> int:
+    """How many there are, in objects within objects as well."""
+    inner = value.values() if type(value) is dict else value
+    return (len(value) if type(value) is dict else 0) + sum(
+        _fields(one) for one in inner if type(one) in (dict, list)
+    )
 
 
 def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:

@@ -142,6 +142,11 @@ class Table:
                 self.label_kind = NUMBER if all(map(_is_number, there)) else CATEGORY
         if self.label_kind != NUMBER:
             return Cells([text or None for text in texts])
+        try:
+            if "_" not in "".join(texts):
+                return Cells(list(map(int, texts)))
+        except ValueError:
+            pass
         labels: list[Any] = []
         refused = {}
         for row, text in enumerate(texts):
@@ -220,25 +225,34 @@ def _is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _numbers(texts: Sequence[str], name: str) -> Cells:
+def _floats(texts: Sequence[str]) -> list[float] | None:
+    """All of them, if all are finite numbers."""
     try:
         values = list(map(float, texts))
-        if math.isfinite(sum(values)) and "_" not in "".join(texts):
-            return Cells(values)
     except ValueError:
-        pass
-    values, missing, refused = [], [], {}
-    for row, text in enumerate(texts):
-        if text in MISSING:
-            missing.append(row)
-            values.append(0.0)
-        elif _is_number(text) and math.isfinite(value := float(text)):
-            values.append(value)
-        else:
-            values.append(0.0)
-            hint = "" if _is_number(text) else f" (--categorical {name}, if it names things)"
-            finite = " finite" if _is_number(text) else ""
-            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a{finite} number{hint}"
+        return None
+    return values if math.isfinite(sum(values)) and "_" not in "".join(texts) else None
+
+
+def _numbers(texts: Sequence[str], name: str) -> Cells:
+    values = _floats(texts)
+    if values is not None:
+        return Cells(values)
+    missing = [row for row, text in enumerate(texts) if text in MISSING]
+    known = list(texts)
+    for row in missing:
+        known[row] = "0"
+    values = _floats(known)
+    if values is not None:
+        return Cells(values, missing)
+    values, refused = [], {}
+    for row, text in enumerate(known):
+        values.append(float(text) if _is_number(text) else 0.0)
+        if not _is_number(text):
+            hint = f" (--categorical {name}, if it names things)"
+            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a number{hint}"
+        elif not math.isfinite(values[-1]):
+            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a finite number"
     return Cells(values, missing, refused)
 
 
