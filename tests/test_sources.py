@@ -47,6 +47,8 @@ CONTENTS = [
     ("json", '\n  {"a": 1}'),
     ("conll", "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\n"),
     ("conll", "\n\nThe\tDT\tB-NP\n,\t,\tO\n\nIt\tPRP\tB-NP\n"),
+    ("conll", ", , O\n\nThe DT B-NP\n, , O\n"),
+    ("conll", "# # O\nx Y Z\n\n# # O\n"),
     ("parquet", b"PAR1\x15\x04\x15"),
     ("arrow", b"ARROW1\0\0\xff\xff"),
     ("arrow", b"\xff\xff\xff\xff\x78\x01\0\0"),
