@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import json
 import lzma
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 
 import pytest
 
@@ -15,6 +17,11 @@ from hinge.streams.batches import BadLines
 from hinge.streams.files import Input, SourceError
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+for module in ("compression.zstd", "backports.zstd"):
+    with suppress(ImportError):
+        zstandard = importlib.import_module(module)
+        checked = {zstandard.CompressionParameter.checksum_flag: 1}  # the command has it on, the package off
+        PACK[".zst"] = partial(zstandard.compress, options=checked)
 
 
 def written(folder, data, name):

@@ -196,7 +196,7 @@ def test_texts_of_json(tmp_path):
 def test_text_that_is_none(tmp_path):
     source = JsonLines(text="body", label="y")
     assert refusal(source, lines(tmp_path, {"text": "a", "y": 1})) == (
-        '1: there is no field "body": there are "text", "y"'
+        '1: there is no field "body" (--text): there are "text", "y"'
     )
     assert refusal(source, lines(tmp_path, {"y": 1, "body": 5})) == (
         '1: 10: a text or a list of words was expected in "body", there is 5'
@@ -255,9 +255,22 @@ def test_pairs_of_surrogates_are_letters(tmp_path):
 @pytest.mark.parametrize("weight", [-1, None, "2", True, math.inf])
 def test_weights_that_are_none(tmp_path, weight):
     text = refusal(JsonLines(weight="w"), lines(tmp_path, {"v": 1, "w": weight}))
-    if weight != math.inf:
+    if weight == math.inf:
+        assert text == "1: 15: Infinity is not a finite number: null is for what is missing"
+    else:
         assert text == f'1: 10: a weight of 0 or more was expected in "w", there is {json.dumps(weight)}'
-    assert refusal(JsonLines(weight="w"), lines(tmp_path, {"v": 1})).endswith("there is null")
+
+
+def test_fields_that_are_named_must_be_there_first(tmp_path):
+    source = JsonLines(weight="w", label="topic")
+    path = lines(tmp_path, {"v": 1, "w": 2}, {"topic": 1, "v": 2}, {"topic": 1, "w": 3, "v": 3}, {"v": 4})
+    assert refusal(source, path) == '1: there is no field "topic" (--label): there are "v", "w"'
+    bad = BadLines(skip=True)
+    (batch,) = source.batches(Input(path), bad)
+    assert (batch.X, batch.labels, batch.lines) == ([{"v": 3}, {"v": 4}], [1, None], [3, 4])
+    np.testing.assert_array_equal(batch.weights, [3.0, 1.0])
+    assert str(bad.first[1]).endswith(':2: there is no field "w" (--weight): there are "topic", "v"')
+    assert read(again(source), lines(tmp_path, {"v": 1}))[:2] == ([{"v": 1}], [None])
 
 
 def test_bytes_that_are_not_utf_8(tmp_path):

@@ -260,6 +260,8 @@ def test_settings_make_the_same_source(tmp_path):
         ("a,b,y\n", {"weight": "zzz"}, '1: there is no column "zzz" (--weight): there are "a", "b", "y"'),
         ("a,b,y\n", {"categorical": ["zzz"]}, '1: there is no column "zzz" (--categorical): there are "a", "b", "y"'),
         ("a,y,a\n", {}, '1: the header has "a" 2 times: names must be different'),
+        ("a,7,7,y\n", {}, '1: the header has "7" 2 times: names must be different '
+         "(or is there no header? then --no-header)"),
         ("\na,,y\n", {}, "2: column 2 of the header has no name"),
         ("a,b,y\n1,2,3\n1,2\n", {}, "3: 3 fields were expected, there are 2"),
         ("a,b,y\n1,2,3,4\n", {}, "2: 3 fields were expected, there are 4"),
@@ -320,6 +322,11 @@ def test_fields_may_be_long_but_lines_have_a_limit(tmp_path):
     assert csv.field_size_limit() == before
     path = table(tmp_path, "a,y\n1,1\n" + "x" * 100 + "\n")
     assert refusal(CsvFile(max_line=99), path, skip=True) == "3: the line is longer than max_line=99 bytes"
+
+
+def test_columns_may_have_the_names_of_what_is_not_there(tmp_path):
+    found = read(CsvFile(label=False), table(tmp_path, "False,None,True\n1,2,3\n"))
+    assert found == ([{"False": 1.0, "None": 2.0, "True": 3.0}], [None], [2])
 
 
 def test_a_header_alone_is_a_table(tmp_path):

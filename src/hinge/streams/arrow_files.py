@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .batches import BadLines, Batch
-from .files import Input, SourceError, damage_told
+from .files import PACKED, Input, SourceError, damage_told
 from .lines import shortened
 from .tables import CATEGORY, NUMBER, Cells, Table
 
@@ -58,12 +58,13 @@ class ArrowFile:
         features: list[str] | None = None
         with _damage_told(file.name, lambda: row):
             for records in _records(file):
+                records.validate(full=True)  # else whatever a damaged file says would be believed
                 if features is None:
                     features = table.settle(file.name, 1, records.schema.names)
                     self._check(file.name, records.schema, features)
                 rows = range(row, row + records.num_rows)
                 columns = {name: records.column(name) for name in records.schema.names}
-                labels, weights = columns.get(str(table.label)), columns.get(str(table.weight))
+                labels, weights = table.aside(columns)
                 batch = table.batch(
                     file.name,
                     rows,
@@ -171,14 +172,14 @@ def _records(file: Input) -> Iterator[Any]:
             if stream.last != b"\xff\xff\xff\xff\0\0\0\0":  # it may well be cut between two batches
                 raise pa.ArrowInvalid("the mark of the end of the stream is not there")
         return
-    if not os.path.isfile(file.path) or file.path.lower().endswith((".gz", ".bz2", ".xz", ".zst")):
+    if not os.path.isfile(file.path) or file.path.lower().endswith(PACKED):
         reason = "Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
         raise SourceError(file.name, 1, reason)
     with file.opened() as stream:
         if first.startswith(PARQUET):
             import pyarrow.parquet as parquet
 
-            whole = parquet.ParquetFile(stream)
+            whole = parquet.ParquetFile(stream, page_checksum_verification=True)
             yield from whole.iter_batches(batch_size=_rows(whole.schema_arrow))
         else:
             with pa.ipc.open_file(stream) as reader:
@@ -221,11 +222,12 @@ def _damage_told(name: str, row: Any) -> Iterator[None]:
         with damage_told(name, lambda: row() - 1):
             yield
     except SourceError as error:
-        if "compressed" not in error.reason or name.lower().endswith((".gz", ".bz2", ".xz", ".zst")):
+        if "compressed" not in error.reason or name.lower().endswith(PACKED):
             raise
         reason = error.reason.replace("the compressed file", "the file")  # pyarrow has such errors, too
         raise SourceError(name, error.line, " ".join(reason.split())) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        # Names that are none, and sizes beyond all memory, are what a damaged file says.
         reason = " ".join(str(error).split())
         raise SourceError(name, row(), f"damaged, or neither Parquet nor Arrow: {reason}") from None
 

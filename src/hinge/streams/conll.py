@@ -11,7 +11,7 @@ from typing import Any
 from ..templates import TAGGING, Templates
 from .batches import BadLines, Batch
 from .columns import ColumnError, Sentence, column_names, read_columns
-from .files import Input, SourceError
+from .files import Input, SourceError, ending_of
 from .lines import line_batches
 
 MAX_LINE = 2**16
@@ -94,13 +94,7 @@ class ConllColumns:
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[SentenceBatch]:
-        if self.columns is None and file.path.lower().split(".conllu")[-1] in (
-            "",
-            ".gz",
-            ".bz2",
-            ".xz",
-            ".zst",
-        ):
+        if self.columns is None and ending_of(file.path) == ".conllu":
             self._be_conllu()
         found: list[str] | None = None  # the columns that this file has
         for first, lines in self._blocks(file):

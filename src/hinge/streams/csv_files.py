@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from .batches import BadLines, Batch
-from .files import Input, SourceError
+from .files import Input, SourceError, ending_of
 from .lines import MAX_LINE, shortened, text_batches
 from .tables import Table
 
@@ -79,7 +78,7 @@ class CsvFile:
             if not rows:
                 continue
             columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-            labels, weights = columns.get(str(table.label)), columns.get(str(table.weight))
+            labels, weights = table.aside(columns)
             batch = table.batch(
                 file.name,
                 lines,
@@ -117,9 +116,7 @@ class CsvFile:
 
 def separator_of(path: str, line: str) -> str:
     """The separator of a file that has `line` as its first."""
-    base, ending = os.path.splitext(path.lower())
-    if ending in (".gz", ".bz2", ".xz", ".zst"):
-        ending = os.path.splitext(base)[1]
+    ending = ending_of(path)
     if ending in (".tsv", ".tab"):
         return "\t"
     outside = "".join(line.split('"')[::2])  # of quotation marks

@@ -37,6 +37,15 @@ def name_of(source: Any) -> str:
     return "<file>" if isinstance(source, io.IOBase) else "<lines>"
 
 
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def ending_of(path: str) -> str:
+    """In lower case, and without that of packing: ".csv" of Train.CSV.gz."""
+    base, ending = os.path.splitext(path.lower())
+    return os.path.splitext(base)[1] if ending in PACKED else ending
+
+
 def open_bytes(
     source: str | os.PathLike[str],
     stack: ExitStack,
@@ -52,7 +61,7 @@ def open_bytes(
     if opening is not None:
         opening(file)
     ending = os.path.splitext(path)[1].lower()
-    if ending not in (".gz", ".bz2", ".xz", ".zst"):
+    if ending not in PACKED:
         return file
     if not file.peek(1):  # gzip would take it for an end
         raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
@@ -94,7 +103,7 @@ class Input:
     def peek(self, size: int = 2**16) -> bytes:
         """How it begins, unpacked: up to `size` bytes. Whoever opens it gets them all the same.
 
-        Of what has no end it is what is there already, but a line at least.
+        Of what has no end it is what is there already, but a line with something in it at least.
         """
         if self._held is not None:
             return self._held.first
@@ -104,7 +113,9 @@ class Input:
                     return bytes(self._open(stack).read(size))
             stream = self._open(self._stack)
             first = b""
-            while len(first) < size and b"\n" not in first and (more := stream.read1(size - len(first))):
+            while len(first) < size and b"\n" not in first.lstrip():
+                if not (more := stream.read1(size - len(first))):
+                    break
                 first += more
             self._held = _Again(first, stream)
         return first

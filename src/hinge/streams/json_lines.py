@@ -42,6 +42,8 @@ class JsonLines:
 
     `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
     "class" that the first object has; False: there is none. `weight` is the field with the weight, if there is one.
+    The first object must have the fields that are named, else it is taken for an error in writing; once `settled`, what
+    lacks them has no label, and the weight 1.
 
     Features are the fields of the object under "features" or "x", if there is one, else all other fields, but for
     those in `drop`. Numbers are values, strings and booleans indicators, null is no feature; {"a": {"b": 1}} is the
@@ -59,6 +61,7 @@ class JsonLines:
         text: str | Sequence[str] | None = None,
         ngrams: int = 1,
         drop: Sequence[str] = (),
+        settled: bool = False,
         max_line: int = MAX_LINE,
     ) -> None:
         if label is True:
@@ -67,13 +70,13 @@ class JsonLines:
             raise ValueError(f"ngrams must be a whole number from 1 to {MAX_NGRAMS}, not {ngrams!r}")
         self.label, self.weight, self.ngrams, self.max_line = label, weight, ngrams, max_line
         self.text = [] if text is None else [text] if isinstance(text, str) else list(text)
-        self.drop = list(drop)
+        self.drop, self.settled = list(drop), settled
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             "label": self.label, "weight": self.weight, "text": self.text or None, "ngrams": self.ngrams,
-            "drop": self.drop, "max_line": self.max_line,
+            "drop": self.drop, "settled": self.settled, "max_line": self.max_line,
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
@@ -87,6 +90,8 @@ class JsonLines:
                     continue
                 try:
                     record = _record(line)
+                    if not self.settled:
+                        self._settle(record)
                     label, weight = self._label(record), self._weight(record)
                     x = self._words(record) if self.text else self._features(record)
                 except json.JSONDecodeError as error:
@@ -104,9 +109,16 @@ class JsonLines:
 
     # ---- parts of a record --------------------------------------------------------------------------------------
 
-    def _label(self, record: dict[str, Any]) -> Any:
+    def _settle(self, record: dict[str, Any]) -> None:
+        """By the first object: where the label is. It must have the fields that were named; later ones need not."""
+        for option, name in (("label", self.label), ("weight", self.weight)):
+            if isinstance(name, str) and name not in record:
+                raise _Refused(f"there is no field {shortened(name)} (--{option}): {_fields_of(record)}")
         if self.label is None:
             self.label = next((name for name in LABELS if name in record), False)
+        self.settled = True
+
+    def _label(self, record: dict[str, Any]) -> Any:
         if self.label is False:
             return None
         label = record.get(self.label)  # type: ignore[arg-type]
@@ -118,9 +130,9 @@ class JsonLines:
         return label
 
     def _weight(self, record: dict[str, Any]) -> float:
-        if self.weight is None:
+        if self.weight is None or self.weight not in record:
             return 1.0
-        weight: Any = record.get(self.weight)
+        weight: Any = record[self.weight]
         if not _is_finite(weight) or weight < 0:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
             raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
@@ -160,8 +172,8 @@ class JsonLines:
                 raise _Refused(f"{expected}, there is {_shown(value)}", name)
             fields.append(ngrams_of(words, self.ngrams))
         if not fields and not any(name in record for name in self.text):
-            there = ", ".join(map(shortened, list(record)[:10])) or "none"
-            raise _Refused(f"there is no field {' or '.join(map(shortened, self.text))}: there are {there}")
+            named = " or ".join(map(shortened, self.text))
+            raise _Refused(f"there is no field {named} (--text): {_fields_of(record)}")
         return weighted(fields)
 
 
@@ -190,10 +202,12 @@ _careful = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_unique)
 
 def _record(line: str) -> dict[str, Any]:
     try:
-        record = _plain.decode(line)
+        record: Any = _plain.decode(line)
+        if type(record) is not dict:
+            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
         # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
-        # (objects in objects, texts) it is read again in a way that looks for it, and takes a quarter longer.
-        if type(record) is dict and line.count(":") != len(record):
+        # (a colon in a text) it is read again, in a way that looks for it.
+        if (colons := line.count(":")) != len(record) and colons != _fields(record):
             record = _careful.decode(line)
     except RecursionError:
         raise _Refused("objects and lists are nested too deep") from None
@@ -201,8 +215,6 @@ def _record(line: str) -> dict[str, Any]:
         raise
     except ValueError:  # Python's limit on the digits of a whole number
         raise _Refused("there is a number with thousands of digits") from None
-    if type(record) is not dict:
-        raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
     if _SURROGATE.search(line):
         try:
             json.dumps(record, ensure_ascii=False).encode()
@@ -210,7 +222,21 @@ def _record(line: str) -> dict[str, Any]:
             raise _Refused(
                 "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
             ) from None
-    return record
+    found: dict[str, Any] = record
+    return found
+
+
+def _fields(value: Any) -> int:
+    """How many there are, in objects within objects as well."""
+    inner = value.values() if type(value) is dict else value
+    return (len(value) if type(value) is dict else 0) + sum(
+        _fields(one) for one in inner if type(one) in (dict, list)
+    )
+
+
+def _fields_of(record: dict[str, Any]) -> str:
+    more = ", ..." if len(record) > 10 else ""
+    return f"there are {', '.join(map(shortened, list(record)[:10])) or 'none'}{more}"
 
 
 def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:

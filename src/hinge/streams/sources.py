@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .batches import Source
-from .files import Input, SourceError
+from .files import Input, SourceError, ending_of
 from .lines import shortened
 
 # What reads each format: the module, and the class in it. It is imported when it is used (pyarrow is large).
@@ -35,7 +35,7 @@ ENDINGS = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
 }
-PACKED = (".gz", ".bz2", ".xz", ".zst")
+PEEKED = 2**16  # bytes to be looked at
 
 
 def source_class(format: str) -> Any:
@@ -59,14 +59,11 @@ def make_source(format: str, **options: Any) -> Source:
 
 def detect(file: Input) -> str:
     """The format of a file: by its ending, or else by how it begins, which is not lost by looking at it."""
-    path = file.path.lower()
-    ending = os.path.splitext(path)[1]
-    if ending in PACKED:
-        ending = os.path.splitext(path[: -len(ending)])[1]
+    ending = ending_of(file.path)
     for format, endings in ENDINGS.items():
         if ending in endings:
             return format
-    first = file.peek()
+    first = file.peek(PEEKED)
     for mark, format in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
         if first.startswith(mark):
             return format
@@ -80,7 +77,10 @@ def detect(file: Input) -> str:
     if "\0" in text:
         raise SourceError(file.name, 1, f"it is not a text, and begins with {shortened(first[:8])}; {usage}")
     lines = re.split(r"\r?\n", text)
-    found = _of_text(lines if len(lines) == 1 else lines[:-1])
+    if len(first) == PEEKED:  # the last line may be cut: it is left out, or at least its last word
+        *before, last = lines
+        lines = before if any(map(str.strip, before)) else [last.rpartition(" ")[0] or last]
+    found = _of_text(lines)
     if found is None:
         line = next(filter(str.strip, lines))
         reason = f"the format cannot be told from a line that begins with {shortened(line)}; {usage}"
@@ -115,8 +115,8 @@ def _of_text(lines: list[str]) -> str | None:
         return "vw"
     separated = [sep for sep in "\t,;|" if sep in first]
     widths = {len(re.split(r"[ \t]+", line.strip())) for line in some}
-    blank = any(not line.strip() for line in lines[lines.index(first) : lines.index(some[-1])])
-    if blank and len(widths) == 1 and widths != {1}:
+    blocks = re.split(r"\n[ \t]*\n", "\n".join(lines).strip())
+    if len(blocks) > 1 and len(widths) == 1 and widths != {1}:
         return "conll"
     if "\t" in separated and first.count("\t") >= first.count(","):
         return "tsv"

@@ -85,17 +85,18 @@ class Table:
         def fail(reason: str) -> SourceError:
             return SourceError(source, line, reason)
 
+        # Numbers are no names.
+        odd = headed and any(map(_is_number, names))
+        hint = " (or is there no header? then --no-header)" if odd else ""
         for place, name in enumerate(names, 1):
             if not name:
                 raise fail(f"column {place} of the header has no name")
         for name, count in Counter(names).items():
             if count > 1:
-                raise fail(f"the header has {shortened(name)} {count} times: names must be different")
+                raise fail(f"the header has {shortened(name)} {count} times: names must be different{hint}")
         if self.label is None:
             self.label = next((name for want in LABELS for name in names if name.lower() == want), None)
             if self.label is None:
-                odd = headed and all(map(_is_number, names))
-                hint = " (or is there no header? then --no-header)" if odd else ""
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
         if not self.settled:
             for option, wanted in (
@@ -114,6 +115,11 @@ class Table:
         if self.missing == "error" and (absent := self.absent(names)):
             raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
         return features
+
+    def aside(self, columns: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Those of the label and of the weight, if they are there."""
+        label = columns.get(self.label) if isinstance(self.label, str) else None
+        return label, None if self.weight is None else columns.get(self.weight)
 
     def absent(self, names: Sequence[str]) -> list[str]:
         """Columns that were there before, and are not among these."""
@@ -142,6 +148,11 @@ class Table:
                 self.label_kind = NUMBER if all(map(_is_number, there)) else CATEGORY
         if self.label_kind != NUMBER:
             return Cells([text or None for text in texts])
+        try:
+            if "_" not in "".join(texts):
+                return Cells(list(map(int, texts)))
+        except ValueError:
+            pass
         labels: list[Any] = []
         refused = {}
         for row, text in enumerate(texts):
@@ -200,7 +211,7 @@ class Table:
         X: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         if not names:
             X = [{} for _ in range(count)]
-        absent = self.absent([*names, str(self.label), str(self.weight)])
+        absent = [name for name in self.absent(names) if name not in (self.label, self.weight)]
         missing = {name: cells.missing for name, cells in features.items() if cells.missing}
         for name, places in {**missing, **dict.fromkeys(absent, range(count))}.items():
             for row in places:
@@ -220,25 +231,34 @@ def _is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _numbers(texts: Sequence[str], name: str) -> Cells:
+def _floats(texts: Sequence[str]) -> list[float] | None:
+    """All of them, if all are finite numbers."""
     try:
         values = list(map(float, texts))
-        if math.isfinite(sum(values)) and "_" not in "".join(texts):
-            return Cells(values)
     except ValueError:
-        pass
-    values, missing, refused = [], [], {}
-    for row, text in enumerate(texts):
-        if text in MISSING:
-            missing.append(row)
-            values.append(0.0)
-        elif _is_number(text) and math.isfinite(value := float(text)):
-            values.append(value)
-        else:
-            values.append(0.0)
-            hint = "" if _is_number(text) else f" (--categorical {name}, if it names things)"
-            finite = " finite" if _is_number(text) else ""
-            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a{finite} number{hint}"
+        return None
+    return values if math.isfinite(sum(values)) and "_" not in "".join(texts) else None
+
+
+def _numbers(texts: Sequence[str], name: str) -> Cells:
+    values = _floats(texts)
+    if values is not None:
+        return Cells(values)
+    missing = [row for row, text in enumerate(texts) if text in MISSING]
+    known = list(texts)
+    for row in missing:
+        known[row] = "0"
+    values = _floats(known)
+    if values is not None:
+        return Cells(values, missing)
+    values, refused = [], {}
+    for row, text in enumerate(known):
+        values.append(float(text) if _is_number(text) else 0.0)
+        if not _is_number(text):
+            hint = f" (--categorical {name}, if it names things)"
+            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a number{hint}"
+        elif not math.isfinite(values[-1]):
+            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a finite number"
     return Cells(values, missing, refused)
 
 

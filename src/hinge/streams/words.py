@@ -18,7 +18,7 @@ LENGTH = 10.0
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case, in their order."""
     words = _WORD.findall(text.lower())
-    if len(text) > MAX_WORD and len(max(words, key=len, default="")) > MAX_WORD:
+    if max(map(len, words), default=0) > MAX_WORD:
         words = [word for word in words if len(word) <= MAX_WORD]
     return words
 
@@ -38,15 +38,16 @@ def weighted(fields: Iterable[list[str]]) -> dict[str, float]:
     (On mail, news and short messages, with PA-I, C=1: fewer errors than counts, their logarithms, or words kept apart
     by field.)
     """
-    bags = [dict.fromkeys(words, 1.0 / math.sqrt(len(set(words)))) for words in fields if words]
-    if not bags:
-        return {}
-    bag = bags[0]
-    for other in bags[1:]:
-        for word, value in other.items():
-            bag[word] = bag.get(word, 0.0) + value
-    scale = LENGTH / (1.0 if len(bags) == 1 else math.hypot(*bag.values()))
-    return {word: value * scale for word, value in bag.items()}
+    bags = [dict.fromkeys(words) for words in fields if words]
+    if len(bags) == 1:
+        return dict.fromkeys(bags[0], LENGTH / math.sqrt(len(bags[0])))
+    sums: dict[str, float] = {}
+    for bag in bags:
+        part = 1.0 / math.sqrt(len(bag))
+        for word in bag:
+            sums[word] = sums.get(word, 0.0) + part
+    norm = math.hypot(*sums.values())
+    return {word: LENGTH * value / norm for word, value in sums.items()}
 
 
 def bag_of_words(text: str, ngrams: int = 1) -> dict[str, float]:
