@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint types stubs bench sanitize clean
+.PHONY: demo test lint types stubs bench sanitize fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/hinge demo
@@ -31,6 +31,10 @@ bench: $(VENV)/installed
 # The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/installed
 	sh tests/sanitize.sh
+
+# Any bytes into the native readers, for a minute, on a build with the same sanitizers.
+fuzz:
+	sh tests/fuzz/run.sh
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -41,5 +41,5 @@ assert hinge._core.__file__.startswith('$out/path/'), hinge._core.__file__
 assert hinge.__file__.startswith('$out/path/'), hinge.__file__
 print('sanitized:', hinge._core.__file__)
 "
-[ $# -gt 0 ] || set -- tests/test_bad_*.py tests/contracts
+[ $# -gt 0 ] || set -- tests/test_bad_*.py tests/test_svmlight.py tests/test_vw_text.py tests/contracts
 run -m pytest -n 2 -p no:cacheprovider "$@"

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import lzma
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -18,7 +20,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from hinge import PAClassifier, PAMultilabel
+from hinge._core import SvmlightReader
 from hinge.streams import SourceError, read_svmlight
+from hinge.streams.batches import BadLines
+from hinge.streams.files import Input
+from hinge.streams.text import Svmlight
 
 
 def whole(source, n_features=1000, **options):
@@ -92,6 +98,22 @@ def test_a_number_too_small_is_zero():
     assert number("1e-999") == 0
 
 
+def test_numbers_of_any_length_in_any_place():
+    """What is looked at together begins anywhere in a feature, and ends anywhere."""
+    random = np.random.default_rng(5)
+
+    def digits(most):
+        return "".join(map(str, random.integers(0, 10, size=random.integers(1, most))))
+
+    for _ in range(300):
+        values = [random.choice(["", f"{digits(12)}."]) + digits(19) for _ in range(30)]
+        features = [(int(random.integers(1, 10 ** random.integers(1, 8))), value) for value in values]
+        line = "1 " + " ".join(f"{index}:{value}" for index, value in features) + "\n"
+        X, _, _ = whole([line.encode()], 10**7)
+        assert X.indices.tolist() == [index - 1 for index, _ in features]
+        assert X.data.tolist() == [float(value) for _, value in features]
+
+
 BAD = [
     ("1 1:1e", 5, '"1e" is not a number'),
     ("1 1:1 2:x", 9, '"x" is not a number'),
@@ -145,8 +167,9 @@ def test_lines_that_are_too_long():
     for source in ([long], [long + b"\n"], [long[:2000], long[2000:], b"\n1 1:1\n"]):
         with pytest.raises(SourceError, match="<lines>:1: 101: the line is longer than 100 bytes"):
             whole(source, max_line=100)
-    X, _, last = whole([long + b"\n1 2:2\n"], max_line=100, on_error="skip")
-    assert (X.shape[0], last.skipped) == (1, 1)
+    for source in ([long + b"\n1 2:2\n"], [long[:2000], long[2000:], b" 1:1\n1 2:2\n"], [b"1 2:2\n" + long]):
+        X, _, last = whole(source, max_line=100, on_error="skip")
+        assert (X.shape[0], last.skipped) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -166,26 +189,41 @@ def test_compressed_whole_and_cut_off(tmp_path, ending, pack):
             whole(short, 7)
 
 
-@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=5), st.sampled_from(["raise", "skip"]))
-@example(b"1 1:12345678", [], "raise")
-@example(b"1:1 1:1\n1\xa01:1", [3], "skip")
+text = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [b" ", b"\n", b":", b"1", b"0.5", b"12:0.25 ", b"3:-1e5 ", b",", b"#", b"qid:", b"\0", b"\r"]
+        ),
+        st.binary(max_size=4),
+    ),
+    max_size=60,
+).map(b"".join)
+
+
+@given(
+    text,
+    st.lists(st.integers(0, 300), max_size=5),
+    st.sampled_from(["raise", "skip"]),
+    st.sampled_from([40, 2**24]),
+)
+@example(b"1 1:12345678", [], "raise", 2**24)
+@example(b"1:1 1:1\n1\xa01:1", [3], "skip", 2**24)
+@example(b"1" + b" 1:1" * 30 + b"\n1 2:1\n", [50, 70], "skip", 40)
 @settings(deadline=None)
-def test_any_bytes_are_read_or_refused(data, cuts, on_error):
+def test_any_bytes_are_read_or_refused(data, cuts, on_error, max_line):
     """Whatever the bytes, and however they are cut: the same rows, or the same refusal."""
 
     def outcome(pieces):
         try:
-            X, labels, last = whole(pieces, 50, on_error=on_error, ahead=0)
+            X, labels, _ = whole(pieces, 50, on_error=on_error, ahead=0, max_line=max_line)
         except SourceError as error:
             return str(error)
-        return X.toarray().tolist(), labels, last and last.skipped
+        return X.toarray().tolist(), labels
 
     at = sorted(min(cut, len(data)) for cut in cuts)
     pieces = [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
     first = outcome([data])
-    assert first == outcome(pieces) or on_error == "skip"
-    if not isinstance(first, str):
-        assert outcome([b"".join(pieces)]) == first
+    assert first == outcome(pieces)
 
 
 @given(
@@ -230,6 +268,104 @@ def test_sources(tmp_path):
         whole(path, on_error="ignore")
     with pytest.raises(ValueError, match="n_features must be"):
         whole(path, 0)
+
+
+# ---- as a source
+
+
+def batches_of(path, data, bad=None, source=None, **options):
+    path.write_bytes(data)
+    return list((source or Svmlight(**options)).batches(Input(path), bad or BadLines()))
+
+
+def test_a_source_gives_rows_labels_and_lines(tmp_path):
+    path = tmp_path / "a.svm"
+    source = Svmlight(max_features=100)
+    assert source.settings == {"zero_based": False}
+    (batch,) = batches_of(path, b"1 2:0.5\n\n# c\n1,2 3:1 7:-2\n 1:1\n", source=source)
+    values, columns, starts, width = batch.X.arrays
+    assert (values.tolist(), columns.tolist(), starts.tolist()) == (
+        [0.5, 1, -2, 1],
+        [1, 2, 6, 0],
+        [0, 1, 3, 4],
+    )
+    assert (width, batch.X.width, len(batch)) == (7, 7, 3)
+    assert batch.lines.tolist() == [1, 4, 5]
+    assert (batch.labels.values.tolist(), batch.labels.starts.tolist()) == ([1, 1, 2], [0, 1, 3, 3])
+    assert (batch.weights, batch.new_names, batch.unseen, batch.position) == (
+        None,
+        [],
+        None,
+        path.stat().st_size,
+    )
+    (batch,) = batches_of(path, b"1 2:1\n", source=source)
+    assert batch.X.width == 7  # it never shrinks
+    assert Svmlight(zero_based=True).settings == {"zero_based": True}
+    (batch,) = batches_of(path, b"1 0:1\n", zero_based=True)
+    assert batch.X.width == 1
+    with pytest.raises(ValueError, match="max_features must be"):
+        Svmlight(max_features=2**31)
+
+
+def test_a_source_skips_and_counts(tmp_path):
+    path = tmp_path / "a.svm"
+    data = b"".join(b"1 %d:1\n" % (i % 20) for i in range(200_000))  # one in twenty has the index 0
+    bad = BadLines(skip=True, most=20_000)
+    batches = batches_of(path, data, bad)
+    assert (bad.count, len(bad.first), len(batches)) == (10_000, 10, 2)
+    assert bad.first[1].args[0].endswith('a.svm:21: 3: index "0": indices count from 1')
+    lines = np.concatenate([batch.lines for batch in batches])
+    np.testing.assert_array_equal(lines, [i + 1 for i in range(200_000) if i % 20])
+    bad = BadLines(skip=True, most=100)
+    with pytest.raises(
+        SourceError, match=r"a.svm:1: 3: .*\(the first of 101 that cannot be read; 100 may be"
+    ):
+        batches_of(path, data, bad)
+    with pytest.raises(SourceError, match=r'a.svm:1: 3: index "0"'):
+        batches_of(path, data)
+
+
+def test_a_source_needs_no_scipy():
+    """Its import takes longer than reading 100 MB."""
+    code = (
+        "import sys, tempfile; from hinge.streams.text import Svmlight; from hinge.streams.files import Input\n"
+        "from hinge.streams.batches import BadLines\n"
+        "with tempfile.NamedTemporaryFile() as file:\n"
+        "    file.write(b'1 1:1\\n'); file.flush()\n"
+        "    print(len(list(Svmlight().batches(Input(file.name), BadLines()))), 'scipy' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "1 False\n"
+
+
+def test_huge_lines(tmp_path):
+    line = b"1 " + b" ".join(b"%d:%d.5" % (i, i) for i in range(1, 300_000)) + b"\n"
+    batches = batches_of(tmp_path / "a.svm", line + b"1 1:1\n" + line)
+    assert sum(map(len, batches)) == 3
+    values = np.concatenate([batch.X.arrays[0] for batch in batches])
+    once = np.arange(1, 300_000) + 0.5
+    np.testing.assert_array_equal(values, [*once, 1, *once])
+    with pytest.raises(SourceError, match=r"a.svm:1: 1048577: the line is longer than 1048576 bytes"):
+        batches_of(tmp_path / "a.svm", line, max_line=2**20)
+    with pytest.raises(SourceError, match=r"a.svm:1: 101: the line is longer than 100 bytes"):
+        batches_of(tmp_path / "a.svm", b"\0" * 10**6, max_line=100)
+
+
+def test_the_core_refuses_what_is_no_text():
+    reader = SvmlightReader(first=1, max_features=3, max_line=100)
+    for data in ("1 1:1\n", None, 3, memoryview(bytes(16))[::2]):
+        with pytest.raises((TypeError, BufferError)):
+            reader.read(data)
+    reader.read(bytearray(b"1 1:1\n1 2:"))
+    reader.read(memoryview(b"xx3\n1 1:1")[2:])
+    assert reader.take()[6].tolist() == [1, 2]
+    assert reader.take() is None
+    reader.restart(skip=False)  # what had begun is forgotten
+    reader.read(b"1 2:5\n")
+    assert (reader.lines, reader.take()[0].tolist()) == (1, [5])
+
+
+# ---- ahead
 
 
 def test_it_reads_ahead_but_not_far_and_ends_when_it_is_left():

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "../instance.hpp"
+#include "../memories/lane_sums.hpp"
 #include "../murmur.hpp"
 
 namespace hinge {
 
+// A look-up in a large vocabulary waits for memory twice; asked for ahead, many wait at the same time.
 // Open addressing, linear probing, at most half full; the bytes of all names lie together.
 class Vocabulary {
  public:
@@ -21,27 +23,37 @@ class Vocabulary {
     return std::string_view(bytes_).substr(from, ends_[column] - from);
   }
 
+  static std::uint32_t hash_of(std::string_view name) { return murmur3(name.data(), name.size()); }
+
+  // Asks for what `find` will look at: first the slot, later the name in it.
+  void ask_for_slot(std::uint32_t hash) const {
+    if (!slots_.empty()) HINGE_PREFETCH(&slots_[hash & mask_]);
+  }
+  void ask_for_name(std::uint32_t hash) const {
+    if (!slots_.empty()) HINGE_PREFETCH(bytes_.data() + slots_[hash & mask_].from);
+  }
   // The column of a name, or `none`.
-  std::size_t find(std::string_view name) const {
+  std::size_t find(std::string_view name, std::uint32_t hash) const {
     if (slots_.empty()) return none;
-    const std::uint32_t hash = murmur3(name.data(), name.size());
-    for (std::size_t i = hash & mask_; slots_[i].place != 0; i = (i + 1) & mask_)
-      if (slots_[i].hash == hash && this->name(slots_[i].place - 1) == name) return slots_[i].place - 1;
+    for (std::size_t i = hash & mask_; slots_[i].place != 0; i = (i + 1) & mask_) {
+      const Slot& slot = slots_[i];
+      if (slot.hash == hash && std::string_view(bytes_).substr(slot.from, slot.size) == name) return slot.place - 1;
+    }
     return none;
   }
   // A name that is not there yet. Returns its column.
-  std::size_t add(std::string_view name) {
+  std::size_t add(std::string_view name, std::uint32_t hash) {
     if (2 * (size() + 1) > slots_.size()) grow();
     bytes_.append(name);
     ends_.push_back(bytes_.size());
-    put({murmur3(name.data(), name.size()), static_cast<std::uint32_t>(size())});
+    put(size() - 1, hash);
     return size() - 1;
   }
   // The last names leave again, the youngest first: nothing was put behind it, so its place becomes free.
   void truncate(std::size_t count) {
     while (size() > count) {
       const std::string_view last = name(size() - 1);
-      std::size_t i = murmur3(last.data(), last.size()) & mask_;
+      std::size_t i = hash_of(last) & mask_;
       while (slots_[i].place != size()) i = (i + 1) & mask_;
       slots_[i] = Slot();
       bytes_.resize(bytes_.size() - last.size());
@@ -53,21 +65,20 @@ class Vocabulary {
   struct Slot {
     std::uint32_t hash = 0;
     std::uint32_t place = 0;  // one more than the column; 0: free
+    std::uint64_t from = 0, size = 0;
   };
 
-  void put(const Slot& slot) {
-    std::size_t i = slot.hash & mask_;
+  void put(std::size_t column, std::uint32_t hash) {
+    std::size_t i = hash & mask_;
     while (slots_[i].place != 0) i = (i + 1) & mask_;
-    slots_[i] = slot;
+    const std::size_t size = name(column).size();
+    slots_[i] = {hash, static_cast<std::uint32_t>(column + 1), ends_[column] - size, size};
   }
   // In the order of their columns, which `truncate` relies on.
   void grow() {
     slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
     mask_ = slots_.size() - 1;
-    for (std::size_t column = 0; column < size(); ++column) {
-      const std::string_view known = name(column);
-      put({murmur3(known.data(), known.size()), static_cast<std::uint32_t>(column + 1)});
-    }
+    for (std::size_t column = 0; column < size(); ++column) put(column, hash_of(name(column)));
   }
 
   std::string bytes_;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../rows.hpp"
 #include "lines.hpp"
@@ -30,8 +31,9 @@ class VowpalText {
 
   // A name that is known from the start. False: it is known already.
   bool add_name(std::string_view name) {
-    if (vocabulary_.find(name) != none) return false;
-    vocabulary_.add(name);
+    const std::uint32_t hash = Vocabulary::hash_of(name);
+    if (vocabulary_.find(name, hash) != none) return false;
+    vocabulary_.add(name, hash);
     known_ = vocabulary_.size();
     return true;
   }
@@ -48,7 +50,11 @@ class VowpalText {
     double weight = std::numeric_limits<double>::quiet_NaN();
     read_header(cursor, rows, weight);
     features_.clear();
+    named_.clear();
+    names_.clear();
     while (*cursor == '|') read_namespace(cursor);
+    for (const Named& feature : named_) vocabulary_.ask_for_name(feature.hash);
+    for (const Named& feature : named_) look_up(feature);
     keep_features(Cursor(line), rows);
     keep_weight(weight, rows);
     return cursor.at();
@@ -117,8 +123,8 @@ class VowpalText {
       scale = read_number(cursor);
       if (!ends_word(*cursor)) cursor.refuse("a space was expected after the scale, not " + cursor.rest());
     }
-    full_name_ = name;
-    if (!name.empty()) full_name_ += '^';
+    prefix_ = name;
+    if (!name.empty()) prefix_ += '^';
     for (cursor.skip_spaces(); !cursor.ended() && *cursor != '|'; cursor.skip_spaces()) read_feature(cursor, scale);
   }
 
@@ -134,28 +140,37 @@ class VowpalText {
       if (!std::isfinite(value)) begin.refuse("the value of " + begin.rest() + " is too large for float64");
     }
     if (value == 0) return;
-    if (full_name_.empty()) return add(name, value, begin);
-    const std::size_t before = full_name_.size();
-    full_name_.append(name);
-    add(full_name_, value, begin);
-    full_name_.resize(before);
+    const std::size_t from = names_.size();
+    names_.append(prefix_).append(name);
+    const std::string_view full = std::string_view(names_).substr(from);
+    if (hashed_columns_ > 0) {
+      const Hashed place = hashed(full.data(), full.size(), hashed_columns_);
+      features_.add(place.column, place.sign * value);
+      names_.clear();
+    } else {
+      named_.push_back({begin, from, full.size(), Vocabulary::hash_of(full), value});
+      vocabulary_.ask_for_slot(named_.back().hash);
+    }
   }
 
-  void add(std::string_view name, double value, const Cursor& begin) {
-    if (hashed_columns_ > 0) {
-      const Hashed place = hashed(name.data(), name.size(), hashed_columns_);
-      features_.add(place.column, place.sign * value);
-      return;
-    }
-    std::size_t column = vocabulary_.find(name);
+  // A feature of the vocabulary, or not: all of a line are looked up together.
+  struct Named {
+    Cursor begin;
+    std::size_t from, size;  // the full name, among `names_`
+    std::uint32_t hash;
+    double value;
+  };
+  void look_up(const Named& feature) {
+    const std::string_view name = std::string_view(names_).substr(feature.from, feature.size);
+    std::size_t column = vocabulary_.find(name, feature.hash);
     if (column == none) {
       // A name that gets no column has one until the line ends: so its values are added up as others are.
       if (grow_ && vocabulary_.size() >= max_features_)
-        begin.refuse("the feature " + begin.rest() + " is new, and there are already " + std::to_string(max_features_) +
-                     " features, the limit (max_features)");
-      column = vocabulary_.add(name);
+        feature.begin.refuse("the feature " + feature.begin.rest() + " is new, and there are already " +
+                             std::to_string(max_features_) + " features, the limit (max_features)");
+      column = vocabulary_.add(name, feature.hash);
     }
-    features_.add(column, value);
+    features_.add(column, feature.value);
   }
 
   // The name that begins here: any bytes of UTF-8 up to a space, a colon, a bar or the newline.
@@ -205,7 +220,9 @@ class VowpalText {
   Vocabulary vocabulary_;
   std::size_t known_ = 0;  // names of the vocabulary that stay
   Scratch features_;
-  std::string full_name_;  // of the namespace, with room for the feature
+  std::string prefix_;     // namespace^
+  std::string names_;      // of this line, one after the other
+  std::vector<Named> named_;
 };
 
 }  // namespace hinge
