@@ -74,3 +74,20 @@ def pipe():
     finally:
         os.close(reading)
         os.close(writing)
+
+
+class Endless(Input):
+    """The same bytes again and again; whoever takes more than `most` of them has no limit."""
+
+    def __init__(self, data, most):
+        super().__init__("endless")
+        self.data, self.most = data, most
+
+    @contextmanager
+    def opened(self):
+        yield self
+
+    def read1(self, size):
+        self.most -= len(self.data)
+        assert self.most > 0
+        return self.data

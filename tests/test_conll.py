@@ -15,7 +15,7 @@ from hinge.streams.batches import BadLines
 from hinge.streams.conll import ConllColumns, default_templates
 from hinge.streams.files import Input, SourceError
 from hinge.templates import CHUNKING, Templates
-from stream_files import PACK, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
 WORDS = ["word[0]", "pos[0]"]
@@ -198,6 +198,8 @@ def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path):
     path = written(tmp_path, "a b\n" * 20_000, "t.conll")
     assert "has more than max_sentence=5000 tokens" in refusal(ConllColumns(max_sentence=5000), path)
     assert len(read(ConllColumns(), path)[0][0]) == 20_000
+    with pytest.raises(SourceError, match="more than max_sentence=100 tokens"):
+        next(ConllColumns(max_sentence=100).batches(Endless(b"a b\n" * 10, most=10_000), BadLines()))
 
 
 def test_empty_files_have_nothing(tmp_path):

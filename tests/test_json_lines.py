@@ -18,7 +18,7 @@ from hinge.streams.batches import BadLines
 from hinge.streams.files import Input, SourceError
 from hinge.streams.json_lines import JsonLines
 from hinge.streams.words import bag_of_words, ngrams_of, weighted, words_of
-from stream_files import PACK, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
 
 
 def lines(folder, *records, name="events.jsonl"):
@@ -304,6 +304,8 @@ def test_lines_have_a_limit(tmp_path):
         assert read(JsonLines(max_line=len(record)), path)[1] == [0, 1]
         expected = f"2: the line is longer than max_line={len(record) - 1} bytes"
         assert refusal(JsonLines(max_line=len(record) - 1), path, skip=True) == expected
+    with pytest.raises(SourceError, match="longer than max_line=1000 bytes"):
+        next(JsonLines(max_line=1000).batches(Endless(b"x" * 100, most=2000), BadLines()))
     long = written(tmp_path, b'{"y": "' + b"x" * 2**24 + b'"}\n', "a.jsonl")
     assert refusal(JsonLines(), long, skip=True) == "1: the line is longer than max_line=16777216 bytes"
     fits = written(tmp_path, b'{"y": "' + b"x" * (2**24 - 9) + b'"}\n', "a.jsonl")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -141,8 +142,11 @@ def test_what_was_peeked_at_is_read_all_the_same(tmp_path):
 
 def test_peeking_into_a_pipe_waits_for_a_line_and_loses_nothing():
     with pipe() as (file, write):
-        write(b'\n{"y": 1}\n{"y"')
+        write(b"\n")
+        later = threading.Timer(0.2, write, [b'{"y": 1}\n{"y"'])
+        later.start()
         assert detect(file) == "json"
+        later.join()
         assert file.peek() == file.peek() == b'\n{"y": 1}\n{"y"'
         batches = JsonLines().batches(file, BadLines())
         assert next(batches).labels == [1]

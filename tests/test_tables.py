@@ -302,15 +302,26 @@ def test_what_can_be_read_around_what_cannot(tmp_path):
     ]
 
 
-def test_a_quotation_mark_that_is_not_closed_ends_somewhere(tmp_path, monkeypatch):
+def test_rows_that_are_left_out_weigh_and_miss_nothing(tmp_path):
+    path = table(tmp_path, "n,m,w,y\n1,1,1,1\nx,,2,2\n3,,3,3\n")
+    source = CsvFile(weight="w", numeric=["n"])
+    (batch,) = source.batches(Input(path), BadLines(skip=True))
+    assert batch.X == [{"n": 1.0, "m": 1.0}, {"n": 3.0, "m is missing": 1.0}]
+    np.testing.assert_array_equal(batch.weights, [1.0, 3.0])
+    assert source.missing_counts == {"m": 1}
+
+
+@pytest.mark.parametrize("before", [0, 998])  # at the end of a batch it has to be kept for the next
+def test_a_quotation_mark_that_is_not_closed_ends_somewhere(tmp_path, monkeypatch, before):
     monkeypatch.setattr(csv_files, "MAX_RECORD", 100)
-    rows = "".join(f"{k},{k}\n" for k in range(5000))
-    path = table(tmp_path, f'a,y\n"0,0\n{rows}')
-    expected = "2: a quotation mark in this row has no counterpart within 100 characters"
+    rows = [f"{k},{k}\n" for k in range(5000)]
+    rows.insert(before, '"0,0\n')
+    path = table(tmp_path, "a,y\n" + "".join(rows))
+    expected = f"{before + 2}: a quotation mark in this row has no counterpart within 100 characters"
     assert refusal(CsvFile(), path) == expected
     (_, labels, lines), errors = skipped(CsvFile(), path)
     assert labels == list(range(5000))
-    assert lines == list(range(3, 5003))
+    assert lines == [line for line in range(2, 5003) if line != before + 2]
     assert errors == [expected]
 
 

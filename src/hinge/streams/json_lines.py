@@ -140,7 +140,7 @@ class JsonLines:
 
     def _features(self, record: dict[str, Any]) -> dict[str, Any]:
         for name in FEATURES:
-            if type(features := record.get(name)) is dict and name != self.label:
+            if type(features := record.get(name)) is dict:
                 break
         else:
             features = record
