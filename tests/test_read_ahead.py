@@ -14,7 +14,8 @@ import pytest
 from hinge.streams.text import read_ahead
 
 START = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may have it ignored
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.text import Svmlight, VowpalText, read_ahead

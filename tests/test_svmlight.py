@@ -268,6 +268,8 @@ def test_sources(tmp_path):
         whole(path, on_error="ignore")
     with pytest.raises(ValueError, match="n_features must be"):
         whole(path, 0)
+    with pytest.raises(ValueError, match="batch_bytes must be"):
+        whole(path, 1, batch_bytes=0)
 
 
 # ---- as a source
@@ -363,6 +365,29 @@ def test_the_core_refuses_what_is_no_text():
     reader.restart(skip=False)  # what had begun is forgotten
     reader.read(b"1 2:5\n")
     assert (reader.lines, reader.take()[0].tolist()) == (1, [5])
+
+
+def test_a_reader_is_used_by_one_thread_at_a_time():
+    reader = SvmlightReader(first=1, max_features=3, max_line=100)
+    data, refused = b"1 1:0.5\n" * 10**6, 0
+
+    def read():
+        while True:
+            try:
+                return reader.read(data)
+            except RuntimeError:  # the other one was in there
+                continue
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    while thread.is_alive():
+        try:
+            assert reader.lines in (0, 10**6)
+        except RuntimeError as error:
+            assert str(error) == "another thread is using this reader"  # noqa: PT017
+            refused += 1
+    assert refused > 0
+    assert len(reader.take()[6]) == 10**6
 
 
 # ---- ahead

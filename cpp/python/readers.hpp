@@ -30,11 +30,13 @@ class SpareRows {
   }
   void give(std::unique_ptr<TextRows> rows) noexcept {
     const std::lock_guard lock(mutex_);
-    if (rows_.size() < rows_.capacity()) rows_.push_back(std::move(rows));
+    if (rows_.size() < rows_.capacity() && rows->bytes() <= most_bytes) rows_.push_back(std::move(rows));
   }
   SpareRows() { rows_.reserve(8); }
 
  private:
+  static constexpr std::size_t most_bytes = 1 << 23;  // more, after a huge line, is better given back
+
   std::mutex mutex_;
   std::vector<std::unique_ptr<TextRows>> rows_;
 };

@@ -97,9 +97,9 @@ class Svmlight {
     }
   }
 
-  // index:value, where the index and the value are short and the value has no sign and no exponent. Returns its end; if it is
-  // not such a feature, the column is none, and the end is the beginning. `marks` are the non-digits from there on, as far as
-  // they are known; they are moved along.
+  // index:value, where both are short and the value has no exponent. Returns its end; if it is not such a feature, the
+  // column is none, and the end is the beginning. `marks` are the non-digits from there on, as far as they are known; they
+  // are moved along.
   const char* read_simple_feature(const char* at, std::uint64_t& marks, std::size_t& column, double& value) const {
     column = std::numeric_limits<std::size_t>::max();
     const auto digits = static_cast<unsigned>(std::countr_zero(marks));
@@ -116,9 +116,12 @@ class Svmlight {
       marks = rest >> 2 >> fraction;
       return number + 2 + fraction;
     }
-    const char* end = number;
-    value = read_simple(end, rest);
-    if (end == number) return at;
+    const bool negative = *number == '-';
+    const char* const first = number + negative;
+    const char* end = first;
+    value = read_simple(end, rest >> negative);
+    if (end == first) return at;
+    if (negative) value = -value;
     marks = rest >> (end - number);
     column = static_cast<std::size_t>(read_digits(at, digits)) - first_;
     return end;

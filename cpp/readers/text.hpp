@@ -14,7 +14,8 @@
 #include <string>
 #include <utility>
 
-#if defined(__SSE2__) && defined(__x86_64__)
+#if defined(__SSE2__) && defined(__x86_64__) && !defined(HINGE_PORTABLE)
+#define HINGE_SSE2
 #include <emmintrin.h>
 #endif
 
@@ -102,7 +103,7 @@ inline constexpr std::size_t padding = 128;
 
 // One bit for each of the next 64 bytes, set if it is no digit.
 inline std::uint64_t find_nondigits(const char* at) {
-#if defined(__SSE2__) && defined(__x86_64__)
+#if defined(HINGE_SSE2)
   const auto mark = [](const char* from) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     // The digits become the ten smallest of the signed bytes.
@@ -132,7 +133,7 @@ inline std::uint64_t read_digits(const char* at, unsigned count) {
 
 // Two of them at once: the first in the low half, the second in the high one.
 inline std::uint64_t read_digits_twice(const char* at, unsigned count, const char* other, unsigned other_count) {
-#if defined(__SSE2__) && defined(__x86_64__)
+#if defined(HINGE_SSE2)
   const auto word = [](const char* from, unsigned digits) {
     return _mm_cvtsi64_si128(static_cast<long long>(load_eight(from) << (64 - 8 * digits)));
   };

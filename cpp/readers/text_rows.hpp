@@ -15,6 +15,7 @@ class Growing {
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
+  std::size_t bytes() const { return capacity_ * sizeof(T); }
   T operator[](std::size_t i) const { return data_[i]; }
   void make_room(std::size_t more) {
     if (more <= capacity_ - size_) return;
@@ -47,6 +48,10 @@ struct TextRows {
 
   TextRows() { clear(); }
   std::size_t count() const { return lines.size(); }
+  std::size_t bytes() const {
+    return values.bytes() + columns.bytes() + starts.bytes() + labels.bytes() + label_starts.bytes() + lines.bytes() +
+           weights.bytes() + unseen.bytes();
+  }
   void clear() {
     starts.set_size(0), starts.push(0);
     label_starts.set_size(0), label_starts.push(0);

@@ -140,17 +140,21 @@ class VowpalText {
       if (!std::isfinite(value)) begin.refuse("the value of " + begin.rest() + " is too large for float64");
     }
     if (value == 0) return;
+    if (hashed_columns_ > 0 && prefix_.empty()) return add_hashed(name, value);
     const std::size_t from = names_.size();
     names_.append(prefix_).append(name);
     const std::string_view full = std::string_view(names_).substr(from);
     if (hashed_columns_ > 0) {
-      const Hashed place = hashed(full.data(), full.size(), hashed_columns_);
-      features_.add(place.column, place.sign * value);
+      add_hashed(full, value);
       names_.clear();
     } else {
       named_.push_back({begin, from, full.size(), Vocabulary::hash_of(full), value});
       vocabulary_.ask_for_slot(named_.back().hash);
     }
+  }
+  void add_hashed(std::string_view name, double value) {
+    const Hashed place = hashed(name.data(), name.size(), hashed_columns_);
+    features_.add(place.column, place.sign * value);
   }
 
   // A feature of the vocabulary, or not: all of a line are looked up together.

@@ -259,6 +259,8 @@ def read_svmlight(
         raise ValueError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
     if not 1 <= n_features < 2**31:
         raise ValueError(f"n_features must be a whole number from 1 to 2^31 - 1, not {n_features!r}")
+    if batch_bytes < 1:
+        raise ValueError(f"batch_bytes must be a whole number from 1 on, not {batch_bytes!r}")
     bad = BadLines(on_error == "skip", max_skipped)
     batches = _svmlight_batches(
         source, _svmlight_reader(zero_based, n_features, max_line), n_features, bad, batch_bytes
