@@ -52,7 +52,7 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream) -> None:
         dashed=guaranteed,
         bold="all",
         title=f"{study.task}: {error_text(study.task, curve.errors[-1][1])}",
-        subtitle=f"Progressive error on {session.position.examples:,} examples, each predicted before it was learned",
+        subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned",
     )
     print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
 

@@ -19,7 +19,7 @@ def told(error: Exception) -> int:
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         message = f"hinge: {where}{error.strerror}"
-    elif isinstance(error, (ValueError, ImportError, FileNotFoundError)):
+    elif isinstance(error, (ValueError, ImportError, OSError)):
         message = f"hinge: {error}"
     else:
         raise error

@@ -233,7 +233,7 @@ def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: 
                 if not started:
                     tell.start(study)
                     started = True
-                examples = session.position.examples
+                examples = session.position.learned
                 figures = Figures(
                     examples,
                     study.score,
@@ -273,7 +273,7 @@ def _summary(
     saved = None if arguments.model is None else str(arguments.model)
     if arguments.json:
         Json(sys.stdout).write("stopped" if stopped else "done", {
-            "task": study.task, "examples": position.examples, "passes": len(position.scores),
+            "task": study.task, "examples": position.learned, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
             "updates": statistics.updates, "loss": statistics.loss, "features": study.learner.n_features,
             "remarks": remarks, "skipped": session.bad.count, "seconds": round(session.seconds, 3), "model": saved,
@@ -292,7 +292,7 @@ def _summary(
         print("Stopped." if saved is None else f"Stopped: the model is whole in {saved}, --resume goes on.")
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
-        f"{study.task} ({learner_options.in_words(study)}): {position.examples:,} examples{passes}, "
+        f"{study.task} ({learner_options.in_words(study)}): {position.learned:,} examples{passes}, "
         f"{error_text(study.task, score.error)}, {statistics.updates:,} updates, "
         f"{study.learner.n_features:,} features, {session.seconds:.2f} s"
     )

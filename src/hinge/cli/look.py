@@ -182,7 +182,7 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
     lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
     if position is not None:
         state = "finished" if position.finished else "not finished (--resume goes on)"
-        lines["learned"] = (f"{position.examples:,} examples of {', '.join(position.files[:3])} ({position.format}), "
+        lines["learned"] = (f"{position.learned:,} examples of {', '.join(position.files[:3])} ({position.format}), "
                             f"{state}")  # fmt: skip
         lines["error"] = f"{error_text(study.task, position.score.error)}, predicted before they were learned"
     for name, text in lines.items():

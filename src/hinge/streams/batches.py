@@ -44,9 +44,8 @@ class Batch:
         default_factory=list
     )  # of columns of X that no batch had before, in their order
     position: int = 0  # in the file, in bytes (packed ones, if it is packed): how far it has been read
-    unseen: npt.NDArray[np.float64] | None = (
-        None  # squares of features that have no column; None: all have one
-    )
+    unseen: npt.NDArray[np.float64] | None = None  # squares of features without a column; None: all have one
+    first_index: int = 0  # what the file calls the first column of X, if columns have no names
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -21,7 +21,8 @@ class Position:
     files: list[str]  # by their names
     format: str
     passes: int = 0  # that are over, and others followed
-    examples: int = 0  # of the pass under way
+    examples: int = 0  # of the pass under way, with those that the learner refused
+    refused: int = 0  # of them, if they were skipped
     scores: list[list[float]] = field(default_factory=list)  # of each pass: rounds and cost
     losses: list[float] = field(default_factory=list)  # of each finished pass: the mean loss
     before: list[float] = field(
@@ -38,14 +39,18 @@ class Position:
         try:
             position = cls(**kept["position"])
             whole = all(
-                isinstance(n, int) and n >= 0
-                for n in (position.passes, position.examples, len(position.scores))
+                isinstance(n, int) and n >= 0 for n in (position.passes, position.examples, position.refused)
             )
             if not whole or not all(len(score) == 2 for score in position.scores):
                 raise ValueError("numbers are missing")
             return position
         except (TypeError, ValueError, KeyError, LookupError) as error:
             raise ModelFileError(f"what it says of its stream makes no sense: {error}") from None
+
+    @property
+    def learned(self) -> int:
+        """How many examples of the pass under way were learned."""
+        return self.examples - self.refused
 
     @property
     def score(self) -> Score:
@@ -142,7 +147,7 @@ class Session:
             if not another:
                 position.finished = True
                 return
-            position.passes, position.examples = position.passes + 1, 0
+            position.passes, position.examples, position.refused = position.passes + 1, 0, 0
 
     def _awaited(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         while True:
@@ -167,7 +172,8 @@ class Session:
                 if left <= 0:
                     return
                 passing = {"tolerance": self.passes.tolerance, "max_updates": left}
-            study.learn(part(piece.batch, start, stop), piece.file.name, self.bad, **passing)
+            refused = study.learn(part(piece.batch, start, stop), piece.file.name, self.bad, **passing)
+            position.refused += refused
             position.examples += stop - start
             self.presented += stop - start
             position.scores[position.passes] = [study.score.rounds, study.score.cost]

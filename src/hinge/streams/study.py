@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,24 +125,25 @@ class Study:
     def learn(self, batch: Batch, name: str, bad: BadLines, **passing: Any) -> int:
         """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out.
 
-        Returns how many examples were presented. `name` is that of the file. `passing`: see `Learner.learn`.
+        Returns how many were refused. `name` is that of the file. `passing`: see `Learner.learn`.
         """
-        presented = 0
-        rest = batch
+        refused = 0
         self._name(batch)
         while True:
             try:
-                return presented + self._learn(rest, name, passing)
-            except _RowRefused as refused:
-                row, error = refused.row, refused.error
+                self._learn(batch, name, passing)
+                return refused
+            except _RowRefused as found:
+                row, error = found.row, found.error
             bad.meet(error)  # raises, if nothing may be skipped: then nothing of the batch was learned
+            refused += 1
             if row > 0:
-                presented += self._learn(part(rest, 0, row), name, passing)
-            rest = part(rest, row + 1, len(rest))
+                self._learn(part(batch, 0, row), name, passing)
+            batch = part(batch, row + 1, len(batch))
 
-    def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> int:
+    def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> None:
         if not len(batch):
-            return 0
+            return
         learner, before = self.learner, self.learner.statistics
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
@@ -161,7 +162,6 @@ class Study:
         by_cost = self.task in ("regression", "ordinal", "sequence")
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         self.score.cost += guessed if learner.averaged else suffered
-        return after.rounds - before.rounds
 
     def _name(self, batch: Batch) -> None:
         if batch.new_names and isinstance(self.learner, Learner):
@@ -190,7 +190,7 @@ class Study:
             above = growth.above_threshold(learner, lanes.reshape(len(lanes), -1)) > 0
             return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
         if self.task == "uniclass":
-            return [1 if score >= 0 else -1 for score in self._inside(batch.X).tolist()]
+            return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
         return list(lanes.tolist())
 
     def scores(self, batch: Batch) -> list[Any]:
@@ -201,24 +201,28 @@ class Study:
         if not isinstance(batch.X, Rows):
             return [learner.score_one(x) for x in batch.X]
         if self.task == "uniclass":
-            return list(self._inside(batch.X).tolist())
+            return list(self._inside(batch).tolist())
         scores: list[Any] = learner.scores_of(narrowed(batch.X, learner.n_features)).tolist()
         if not learner.many_scores:
             return scores
         return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
 
-    def _inside(self, rows: Rows) -> Doubles:
+    def _inside(self, batch: Batch) -> Doubles:
         """How far inside of the ball; to a ball, features never seen are distance."""
         assert isinstance(self.learner, Learner)
+        assert isinstance(batch.X, Rows)
         learner, width = self.learner, self.learner.n_features
-        scores = learner.scores_of(narrowed(rows, width))
-        if rows.width <= width:
-            return scores
-        values, columns, starts, _ = rows.arrays
-        unseen = np.where(columns >= width, values * values, 0.0)
-        squares = np.add.reduceat(np.append(unseen, 0.0), starts[:-1]) * (np.diff(starts) > 0)
-        inside: Doubles = learner.radius - np.hypot(learner.radius - scores, np.sqrt(squares))
-        return inside
+        inside = learner.scores_of(narrowed(batch.X, width))
+        if batch.X.width > width:
+            values, columns, starts, _ = batch.X.arrays
+            sums = np.concatenate([[0.0], np.cumsum(np.where(columns >= width, values * values, 0.0))])
+            unseen = sums[starts[1:]] - sums[starts[:-1]]
+        elif batch.unseen is not None:
+            unseen = batch.unseen
+        else:
+            return inside
+        distances: Doubles = np.hypot(learner.radius - inside, np.sqrt(unseen))
+        return learner.radius - distances
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
@@ -310,7 +314,8 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
     else:
         X = batch.X[start:stop]
     weights = None if batch.weights is None else batch.weights[start:stop]
-    return Batch(X, labels, batch.lines[start:stop], weights, batch.new_names, batch.position)
+    unseen = None if batch.unseen is None else batch.unseen[start:stop]
+    return replace(batch, X=X, labels=labels, lines=batch.lines[start:stop], weights=weights, unseen=unseen)
 
 
 def narrowed(rows: Rows, width: int) -> Rows:
@@ -343,6 +348,9 @@ def _refused(error: Exception, batch: Batch, name: str) -> Exception:
     if row >= len(batch):
         return error
     reason = str(error)[found.end() :] if found else str(error)
+    column = re.match(r"column (\d+): ", reason)
+    if column is not None and isinstance(batch.X, Rows):
+        reason = f"index {int(column[1]) + batch.first_index}: {reason[column.end() :]}"
     return _RowRefused(row, SourceError(name, batch.lines[row], reason))
 
 

@@ -65,7 +65,9 @@ class Svmlight:
             values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
             self._width = max(self._width, width)
             X = Rows(values, columns, starts, self._width)
-            yield Batch(X, Numbers(labels, label_starts), lines, weights, position=file.position)
+            batch = Batch(X, Numbers(labels, label_starts), lines, weights, position=file.position)
+            batch.first_index = int(not self.zero_based)
+            yield batch
 
 
 class VowpalText:
