@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from pathlib import Path
 from typing import Any
 
 from . import model_file
@@ -29,7 +28,8 @@ _KINDS = {
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads a model that `save` wrote. It goes on learning to the bit as if it had never stopped."""
-    header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
+    with open(path, "rb") as file:
+        header, tensors = model_file.from_bytes(file.read(), str(path))
     try:
         module, name = _KINDS[header["kind"]]
         return getattr(importlib.import_module(module), name).from_parts(header, tensors)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,18 @@ from .rows import Doubles
 
 def geometry_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the core that concern the geometry."""
+    phi = 0.0
+    if parameters["step"] == "cw":  # statistics takes long to import
+        from statistics import NormalDist
+
+        phi = NormalDist().inv_cdf(parameters["eta"])
     return {
         "geometry": parameters["geometry"],
         "regularizer": float(parameters["covariance_regularizer"]),
         "variance": float(parameters["initial_variance"]),
         "drop": parameters["covariance_update"] == "drop",
         "max_covariance": float(parameters["max_covariance"]),
-        "phi": NormalDist().inv_cdf(parameters["eta"]),
+        "phi": phi,
         "scale": float(parameters["scale"]),
         "signed": bool(parameters["signed"]),
         "paper": parameters["entropy_step"] == "paper",

@@ -100,8 +100,9 @@ class Labels:
             rows = np.arange(len(y))
         if y.dtype.kind != "O" and len(rows) > 0:  # only the first of each, and the first with weight
             weighs = np.ones(len(rows), dtype=bool) if weights is None else weights[rows] != 0
-            firsts = [np.unique(y[part], return_index=True)[1] for part in (rows, rows[weighs])]
-            rows = np.unique(np.concatenate([rows[firsts[0]], rows[weighs][firsts[1]]]))
+            rows = np.asarray(
+                sorted({*rows[_firsts(y[rows])], *rows[weighs][_firsts(y[rows][weighs])]}), dtype=np.int64
+            )
         met: dict[Any, int] = {}
         for row in rows.tolist():
             try:
@@ -157,6 +158,16 @@ def _comparable(y: npt.NDArray[Any], known: npt.NDArray[Any]) -> bool:
     if known.dtype.kind == "U":
         return y.dtype.kind == "U"
     return y.dtype.kind in "biu" or (y.dtype.kind == "f" and y.dtype.itemsize <= 8)
+
+
+def _firsts(values: npt.NDArray[Any]) -> Indices:
+    """Where each value comes first. (As np.unique tells, which loads the masked arrays, 10 ms, at its first call.)"""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    firsts: Indices = order[
+        np.concatenate([np.ones(min(1, len(order)), dtype=bool), ordered[1:] != ordered[:-1]])
+    ]
+    return firsts
 
 
 def in_order(labels: Collection[Any]) -> list[Any]:

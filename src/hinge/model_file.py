@@ -13,7 +13,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -83,8 +82,9 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes its place when all is written; if something fails, nothing has happened."""
-    place = Path(path)
-    temporary, file = _beside(place)
+    place = os.fspath(path)
+    folder = os.path.dirname(place) or "."
+    temporary, file = _beside(folder, os.path.basename(place))
     try:
         with file:
             yield file
@@ -97,17 +97,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.unlink(temporary)
         raise
     if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(handle)
         finally:
-            os.close(folder)
+            os.close(handle)
 
 
-def _beside(place: Path) -> tuple[Path, BinaryIO]:
+def _beside(folder: str, name: str) -> tuple[str, BinaryIO]:
     """A new file in the same directory, for nobody else's eyes. (tempfile does this too, and takes long to import.)"""
     while True:
-        temporary = place.parent / f".{place.name}.{os.urandom(6).hex()}.tmp"
+        temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
         try:
             handle = os.open(
                 temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
@@ -117,10 +117,10 @@ def _beside(place: Path) -> tuple[Path, BinaryIO]:
             continue
 
 
-def _usual_mode(place: Path) -> int:
+def _usual_mode(place: str) -> int:
     """The mode of the file that is replaced, or what a new file would get (mkstemp's is 0600)."""
     with contextlib.suppress(OSError):
-        return place.stat().st_mode & 0o777
+        return os.stat(place).st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

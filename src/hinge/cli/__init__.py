@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,7 @@ def main() -> int:
     """Runs the command line and returns the exit code."""
     # Nothing here multiplies matrices on several cores, and the threads of BLAS would take time to begin and to wait.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.disable()  # until all modules are loaded: nothing of them is garbage
     try:
         from .app import run  # in here, so that Ctrl-C during the imports ends as cleanly as later
 

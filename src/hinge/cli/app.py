@@ -7,6 +7,7 @@ the command is named. (argparse and not typer: typer loads pydantic, which takes
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import sys
 from typing import Any, NoReturn
@@ -128,6 +129,8 @@ def run(arguments: list[str]) -> int:
         print(f"hinge: there is no command {first!r}: {hint}", file=sys.stderr)
         return WRONG_USE
     parsed = command_parser(first).parse_args(arguments[1:])
+    gc.freeze()  # modules stay: nothing of them need be looked at again
+    gc.enable()
     module = importlib.import_module(f".{COMMANDS[first][0]}", __package__)
     code: int = module.run(parsed)
     return code

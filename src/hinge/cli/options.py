@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from ..parameters import PARAMETERS, Parameter
@@ -101,7 +100,8 @@ def read_value(name: str, text: str) -> Any:
 def _value(name: str, text: str) -> Any:
     if text.startswith("@"):
         try:
-            content = Path(text[1:]).read_text(encoding="utf-8")
+            with open(text[1:], encoding="utf-8") as file:
+                content = file.read()
         except (OSError, UnicodeError) as error:
             raise BadOption(f"{flag(name)}: {text[1:]} cannot be read: {error}") from None
         return _from_json(name, content, f"{text[1:]} is not JSON")

@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from .batches import Source
@@ -152,5 +151,7 @@ def _nothing(path: str) -> str:
     if glob.has_magic(path):
         what = ", ".join(there[:5]) + (", ..." if len(there) > 5 else "") or "none at all"
         return f"no file is called {path}: there are {what}"
+    from difflib import get_close_matches
+
     near = [os.path.join(folder, one) for one in get_close_matches(name, there, 3)]
     return f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -278,5 +277,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name, names, 3)
     return f"did you mean {' or '.join(map(shortened, near))}?" if near else f"there are {_listed(names)}"
