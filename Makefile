@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint types stubs bench sanitize fuzz clean
+.PHONY: demo test lint types stubs docs bench sanitize fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/hinge demo
@@ -23,9 +23,14 @@ types: $(VENV)/installed
 stubs: $(VENV)/installed
 	$(BIN)/python -m nanobind.stubgen -m hinge._core -o src/hinge/_core.pyi
 
+# The reference of the command line, generated; a test compares it.
+docs: $(VENV)/installed
+	$(BIN)/python -m hinge.cli.reference docs/command-line.md
+
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"
 	$(BIN)/pip install --quiet -c constraints.txt python-crfsuite || echo "python-crfsuite is not to be had here"
+	$(BIN)/pip install --quiet liblinear-official || echo "liblinear-official is not to be had here"
 	$(BIN)/python benchmarks/run.py
 
 # The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.

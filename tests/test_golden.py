@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from hinge.cli import app
+from hinge.cli.app import command_parser
 from hinge.cli.errors import told
+from hinge.cli.options import LEFT_OUT, flag
+from hinge.cli.reference import written
+from hinge.parameters import PARAMETERS
 
 GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parent.parent
 
 
 def blocks():
@@ -54,3 +59,30 @@ def test_golden_runs(capfd):
         return
     for (command, said), (_, before) in zip(now, expected, strict=True):
         assert said.rstrip("\n") == before.rstrip("\n"), command
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["docs/command-line.md", "README.md"])
+def test_pages_show_what_is_printed(capfd, name):
+    page = (ROOT / name).read_text(encoding="utf-8")
+
+    def block(found):
+        commands = re.findall(r"^\$ hinge (.*)$", found[1], re.MULTILINE)
+        assert commands
+        said = "\n".join(f"$ hinge {command}\n{run(command, capfd)}" for command in commands)
+        return f"```console\n{said}```"
+
+    now, blocks = re.subn(r"```console\n(.*?)```", block, page, flags=re.DOTALL)
+    assert blocks
+    if os.environ.get("HINGE_GOLDEN") == "write":
+        (ROOT / name).write_text(now, encoding="utf-8")
+    assert now == page
+
+
+def test_the_reference_is_that_of_the_command():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert page == written(page), "docs/command-line.md should be made again: make docs"
+    for name, parameter in PARAMETERS.items():
+        if name not in LEFT_OUT:
+            assert f"`{flag(name)}`" in page
+            assert parameter.name in command_parser("learn").parse_args(["data"])

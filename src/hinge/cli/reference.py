@@ -51,5 +51,16 @@ def _row(action: argparse.Action) -> str:
     return f"| {name.replace('|', chr(92) + '|')} | {text} |"
 
 
+def written(page: str) -> str:
+    """The page with the reference as it is now under its last heading."""
+    mark = "says the same.\n\n"
+    return page[: page.index(mark) + len(mark)] + reference()
+
+
 if __name__ == "__main__":
-    print(reference(), end="")
+    import sys
+
+    with open(sys.argv[1], encoding="utf-8") as file:
+        page = file.read()
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write(written(page))
