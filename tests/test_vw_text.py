@@ -101,6 +101,9 @@ def test_a_word_that_touches_the_bar_is_a_tag(read):
 
 def test_no_weights_where_no_line_has_one(read):
     assert read("1 | a\n1 'tag | a\n").weights is None
+    # nor where the only line that has one is refused after it was read (found by fuzzing)
+    text = read("1 | a\n1 2 | a a a a a a a a\n1 | b\n", max_line=15, bad=BadLines(skip=True))
+    assert (text.lines, text.weights) == ([1, 3], None)
 
 
 BAD = [

@@ -56,7 +56,7 @@ struct TextRows {
     starts.set_size(0), starts.push(0);
     label_starts.set_size(0), label_starts.push(0);
     lines.set_size(0);
-    kept_width_ = 0;
+    kept_width_ = kept_weights_ = 0;
     drop_row();
   }
   void end_row(std::size_t line) {
@@ -64,19 +64,20 @@ struct TextRows {
     label_starts.push(static_cast<std::int64_t>(labels.size()));
     lines.push(static_cast<std::int64_t>(line));
     kept_width_ = width;
+    kept_weights_ = weights.size();
   }
   // Takes back what has been read since the last row ended.
   void drop_row() {
     values.set_size(static_cast<std::size_t>(starts[count()]));
     columns.set_size(values.size());
     labels.set_size(static_cast<std::size_t>(label_starts[count()]));
-    weights.set_size(std::min(weights.size(), count()));
+    weights.set_size(kept_weights_);
     unseen.set_size(std::min(unseen.size(), count()));
     width = kept_width_;
   }
 
  private:
-  std::size_t kept_width_ = 0;
+  std::size_t kept_width_ = 0, kept_weights_ = 0;  // as they were when the last row ended
 };
 
 }  // namespace hinge
