@@ -134,3 +134,26 @@ def test_one_bad_index_anywhere_in_a_long_row(place):
             model.learn(matrix, [1])
             tidy.learn(matrix.toarray(), [1])
         np.testing.assert_allclose(model.weights, tidy.weights, rtol=1e-12)
+
+
+# ---- features in any order ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("largest", [40, 300, 2**18, 2**24 - 1])
+@pytest.mark.parametrize("count", [5, 31, 32, 200])
+def test_features_in_any_order_are_those_in_order(count, largest):
+    """Repeated ones are added up, the smallest value first, in rows that are short or long: to the bit."""
+    rng = np.random.default_rng(count)
+    columns = rng.integers(0, largest, size=count)
+    columns[: count // 3] = rng.choice(columns, size=count // 3)  # some come twice, or three times
+    values = rng.normal(size=count) * 10.0 ** rng.integers(-8, 8, size=count)
+    sums = {}
+    for column, value in sorted(zip(columns.tolist(), values.tolist(), strict=True)):
+        sums[column] = sums[column] + value if column in sums else value
+    in_any = hinge.Learner("classification", classes=[-1, 1], fit_intercept=False)
+    in_any.learn(scipy.sparse.csr_array((values, columns, [0, count]), shape=(1, largest + 1)), [1])
+    in_order = hinge.Learner("classification", classes=[-1, 1], fit_intercept=False)
+    row = scipy.sparse.csr_array((list(sums.values()), list(sums), [0, len(sums)]), shape=(1, largest + 1))
+    in_order.learn(row, [1])
+    assert len(sums) < count or largest > 300 or count < 32
+    np.testing.assert_array_equal(in_any.weights, in_order.weights)

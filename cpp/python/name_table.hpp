@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "../bytes.hpp"
 #include "../instance.hpp"
 #include "../memories/lane_sums.hpp"
 
@@ -96,16 +97,6 @@ class NameTable {
   }
 
   // Names are short: eight bytes at a time, the last eight overlapping, beat a call of memcmp.
-  static bool same_bytes(const char* a, const char* b, std::size_t size) {
-    if (size < 8) return std::memcmp(a, b, size) == 0;
-    std::uint64_t x = 0, y = 0, differ = 0;
-    for (std::size_t i = 0; i + 8 < size; i += 8) {
-      std::memcpy(&x, a + i, 8), std::memcpy(&y, b + i, 8);
-      differ |= x ^ y;
-    }
-    std::memcpy(&x, a + size - 8, 8), std::memcpy(&y, b + size - 8, 8);
-    return (differ | (x ^ y)) == 0;
-  }
 
   std::vector<Slot> slots_;
   std::size_t mask_ = 0, used_ = 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../bytes.hpp"
 #include "../instance.hpp"
 #include "../memories/lane_sums.hpp"
 #include "../murmur.hpp"
@@ -37,7 +38,8 @@ class Vocabulary {
     if (slots_.empty()) return none;
     for (std::size_t i = hash & mask_; slots_[i].place != 0; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
-      if (slot.hash == hash && std::string_view(bytes_).substr(slot.from, slot.size) == name) return slot.place - 1;
+      if (slot.hash == hash && slot.size == name.size() && same_bytes(bytes_.data() + slot.from, name.data(), slot.size))
+        return slot.place - 1;
     }
     return none;
   }

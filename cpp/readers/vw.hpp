@@ -140,7 +140,10 @@ class VowpalText {
       if (!std::isfinite(value)) begin.refuse("the value of " + begin.rest() + " is too large for float64");
     }
     if (value == 0) return;
-    if (hashed_columns_ > 0 && prefix_.empty()) return add_hashed(name, value);
+    if (prefix_.empty()) {
+      if (hashed_columns_ > 0) return add_hashed(name, value);
+      return add_named({begin, name.data(), 0, name.size(), Vocabulary::hash_of(name), value});
+    }
     const std::size_t from = names_.size();
     names_.append(prefix_).append(name);
     const std::string_view full = std::string_view(names_).substr(from);
@@ -148,8 +151,7 @@ class VowpalText {
       add_hashed(full, value);
       names_.clear();
     } else {
-      named_.push_back({begin, from, full.size(), Vocabulary::hash_of(full), value});
-      vocabulary_.ask_for_slot(named_.back().hash);
+      add_named({begin, nullptr, from, full.size(), Vocabulary::hash_of(full), value});
     }
   }
   void add_hashed(std::string_view name, double value) {
@@ -160,12 +162,17 @@ class VowpalText {
   // A feature of the vocabulary, or not: all of a line are looked up together.
   struct Named {
     Cursor begin;
-    std::size_t from, size;  // the full name, among `names_`
+    const char* name;        // in the line; none: the full name is among `names_`, from `from` on
+    std::size_t from, size;
     std::uint32_t hash;
     double value;
   };
+  void add_named(const Named& feature) {
+    named_.push_back(feature);
+    vocabulary_.ask_for_slot(feature.hash);
+  }
   void look_up(const Named& feature) {
-    const std::string_view name = std::string_view(names_).substr(feature.from, feature.size);
+    const std::string_view name(feature.name == nullptr ? names_.data() + feature.from : feature.name, feature.size);
     std::size_t column = vocabulary_.find(name, feature.hash);
     if (column == none) {
       // A name that gets no column has one until the line ends: so its values are added up as others are.
