@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_plot(arguments.plot)
     options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
-    stream, _ = reading.open_stream(arguments, None, limits(None, options), bad)
+    stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
     runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
     running = race.Race(stream, bad, runners)
     stopped = race.run(running, arguments)

@@ -15,9 +15,7 @@ import os
 import sys
 from typing import Any
 
-from ..files import load
 from ..learner import Learner
-from ..sequence_learner import SequenceLearner
 from ..streams.session import Passes, Position, Session
 from ..streams.stream import Piece, Shuffled
 from ..streams.study import Study
@@ -66,10 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
     options, passing = learner_options.learner_options(arguments), given(arguments, PASSES)
     check_passes(arguments, options, passing)
     before = _before(arguments, options)
-    position = Position.of(before.notes) if before is not None and arguments.resume else None
-    kept = (before.notes.get("stream") or {}).get("settings") if before is not None else None
+    notes = before.learner.notes if before is not None else {}
+    position = Position.of(notes) if arguments.resume else None
+    kept = (notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
-    stream, name = reading.open_stream(arguments, kept, limits(before, options), bad)
+    stream, name = reading.open_stream(arguments, kept, limits(before, options, arguments.task), bad)
     names = [file.name for file in stream.files]
     if position is not None:
         check_same_data(position, names)
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         bad,
         position or Position(names, name),
         begin,
-        study=None if before is None else Study(before),
+        study=before,
         passes=passes_of(passing),
         settings=lambda: reading.kept_settings(stream.source, name),
         model=arguments.model,
@@ -162,50 +161,42 @@ def passes_of(passing: dict[str, Any]) -> Passes:
     )
 
 
-def _before(arguments: argparse.Namespace, options: dict[str, Any]) -> Learner | SequenceLearner | None:
-    """The learner to go on with, if there is one."""
+def _before(arguments: argparse.Namespace, options: dict[str, Any]) -> Study | None:
+    """The model to go on with, if there is one."""
     path = arguments.initial or (
         arguments.model if arguments.resume and os.path.exists(arguments.model) else None
     )
     if path is None:
         return None
-    learner = load_learner(path)
+    study = Study.load(path)
+    learner = study.learner
     if arguments.algorithm is not None:
         raise ValueError(f"{path} has its algorithm already: --algorithm is for new models")
-    task = getattr(learner, "task", "sequence")
-    if arguments.task not in (None, task):
-        raise ValueError(f"{path} is a model for {task}, not for {arguments.task}")
-    changed = {name: value for name, value in options.items() if learner.parameters.get(name) != value}
+    if arguments.task not in (None, study.task):
+        raise ValueError(f"{path} is a model for {study.task}, not for {arguments.task}")
+    known = {**learner.parameters, "features": getattr(study.ranker, "features", None)}
+    changed = {name: value for name, value in options.items() if known.get(name) != value}
     if changed and arguments.resume:
         name = next(iter(changed))
         raise ValueError(
-            f"{path} has {name}={learner.parameters.get(name)!r}: --resume goes on as it began "
+            f"{path} has {name}={known.get(name)!r}: --resume goes on as it began "
             f"({flag(name)} can change with --initial)"
         )
     if changed:
         learner.change(**changed)
-    return learner
+    return study
 
 
-def load_learner(path: str) -> Learner | SequenceLearner:
-    """A model as a learner: also those that estimators saved."""
-    model = load(path)
-    learner = model if isinstance(model, (Learner, SequenceLearner)) else getattr(model, "_learner", None)
-    if not isinstance(learner, (Learner, SequenceLearner)):
-        raise ValueError(f"{path} is a {type(model).__name__}, which the command line cannot use")
-    if getattr(learner, "task", "sequence") in ("prototype", "structured"):
-        raise ValueError(
-            f"{path} is a {type(model).__name__}, which needs its own features: use it from Python"
-        )
-    return learner
-
-
-def limits(before: Learner | SequenceLearner | None, options: dict[str, Any]) -> dict[str, Any]:
+def limits(before: Study | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
     """What the reader must know of the model."""
-    values = options if before is None else before.parameters
+    values = options if before is None else before.learner.parameters
     found = {name: values[name] for name in ("hash_bits", "max_features") if values.get(name) is not None}
-    if isinstance(before, Learner) and before.feature_names and isinstance(before.feature_names[0], str):
-        found["names"] = before.feature_names
+    if before is not None and isinstance(before.learner, Learner) and before.ranker is None:
+        names = before.learner.feature_names
+        if names and isinstance(names[0], str):
+            found["names"] = names
+    if task == "prototype":
+        found["only_words"] = True
     return found
 
 

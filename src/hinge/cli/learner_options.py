@@ -46,7 +46,7 @@ def options_for(task: str, spec: str | None, options: dict[str, Any]) -> dict[st
         check_options(task, values)
         made = catalogue.options_of(name, task, {**options, **values, **r})
     check_options(task, made)
-    allowed = parameters.OF_SEQUENCE if task == "sequence" else parameters.OF_LEARNER
+    allowed = parameters.OF_SEQUENCE if task == "sequence" else (*parameters.OF_LEARNER, "features")
     beyond = [name for name in made if name not in allowed]
     if beyond:
         raise ValueError(f"{beyond[0]} is not an option of a learner")

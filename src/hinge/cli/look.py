@@ -20,7 +20,6 @@ from ..learner import Learner
 from ..sequence_learner import SequenceLearner
 from ..streams.session import Position
 from ..streams.study import Study, shown_label
-from .learn import load_learner
 from .progress import error_text
 from .reading import whole
 
@@ -34,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    learner = load_learner(arguments.model)
-    study = Study(learner)
-    position = Position.of(learner.notes)
+    study = Study.load(arguments.model)
+    position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
     promise = certificate(study)
     if arguments.json:

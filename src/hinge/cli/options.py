@@ -33,10 +33,7 @@ PASSES: dict[str, tuple[Any, str]] = {
     "random_state": (0, "The seed of --shuffle."),
     "verbose": (0, "1 prints a line for each pass."),
 }
-LEFT_OUT = (
-    "features",
-)  # of the task 'prototype', whose features need the whole text of an example: see PARanker
-OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in PASSES and name not in LEFT_OUT)
+OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in PASSES)
 
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False, "inf": math.inf}
 

@@ -22,7 +22,7 @@ from ..streams.conll import SentenceBatch
 from ..streams.stream import Piece
 from ..streams.study import Score, Study, has_labels, located, shown_label
 from . import reading
-from .learn import limits, load_learner
+from .learn import limits
 from .progress import error_text
 
 
@@ -50,11 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    learner = load_learner(arguments.model)
-    study = Study(learner)
-    kept = (learner.notes.get("stream") or {}).get("settings")
+    study = Study.load(arguments.model)
+    kept = (study.learner.notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
-    stream, _ = reading.open_stream(arguments, kept, {**limits(learner, {}), "grow": False}, bad)
+    stream, _ = reading.open_stream(arguments, kept, {**limits(study, {}, study.task), "grow": False}, bad)
     score, unlabelled, count = Score(), False, 0
     with _output(arguments.output) as write:
         for piece in stream.once():

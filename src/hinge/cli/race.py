@@ -186,7 +186,7 @@ def save_best(race: Race, model: str, format_name: str) -> None:
     position = Position(files, format_name, examples=race.examples, finished=not race.stopped)
     position.scores = [[study.score.rounds, study.score.cost]]
     keep(study, position, reading.kept_settings(race.stream.source, format_name))
-    study.learner.save(model)
+    study.save(model)
 
 
 def draw(race: Race, path: str, title: str) -> None:

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = learner_options.learner_options(arguments)
     grid = read_grid(arguments.grid, options)
     bad = reading.bad_lines(arguments)
-    stream, name = reading.open_stream(arguments, None, limits(None, options), bad)
+    stream, name = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
     runners = [
         race.Runner(" ".join(f"{option}={text}" for option, text in texts.items()), arguments.algorithm,
                     {**options, **{option: read_value(option, text) for option, text in texts.items()}})

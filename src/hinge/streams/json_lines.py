@@ -50,7 +50,8 @@ class JsonLines:
     feature "a.b", a list of numbers is "a[0]", "a[1]", ..., a list of strings an indicator "a=string" each.
 
     With `text`, a field or several, the features are the words of these and nothing else: a bag of words with all
-    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are.
+    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are. With
+    `only_words` an example is the list of its words, for features that depend on the label.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class JsonLines:
         text: str | Sequence[str] | None = None,
         ngrams: int = 1,
         drop: Sequence[str] = (),
+        only_words: bool = False,
         settled: bool = False,
         max_line: int = MAX_LINE,
     ) -> None:
@@ -70,13 +72,15 @@ class JsonLines:
             raise ValueError(f"ngrams must be a whole number from 1 to {MAX_NGRAMS}, not {ngrams!r}")
         self.label, self.weight, self.ngrams, self.max_line = label, weight, ngrams, max_line
         self.text = [] if text is None else [text] if isinstance(text, str) else list(text)
-        self.drop, self.settled = list(drop), settled
+        self.drop, self.settled, self.only_words = list(drop), settled, bool(only_words)
+        if self.only_words and not self.text:
+            raise ValueError("features that depend on the label are those of a text: name its field (--text)")
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             "label": self.label, "weight": self.weight, "text": self.text or None, "ngrams": self.ngrams,
-            "drop": self.drop, "settled": self.settled, "max_line": self.max_line,
+            "drop": self.drop, "only_words": self.only_words, "settled": self.settled, "max_line": self.max_line,
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
@@ -157,7 +161,7 @@ class JsonLines:
             _flatten(flat, name, value, 0)
         return flat
 
-    def _words(self, record: dict[str, Any]) -> dict[str, float]:
+    def _words(self, record: dict[str, Any]) -> dict[str, float] | list[str]:
         fields: list[list[str]] = []
         for name in self.text:
             value = record.get(name)
@@ -174,7 +178,7 @@ class JsonLines:
         if not fields and not any(name in record for name in self.text):
             named = " or ".join(map(shortened, self.text))
             raise _Refused(f"there is no field {named} (--text): {_fields_of(record)}")
-        return weighted(fields)
+        return [word for field in fields for word in field] if self.only_words else weighted(fields)
 
 
 # ---- from a line to a record ------------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ class Session:
         if self.model is None or self.study is None:
             return
         keep(self.study, self.position, self.settings())
-        self.study.learner.save(self.model)
+        self.study.save(self.model)
 
 
 def keep(study: Study, position: Position, settings: dict[str, Any]) -> None:

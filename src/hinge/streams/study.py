@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import growth, parameters
+from ..files import load
 from ..labels import in_order
 from ..learner import Learner
 from ..rows import Doubles, Rows
@@ -17,7 +19,7 @@ from ..sequence_learner import SequenceLearner
 from .batches import BadLines, Batch, Numbers
 from .files import SourceError
 
-TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence")
+TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
 MOST_CLASSES = 100  # of whole numbers: if the first examples have more, they are taken for quantities
 
 
@@ -98,6 +100,7 @@ class Score:
 ERRORS = {
     "classification": ("wrong", True),
     "multilabel": ("with a label out of order", True),
+    "prototype": ("with a label out of order", True),
     "sequence": ("tags wrong", True),
     "uniclass": ("outside", True),
     "regression": ("off", False),
@@ -108,17 +111,36 @@ ERRORS = {
 class Study:
     """A learner and its score on one stream."""
 
-    def __init__(self, learner: Learner | SequenceLearner, score: Score | None = None) -> None:
+    def __init__(self, learner: Learner | SequenceLearner, ranker: Any = None) -> None:
         self.learner = learner
+        self.ranker = ranker  # a PARanker, if features depend on the label: `learner` is the one inside
         self.task = learner.task if isinstance(learner, Learner) else "sequence"
-        self.score = score or Score()
+        self.score = Score()
 
     @classmethod
     def new(cls, task: str, options: dict[str, Any]) -> Study:
         check_options(task, options)
         if task == "sequence":
             return cls(SequenceLearner(**{"selection": "prediction", **options}))
+        if task == "prototype":
+            from ..ranker import PARanker
+
+            ranker = PARanker(**options)
+            return cls(ranker._stream(), ranker)
         return cls(Learner(task, **options))
+
+    @classmethod
+    def load(cls, path: str) -> Study:
+        """A model from its file: also those that estimators saved."""
+        model = load(path)
+        learner = model if isinstance(model, (Learner, SequenceLearner)) else getattr(model, "_learner", None)
+        kind = type(model).__name__
+        if not isinstance(learner, (Learner, SequenceLearner)) or kind == "PAStructured":
+            raise ValueError(f"{path} is a {kind}, which needs functions of your own: use it from Python")
+        return cls(learner, model if kind == "PARanker" else None)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        (self.ranker or self.learner).save(path)
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
@@ -149,12 +171,10 @@ class Study:
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
         guessed = self._cost_of(batch, y) if learner.averaged else 0.0
         try:
-            if isinstance(learner, SequenceLearner):
-                learner.learn_many(batch.X, y, batch.weights)
-            elif isinstance(batch.X, Rows):
+            if isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
             else:
-                learner.learn_many(batch.X, y, batch.weights)
+                (self.ranker or learner).learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
             raise _refused(error, batch, name) from None
         after = learner.statistics
@@ -176,7 +196,7 @@ class Study:
         if isinstance(learner, SequenceLearner):
             return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
-            made = [learner.predict_one(x) for x in batch.X]
+            made = [(self.ranker or learner).predict_one(x) for x in batch.X]
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         lanes = learner.lanes_of(narrowed(batch.X, learner.n_features))
         known = learner.labels.known
@@ -199,7 +219,7 @@ class Study:
         if isinstance(learner, SequenceLearner):
             return [learner.score_one(x) for x in batch.X]  # type: ignore[union-attr]
         if not isinstance(batch.X, Rows):
-            return [learner.score_one(x) for x in batch.X]
+            return [(self.ranker or learner).score_one(x) for x in batch.X]
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
         scores: list[Any] = learner.scores_of(narrowed(batch.X, learner.n_features)).tolist()
@@ -230,7 +250,7 @@ class Study:
         return Score(sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y))
 
     def _cost_of(self, batch: Batch, y: Any) -> float:
-        if self.task == "multilabel":
+        if self.task in ("multilabel", "prototype"):
             return float(sum(map(_out_of_order, self.scores(batch), y)))
         made = self.predict(batch)
         if self.task == "uniclass":
@@ -254,7 +274,7 @@ class Study:
         labels = batch.labels
         if self.task == "uniclass":
             return None
-        if isinstance(labels, Numbers) and self.task != "multilabel" and _one_each(labels):
+        if isinstance(labels, Numbers) and self.task not in ("multilabel", "prototype") and _one_each(labels):
             return labels.values
         y = []
         for row, label in enumerate(listed(labels)):
@@ -271,7 +291,7 @@ def fitting(task: str, label: Any) -> Any:
         if label is None:
             raise ValueError("there are no tags to learn from")
         return label
-    if task == "multilabel":
+    if task in ("multilabel", "prototype"):
         return [] if label is None else label if isinstance(label, list) else [label]
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
@@ -366,9 +386,9 @@ def has_labels(batch: Batch, task: str) -> bool:
         return True
     labels = batch.labels
     if isinstance(labels, Numbers):
-        return len(labels.values) > 0 if task == "multilabel" else _one_each(labels)
+        return len(labels.values) > 0 if task in ("multilabel", "prototype") else _one_each(labels)
     present = [label is not None for label in labels]
-    return any(present) if task == "multilabel" else all(present)
+    return any(present) if task in ("multilabel", "prototype") else all(present)
 
 
 def _out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
