@@ -82,7 +82,11 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes its place when all is written; if something fails, nothing has happened."""
-    place = os.fspath(path)
+    place = os.path.realpath(path)  # what a link leads to is replaced, not the link
+    if os.path.exists(place) and not os.path.isfile(place):  # a device, a pipe: there is nothing to replace
+        with open(place, "wb") as device:
+            yield device
+        return
     folder = os.path.dirname(place) or "."
     temporary, file = _beside(folder, os.path.basename(place))
     try:

@@ -55,7 +55,7 @@ def progressive_curves(
     `bold` is the curve that matters most; without, the one that ends lowest.
     """
     figure = _new_figure()
-    axes = figure.add_axes((0.07, 0.11, 0.62, 0.73))
+    axes = figure.add_axes((0.09, 0.11, 0.58, 0.73))
     rounds = max(curve[-1][0] for curve in curves.values())
     first = max(rounds // 40, 1)  # before that, an error rate says nothing yet
     factor, unit = (100.0, " %") if share else (1.0, "")

@@ -128,7 +128,13 @@ def run(arguments: list[str]) -> int:
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}"
         print(f"hinge: there is no command {first!r}: {hint}", file=sys.stderr)
         return WRONG_USE
-    parsed = command_parser(first).parse_args(arguments[1:])
+    parser = command_parser(first)
+    # Options may stand among the data; what the shell's completion asks is taken as it is.
+    parsed = (
+        parser.parse_args(arguments[1:])
+        if first == "completion"
+        else parser.parse_intermixed_args(arguments[1:])
+    )
     gc.freeze()  # modules stay: nothing of them need be looked at again
     gc.enable()
     module = importlib.import_module(f".{COMMANDS[first][0]}", __package__)

@@ -1,6 +1,7 @@
 """Compare several learners over the same stream, in one pass.
 
-Learners are named as in 'hinge algorithms', with options after a colon; the options below hold for all of them.
+Learners are named as in 'hinge algorithms', with options after a colon; the options below hold for all that do not say
+otherwise.
 
   hinge compare train.svm pa1 pa2 arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
@@ -12,7 +13,8 @@ import argparse
 
 from ..catalogue import algorithms
 from . import learner_options, race, reading
-from .learn import add_shown, check_plot, limits
+from .beginning import check_plot, limits
+from .learn import add_shown
 
 USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
 
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.algorithm is not None:
         specs.append(arguments.algorithm)
     if arguments.plot is not None:
-        check_plot(arguments.plot)
+        check_plot(arguments.plot, arguments.data)
     options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
@@ -49,5 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
     race.show(running, arguments, runners)
     if arguments.plot is not None:
         best = running.best
-        race.draw(running, arguments.plot, f"{best.name} errs least")
+        race.draw(running, arguments.plot, f"{best.name} errs least", arguments.json)
     return 0 if stopped is None else 128 + stopped

@@ -19,7 +19,13 @@ Watch = Callable[[str, Round], None]
 
 def new_console() -> Console:
     """stdout. No markup and no automatic colours: what we print has brackets and numbers of its own."""
-    return Console(markup=False, highlight=False, emoji=False)
+    return _Console(markup=False, highlight=False, emoji=False)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever read our output has had enough: `main` knows what to do."""
+        raise BrokenPipeError
 
 
 def say(console: Console, text: str, style: str = "") -> None:

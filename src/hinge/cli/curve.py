@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,10 +38,12 @@ class Curve:
         self.statistics.append(statistics)
 
 
-def draw(path: str, curve: Curve, session: Session, stream: Stream) -> None:
+def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: bool) -> None:
     """Draws the curve, and the bound if a theorem gives one; says so, or why not."""
     study = session.study
     assert study is not None
+    if len(curve.errors) < 3:
+        raise ValueError(f"--plot: there are too few examples to draw a curve: {path} is not written")
     why_not = _no_bound(study, session, stream)
     bound = [] if why_not else list(_bounds(study, curve, stream))
     curves = {"all": curve.errors, "lately": curve.lately}
@@ -54,7 +57,10 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream) -> None:
         title=f"{study.task}: {error_text(study.task, curve.errors[-1][1])}",
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned",
     )
-    print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
+    if as_json:
+        print(json.dumps({"event": "plot", "file": path, "no_bound": why_not or None}))
+    else:
+        print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
 
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:

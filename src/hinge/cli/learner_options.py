@@ -9,7 +9,7 @@ from typing import Any
 from .. import catalogue, parameters
 from ..streams.stream import Piece
 from ..streams.study import TASKS, Study, check_options, guess_task
-from .options import OF_THE_LEARNER, add_parameters, given, read_spec, read_value
+from .options import OF_THE_LEARNER, add_parameters, flag, given, read_spec, read_value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +35,11 @@ def learner_options(arguments: argparse.Namespace) -> dict[str, Any]:
     return given(arguments, OF_THE_LEARNER)
 
 
-def options_for(task: str, spec: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """All options of a learner: those of the algorithm `spec`, and others on top of it."""
+def options_for(
+    task: str, spec: str | None, options: dict[str, Any], overrides: bool = False
+) -> dict[str, Any]:
+    """All options of a learner: those of the algorithm `spec`, and others on top of it. `overrides`: where they differ
+    those of `spec` count."""
     if spec is None:
         made = options
     else:
@@ -44,6 +47,11 @@ def options_for(task: str, spec: str | None, options: dict[str, Any]) -> dict[st
         r = {"r": read_number("r", texts.pop("r"))} if "r" in texts else {}
         values = {option: read_value(option, text) for option, text in texts.items()}
         check_options(task, values)
+        for option in values:
+            if options.get(option, values[option]) != values[option] and not overrides:
+                raise ValueError(
+                    f"{spec} has {option}={texts[option]}, and {flag(option)} says {options[option]}"
+                )
         made = catalogue.options_of(name, task, {**options, **values, **r})
     check_options(task, made)
     allowed = parameters.OF_SEQUENCE if task == "sequence" else (*parameters.OF_LEARNER, "features")
@@ -68,14 +76,14 @@ def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Calla
     guess = guess_task(piece.batch)
     label = source.settings.get("label")
     field = f"; the label is {label!r}" if isinstance(label, str) and arguments.label is None else ""
-    say(
-        f"Task: {guess.task}, as {guess.reason}{field} (--task{' and --label override' if field else ' overrides'})."
-    )
+    few = f" in the {len(piece.batch):,} examples that have come" if arguments.data == ["-"] else ""
+    override = "--task and --label override" if field else "--task overrides"
+    say(f"Task: {guess.task}, as {guess.reason}{few}{field} ({override}).")
     return guess.task
 
 
-def new_study(task: str, spec: str | None, options: dict[str, Any]) -> Study:
-    return Study.new(task, options_for(task, spec, options))
+def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: bool = False) -> Study:
+    return Study.new(task, options_for(task, spec, options, overrides))
 
 
 def in_words(study: Study) -> str:

@@ -22,7 +22,7 @@ from ..streams.conll import SentenceBatch
 from ..streams.stream import Piece
 from ..streams.study import Score, Study, has_labels, located, shown_label
 from . import reading
-from .learn import limits
+from .beginning import check_place, limits
 from .progress import error_text
 
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--scores", action="store_true",
-        help="The scores, too: after a tab, the score or label=score for each label.",
+        help="The scores, too: after a tab, the score or label=score for each label; of a sentence, in a line before.",
     )  # fmt: skip
     group.add_argument(
         "--json", action="store_true", help="A JSON object a line: file, line, prediction (and scores)."
@@ -50,26 +50,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.output is not None:
+        check_place(arguments.output, "the predictions", [arguments.model, *arguments.data])
+    elif sys.stdout is None:
+        raise ValueError("the standard output is closed: -o FILE writes the predictions")
     study = Study.load(arguments.model)
     kept = (study.learner.notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, kept, {**limits(study, {}, study.task), "grow": False}, bad)
     score, unlabelled, count = Score(), False, 0
+    remarks: list[str] = []
     with _output(arguments.output) as write:
         for piece in stream.once():
             write(told(study, piece, arguments))
             count += len(piece.batch)
             unlabelled = unlabelled or not has_labels(piece.batch, study.task)
             if not unlabelled:
-                its = study.cost(piece.batch, piece.file.name)
+                try:
+                    its = study.cost(piece.batch, piece.file.name)
+                except (
+                    ValueError
+                ) as error:  # a label that the model does not know is no reason not to predict
+                    unlabelled = True
+                    remarks.append(f"No error is told: {error}")
+                    continue
                 score = Score(score.rounds + its.rounds, score.cost + its.cost)
     if not arguments.quiet:
         if bad.count:
             print(f"{bad.count:,} examples were skipped; the first: {bad.first[0]}", file=sys.stderr)
-        for text in reading.remarks(stream.source):
+        for text in [*remarks, *reading.remarks(stream.source)]:
             print(text, file=sys.stderr)
-        error = "" if unlabelled or not count else f", {error_text(study.task, score.error)}"
-        print(f"{count:,} predictions{error}", file=sys.stderr)
+        told_error = "" if unlabelled or not count else f", {error_text(study.task, score.error)}"
+        print(f"{count:,} predictions{told_error}", file=sys.stderr)
     return 0
 
 
@@ -77,7 +89,7 @@ def told(study: Study, piece: Piece, arguments: argparse.Namespace) -> str:
     """The predictions for a batch, as text."""
     batch, name = piece.batch, piece.file.name
     try:
-        made = study.predict(batch)
+        made = study.predict(batch, name)
         scores = study.scores(batch) if arguments.scores else [None] * len(batch)
     except ValueError as error:
         raise located(error, batch, name) from None
@@ -105,7 +117,8 @@ def _number(value: float) -> str:
 
 
 def _plain(label: Any) -> Any:
-    return int(label) if isinstance(label, float) and label.is_integer() else label
+    whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
+    return int(label) if whole else label
 
 
 def _scores_text(scores: Any) -> str:
@@ -125,8 +138,12 @@ def _scores_record(scores: Any) -> dict[str, Any]:
 
 
 def _sentence(batch: Batch, row: int, tags: list[Any], score: Any) -> str:
-    """The columns as they were, and the tag after them."""
-    columns = list(batch.sentences[row].columns.values()) if isinstance(batch, SentenceBatch) else []
+    """The columns as they were (with the true tag, if there is one), and the tag after them."""
+    columns: list[Any] = (
+        list(batch.sentences[row].columns.values()) if isinstance(batch, SentenceBatch) else []
+    )
+    truth = batch.labels[row] if isinstance(batch.labels, list) else None
+    columns += [truth] if truth is not None else []
     head = "" if score is None else f"# score = {score:.9g}\n"
     return (
         head + "".join("\t".join(map(str, token)) + "\n" for token in zip(*columns, tags, strict=True)) + "\n"

@@ -190,9 +190,9 @@ class Bar(Quiet):
 
 
 def reporter(quiet: bool, as_json: bool) -> Quiet:
-    if as_json:
-        return Json(sys.stdout)
     if quiet:
         return Quiet()
+    if as_json:
+        return Json(sys.stdout)
     dumb = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
     return Lines(sys.stderr) if dumb else Bar()

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..streams.batches import BadLines
 from ..streams.session import Position, cuts, keep
-from ..streams.stream import Piece, Stream
+from ..streams.stream import Piece, Stream, awaited
 from ..streams.study import Score, Study, guess_task, part
 from . import learner_options, reading
 from .progress import Figures, Quiet, Window, error_text, reporter, short_error
@@ -60,15 +60,7 @@ class Race:
 
     def run(self) -> Any:
         """Yields after each step."""
-        pieces = self.stream.once()
-        while True:
-            self.waiting = not self.stopped
-            try:
-                piece = next(pieces, None)
-            finally:
-                self.waiting = False
-            if piece is None:
-                return
+        for piece in awaited(self, self.stream.once()):
             if not self.task:
                 self._begin(piece)
             for start, stop in cuts(self.examples, len(piece.batch)):
@@ -83,7 +75,9 @@ class Race:
         self.task = self.task_of(piece)
         for runner in self.runners:
             try:
-                runner.study = learner_options.new_study(self.task, runner.spec, runner.options)
+                runner.study = learner_options.new_study(
+                    self.task, runner.spec, runner.options, overrides=True
+                )
             except ValueError as error:
                 runner.out = str(error)
         if all(runner.out for runner in self.runners):
@@ -108,7 +102,7 @@ class Race:
 
     @property
     def best(self) -> Runner:
-        return min(self.runners, key=lambda runner: runner.error)
+        return min((runner for runner in self.runners if not runner.out), key=lambda runner: runner.error)
 
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
@@ -189,7 +183,7 @@ def save_best(race: Race, model: str, format_name: str) -> None:
     study.save(model)
 
 
-def draw(race: Race, path: str, title: str) -> None:
+def draw(race: Race, path: str, title: str, as_json: bool) -> None:
     from pathlib import Path
 
     from .. import plots
@@ -197,11 +191,12 @@ def draw(race: Race, path: str, title: str) -> None:
     going = [runner for runner in race.runners if runner.curve and not runner.out]
     drawn = sorted(going, key=lambda runner: runner.error)[:MOST_CURVES]
     curves = {runner.name: runner.curve for runner in going if runner in drawn}
+    best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
     plots.progressive_curves(
         Path(path), curves, share=plots_share(race.task), title=title,
-        subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned",
+        subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
     )  # fmt: skip
-    print(f"The curves are in {path}")
+    print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
 
 
 def plots_share(task: str) -> bool:

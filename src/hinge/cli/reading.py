@@ -8,8 +8,8 @@ import os
 from typing import Any
 
 from ..streams.batches import BadLines, Source
-from ..streams.files import Input
-from ..streams.sources import FORMATS, detect, expand, make_source, source_class
+from ..streams.files import PACKED, Input
+from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, source_class
 from ..streams.stream import Stream
 from .options import flag
 
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="A line that cannot be read ends the run (exit code 2), or is left out and counted. [default: stop]",
     )  # fmt: skip
     group.add_argument(
-        "--max-skipped", metavar="N", type=whole, default=1000,
+        "--max-skipped", metavar="N", type=whole_or_none, default=1000,
         help="The most lines that --on-error skip leaves out. [default: 1000]",
     )  # fmt: skip
     group.add_argument(
@@ -91,18 +91,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BYTES",
         type=whole,
         default=None,
-        help="Longer lines are refused. [default: 2^24]",
+        help="Longer lines are refused. [default: 2^24; CoNLL 2^16]",
     )
 
 
-def whole(text: str) -> int:
+def whole(text: str, least: int = 1) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, not {text!r}")
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, not {text!r}")
     return number
+
+
+def whole_or_none(text: str) -> int:
+    return whole(text, 0)
 
 
 def _names(text: str) -> list[str]:
@@ -124,23 +128,27 @@ def open_stream(
     """The stream of the files, and its format. `kept`: how a model says that its data is read. `limits`: options that
     are not the data's but the model's (max_features, hash_bits, names, grow), for the formats that know them."""
     files = [Input(path) for path in expand(arguments.data)]
-    name = arguments.format or (kept or {}).get("format") or detect(files[0])
+    name = arguments.format or by_ending(files[0].path) or (kept or {}).get("format") or detect(files[0])
     cls = source_class(name)
     known = inspect.signature(cls).parameters
-    options = dict((kept or {}).get("options", {})) if kept is not None and kept.get("format") == name else {}
-    for option in OPTIONS:
-        value = getattr(arguments, option)
-        if value is None:
-            continue
+    options = {option: value for option, value in (kept or {}).get("options", {}).items() if option in known}
+    for option, value in given_options(arguments).items():
         if option not in known:
             raise ValueError(
                 f"{flag(option)} is for {OPTIONS[option][1]}: it does not go with the format {name}"
             )
-        options[option] = _templates(value) if option == "templates" else value
+        options[option] = value
     if arguments.max_line is not None:
         options["max_line"] = arguments.max_line
     options |= {option: value for option, value in limits.items() if option in known}
     return Stream(files, make_source(name, **options), bad), name
+
+
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of the source that were given."""
+    found = {option: getattr(arguments, option) for option in OPTIONS}
+    found["templates"] = None if arguments.templates is None else _templates(arguments.templates)
+    return {option: value for option, value in found.items() if value is not None}
 
 
 def _templates(path: str) -> list[str] | str:
@@ -168,6 +176,22 @@ def remarks(source: Any) -> list[str]:
     )
     more = f" and {len(counts) - 8} more columns" if len(counts) > 8 else ""
     return [f"Missing values: {shown}{more}; {how} (--missing)."]
+
+
+def unfinished(files: list[Input], name: str) -> list[str]:
+    """A last line that nothing ends may be one that is still being written."""
+    found = []
+    for file in files:
+        if name in ("parquet", "arrow") or not os.path.isfile(file.path) or file.path.endswith(PACKED):
+            continue
+        with open(file.path, "rb") as opened:
+            opened.seek(0, os.SEEK_END)
+            opened.seek(max(0, opened.tell() - 1))
+            if opened.read() not in (b"", b"\n"):
+                found.append(
+                    f"The last line of {file.name} has no newline at its end: it was taken as it is."
+                )
+    return found
 
 
 def described(files: list[Input], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what is under way is finished, and nothing is lost."""
+"""Ctrl-C, SIGTERM and SIGHUP: what is under way is finished, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Stop:
 
 @contextmanager
 def stopping(run: Stoppable) -> Iterator[Stop]:
-    """Ctrl-C and SIGTERM end the run after the examples under way; a second one ends it at once."""
+    """Ctrl-C, SIGTERM and SIGHUP end the run after the examples under way; a second one ends it at once."""
     stop = Stop()
 
     def ask(number: int, frame: Any) -> None:
@@ -34,7 +34,10 @@ def stopping(run: Stoppable) -> Iterator[Stop]:
         if run.waiting:
             raise Stopped
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else: nohup
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, ask) for number in numbers}
     try:
         yield stop
     finally:

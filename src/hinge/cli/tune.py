@@ -11,8 +11,10 @@ import itertools
 import os
 from typing import Any
 
+from ..parameters import PARAMETERS
 from . import learner_options, race, reading
-from .learn import add_shown, check_plot, limits
+from .beginning import check_plot, limits
+from .learn import add_shown
 from .options import BadOption, flag, read_value
 
 USUAL = {"C": "0.001,0.003,0.01,0.03,0.1,0.3,1,3,10", "step": "pa1,pa2"}
@@ -41,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
-        check_plot(arguments.plot)
+        check_plot(arguments.plot, arguments.data)
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
         raise ValueError(f"{arguments.model} is there already: --force replaces it")
     options = learner_options.learner_options(arguments)
@@ -59,14 +61,21 @@ def run(arguments: argparse.Namespace) -> int:
     race.show(running, arguments, order)
     best = grid[runners.index(running.best)]
     if not arguments.json:
-        print(f"Best: {' '.join(f'{flag(option)} {text}' for option, text in best.items())}")
+        print(f"Best: {' '.join(as_flag(option, text) for option, text in best.items())}")
     if arguments.model is not None:
         race.save_best(running, arguments.model, name)
         if not arguments.json:
             print(f"The best model is in {arguments.model}")
     if arguments.plot is not None:
-        race.draw(running, arguments.plot, f"{running.best.name} errs least")
+        race.draw(running, arguments.plot, f"{running.best.name} errs least", arguments.json)
     return 0 if stopped is None else 128 + stopped
+
+
+def as_flag(option: str, text: str) -> str:
+    """An option as `hinge learn` takes it."""
+    if PARAMETERS[option].allowed != "True or False":
+        return f"{flag(option)} {text}"
+    return flag(option) if read_value(option, text) else f"--no-{option.replace('_', '-')}"
 
 
 def read_grid(given: list[str] | None, options: dict[str, Any]) -> list[dict[str, str]]:
@@ -76,7 +85,8 @@ def read_grid(given: list[str] | None, options: dict[str, Any]) -> list[dict[str
         name, equals, values = axis.partition("=")
         if not equals or not values:
             raise BadOption(f"--grid: {axis!r} should be an option and its values, as in C=0.01,0.1,1")
-        axes[name.strip().replace("-", "_")] = values
+        name = name.strip().replace("-", "_")
+        axes[name] = f"{axes[name]},{values}" if name in axes else values
     lists = {name: values.split(",") for name, values in axes.items()}
     count = 1
     for name, texts in lists.items():

@@ -208,7 +208,9 @@ def _record(line: str) -> dict[str, Any]:
     try:
         record: Any = _plain.decode(line)
         if type(record) is not dict:
-            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}")
+            of_objects = isinstance(record, list) and any(isinstance(one, dict) for one in record)
+            hint = " (jq -c '.[]' makes lines of an array of objects)" if of_objects else ""
+            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
         # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
         # (a colon in a text) it is read again, in a way that looks for it.
         if (colons := line.count(":")) != len(record) and colons != _fields(record):

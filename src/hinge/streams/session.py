@@ -10,7 +10,7 @@ from typing import Any
 
 from ..model_file import ModelFileError
 from .batches import BadLines
-from .stream import Piece, Shuffled, Stream
+from .stream import Piece, Shuffled, Stream, awaited
 from .study import Score, Study, part
 
 
@@ -29,6 +29,10 @@ class Position:
         default_factory=lambda: [0, 0.0, 0]
     )  # updates, loss and rounds before this pass
     finished: bool = False
+    most: int = 0  # examples of a pass
+    begins: int = 0  # so many bytes of the first file are known,
+    begins_with: str = ""  # by their digest
+    seed: int | None = None  # of the shuffling; None: there is none
 
     @classmethod
     def of(cls, notes: dict[str, Any]) -> Position | None:
@@ -106,6 +110,9 @@ class Session:
         self.stopped = False  # set it (from a signal, say) to end the run after the examples under way
         self.waiting = False  # for data
         self.presented = 0  # in this run
+        self.updates_before: int = (
+            0 if study is None or position.examples else study.learner.statistics.updates
+        )
         self.seconds = 0.0
         self.done: float | None = None
 
@@ -133,7 +140,8 @@ class Session:
                 self.stream.passes = position.passes
             if self.study is not None:
                 self.study.score = self._score_of_pass()
-            for piece in self._awaited(self.stream.once(after=position.examples)):
+            known = position.examples if self.stream.can_be_read_again else 0  # a pipe goes on by itself
+            for piece in awaited(self, self.stream.once(after=known)):
                 position.finished = False
                 yield from self._learn(piece)
             after, its_loss, its_rounds = self._suffered()
@@ -148,17 +156,6 @@ class Session:
                 position.finished = True
                 return
             position.passes, position.examples, position.refused = position.passes + 1, 0, 0
-
-    def _awaited(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        while True:
-            self.waiting = not self.stopped
-            try:
-                piece = next(pieces, None)
-            finally:
-                self.waiting = False
-            if piece is None:
-                return
-            yield piece
 
     def _learn(self, piece: Piece) -> Iterator[None]:
         if self.study is None:
@@ -175,6 +172,7 @@ class Session:
             refused = study.learn(part(piece.batch, start, stop), piece.file.name, self.bad, **passing)
             position.refused += refused
             position.examples += stop - start
+            position.most = max(position.most, position.learned)
             self.presented += stop - start
             position.scores[position.passes] = [study.score.rounds, study.score.cost]
             self.done = piece.done

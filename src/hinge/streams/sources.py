@@ -56,12 +56,17 @@ def make_source(format: str, **options: Any) -> Source:
 # ---- formats ----------------------------------------------------------------------------------------------------
 
 
+def by_ending(path: str) -> str | None:
+    """The format that the ending says, packed or not."""
+    ending = ending_of(path)
+    return next((format for format, endings in ENDINGS.items() if ending in endings), None)
+
+
 def detect(file: Input) -> str:
     """The format of a file: by its ending, or else by how it begins, which is not lost by looking at it."""
-    ending = ending_of(file.path)
-    for format, endings in ENDINGS.items():
-        if ending in endings:
-            return format
+    named = by_ending(file.path)
+    if named is not None:
+        return named
     first = file.peek(PEEKED)
     for mark, format in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
         if first.startswith(mark):

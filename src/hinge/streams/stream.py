@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,8 +33,14 @@ class Stream:
         sizes = [file.size for file in files]
         self._sizes = [size for size in sizes if size is not None] if None not in sizes else None
 
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether all are files, and none a pipe."""
+        return all(os.path.isfile(file.path) for file in self.files)
+
     def once(self, after: int = 0) -> Iterator[Piece]:
         """One pass, without the first `after` examples (which are read, but not given)."""
+        known = after
         pieces = read_ahead(self._pieces(), self.ahead) if self.ahead else self._pieces()
         with closing(pieces):  # type: ignore[type-var]
             for piece in pieces:
@@ -42,6 +49,12 @@ class Stream:
                     continue
                 yield piece._replace(batch=part(piece.batch, after, len(piece.batch)))
                 after = 0
+        if after > 0:
+            names = ", ".join(file.name for file in self.files)
+            raise ValueError(
+                f"the model has learned {known:,} examples, and there are {known - after:,} in {names}: "
+                "it is not the same data"
+            )
 
     def _pieces(self) -> Iterator[Piece]:
         total = sum(self._sizes) if self._sizes is not None else 0
@@ -53,8 +66,13 @@ class Stream:
             before += self._sizes[number] if self._sizes is not None else 0
 
 
+BLOCK = 1000  # examples that are shuffled out of memory together
+
+
 class Shuffled:
     """The same examples, kept in memory and in a new random order each pass."""
+
+    can_be_read_again = True
 
     def __init__(self, stream: Stream, seed: int) -> None:
         self.stream, self.seed = stream, seed
@@ -69,10 +87,13 @@ class Shuffled:
         assert self._kept is not None
         order = np.random.default_rng([self.seed, self.passes]).permutation(len(self._kept))
         self.passes += 1
-        size = 1000
-        for start in range(after, len(order), size):
-            rows = order[start : start + size]
-            done = min(1.0, (start + len(rows)) / len(order))
+        if after > len(order):
+            raise ValueError(
+                f"the model has learned {after:,} examples, and there are {len(order):,}: it is not the same data"
+            )
+        for start in range(after - after % BLOCK, len(order), BLOCK):  # the same pieces, wherever it goes on
+            rows = order[max(start, after) : start + BLOCK]
+            done = min(1.0, (start + BLOCK) / len(order))
             # One file a piece, so that what is refused can be told with its place.
             for stop in _runs(self._file_of[rows]):
                 yield Piece(taken(self._kept, rows[stop]), self._files[self._file_of[rows[stop.start]]], done)
@@ -86,6 +107,24 @@ class Shuffled:
             or [np.zeros(0, dtype=int)]
         )
         self._kept = joined([piece.batch for piece in pieces])
+
+
+class Waiting(Protocol):
+    stopped: bool
+    waiting: bool  # for data
+
+
+def awaited(run: Waiting, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The same pieces; `run` knows when it waits for one."""
+    while True:
+        run.waiting = not run.stopped
+        try:
+            piece = next(pieces, None)
+        finally:
+            run.waiting = False
+        if piece is None:
+            return
+        yield piece
 
 
 def _runs(values: Any) -> Iterator[slice]:

@@ -54,7 +54,7 @@ def guess_task(batch: Batch) -> Guess:
 
 def _some(labels: set[Any]) -> str:
     in_order = sorted(labels, key=lambda label: (str(type(label)), label))
-    shown = ", ".join(shown_label(label) for label in in_order[:4])
+    shown = ", ".join(shortened_label(label) for label in in_order[:4])
     return shown if len(in_order) <= 4 else f"{shown}, ... ({len(in_order)} so far)"
 
 
@@ -62,7 +62,12 @@ def shown_label(label: Any) -> str:
     """1.0 is shown as 1: readers of numbers cannot know that they are names of classes."""
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return str(int(label))
-    return str(label)
+    return str(label).replace("\n", "\\n").replace("\r", "\\r")  # a line is a line
+
+
+def shortened_label(label: Any) -> str:
+    text = shown_label(label)
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def listed(labels: Numbers | list[Any]) -> list[Any]:
@@ -166,10 +171,11 @@ class Study:
     def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> None:
         if not len(batch):
             return
+        self._check_kind(batch, name)
         learner, before = self.learner, self.learner.statistics
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
-        guessed = self._cost_of(batch, y) if learner.averaged else 0.0
+        guessed = self._cost_of(batch, y, name) if learner.averaged else 0.0
         try:
             if isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
@@ -178,10 +184,28 @@ class Study:
         except (ValueError, TypeError, OverflowError) as error:
             raise _refused(error, batch, name) from None
         after = learner.statistics
-        self.score.rounds += tokens or after.rounds - before.rounds
+        # What the batch conversion does not present has no loss: it was predicted, and it was right.
+        self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
         by_cost = self.task in ("regression", "ordinal", "sequence")
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         self.score.cost += guessed if learner.averaged else suffered
+
+    def _check_kind(self, batch: Batch, name: str) -> None:
+        """Sentences are for sequences, and nothing else is."""
+        sentences = (
+            isinstance(batch.X, list)
+            and bool(batch.X)
+            and isinstance(batch.X[0], list)
+            and self.ranker is None
+        )
+        if sentences and self.task != "sequence":
+            raise SourceError(
+                name, batch.lines[0], f"there are sentences, which are not for the task {self.task}"
+            )
+        if not sentences and self.task == "sequence":
+            raise SourceError(
+                name, batch.lines[0], "sequences need sentences (--format conll), and there are none"
+            )
 
     def _name(self, batch: Batch) -> None:
         if batch.new_names and isinstance(self.learner, Learner):
@@ -190,9 +214,10 @@ class Study:
 
     # ---- predicting -------------------------------------------------------------------------------------------
 
-    def predict(self, batch: Batch) -> list[Any]:
+    def predict(self, batch: Batch, name: str) -> list[Any]:
         """A label, a number, a list of labels or of tags for each example."""
         learner = self.learner
+        self._check_kind(batch, name)
         if isinstance(learner, SequenceLearner):
             return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
@@ -247,12 +272,14 @@ class Study:
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
         y = self.truth(batch, name)
-        return Score(sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y))
+        return Score(
+            sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y, name)
+        )
 
-    def _cost_of(self, batch: Batch, y: Any) -> float:
+    def _cost_of(self, batch: Batch, y: Any, name: str) -> float:
         if self.task in ("multilabel", "prototype"):
             return float(sum(map(_out_of_order, self.scores(batch), y)))
-        made = self.predict(batch)
+        made = self.predict(batch, name)
         if self.task == "uniclass":
             return float(sum(label == -1 for label in made))
         if self.task == "sequence":
@@ -263,8 +290,12 @@ class Study:
         if self.task == "regression":
             return float(sum(abs(a - b) for a, b in zip(made, truth, strict=True)))
         if self.task == "ordinal":
-            known = self.learner.labels.known
-            return float(sum(abs(known.index(a) - known.index(b)) for a, b in zip(made, truth, strict=True)))
+            ranks = {label: rank for rank, label in enumerate(self.learner.labels.known)}
+            for row, label in enumerate(truth):
+                if label not in ranks:
+                    reason = f"the rank {shown_label(label)!r} is not one of {self.learner.labels.listed()}"
+                    raise SourceError(name, batch.lines[row], reason)
+            return float(sum(abs(ranks[a] - ranks[b]) for a, b in zip(made, truth, strict=True)))
         return float(sum(a != b for a, b in zip(made, truth, strict=True)))
 
     # ---- labels -----------------------------------------------------------------------------------------------
