@@ -60,6 +60,10 @@ def check_plot(path: str, data: list[str]) -> None:
     if os.path.splitext(path)[1].lower() not in (".png", ".svg", ".pdf", ".html"):
         raise ValueError(f"--plot: {path} must end in .png, .svg, .pdf or .html")
     check_place(path, "the picture", data)
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ImportError("--plot needs matplotlib: pip install 'hinge[plots]'")
 
 
 def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:

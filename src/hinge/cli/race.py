@@ -12,11 +12,12 @@ from time import perf_counter
 from typing import Any
 
 from ..streams.batches import BadLines
-from ..streams.session import Position, cuts, keep
+from ..streams.session import cuts, keep
 from ..streams.stream import Piece, Stream, awaited
-from ..streams.study import Score, Study, guess_task, part
+from ..streams.study import ERRORS, Score, Study, guess_task, part
 from . import learner_options, reading
-from .progress import Figures, Quiet, Window, error_text, reporter, short_error
+from .beginning import new_position
+from .progress import Figures, Window, error_text, reporter, short_error
 from .stopping import Stopped, stopping
 
 MOST_CURVES = 10  # in one picture
@@ -126,6 +127,9 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
             pass
         finally:
             tell.close()
+    if not race.examples and stop.number is not None:
+        print("Stopped before anything was learned.", file=sys.stderr)
+        raise SystemExit(128 + stop.number)
     if not race.examples:
         raise ValueError(f"there are no examples in {', '.join(file.name for file in race.stream.files)}")
     return stop.number
@@ -176,8 +180,9 @@ def _record(runner: Runner, race: Race) -> dict[str, Any]:
 def save_best(race: Race, model: str, format_name: str) -> None:
     study = race.best.study
     assert study is not None
-    files = [file.name for file in race.stream.files]
-    position = Position(files, format_name, examples=race.examples, finished=not race.stopped)
+    position = new_position(race.stream, format_name, {})
+    position.examples = position.most = race.examples
+    position.finished = not race.stopped
     position.scores = [[study.score.rounds, study.score.cost]]
     keep(study, position, reading.kept_settings(race.stream.source, format_name))
     study.save(model)
@@ -193,16 +198,7 @@ def draw(race: Race, path: str, title: str, as_json: bool) -> None:
     curves = {runner.name: runner.curve for runner in going if runner in drawn}
     best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
     plots.progressive_curves(
-        Path(path), curves, share=plots_share(race.task), title=title,
+        Path(path), curves, share=ERRORS[race.task][1], title=title,
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
     )  # fmt: skip
     print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
-
-
-def plots_share(task: str) -> bool:
-    from ..streams.study import ERRORS
-
-    return ERRORS[task][1]
-
-
-__all__ = ["Quiet", "Race", "Runner", "draw", "run", "save_best", "show"]
