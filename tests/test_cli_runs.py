@@ -303,3 +303,29 @@ def test_labels_with_line_breaks_are_one_line_each(run, tmp_path):
     lines = run("predict", "odd.csv", "-m", "model", "-q").out.splitlines()
     assert len(lines) == 3
     assert "x\\ny" in lines
+
+
+def test_on_a_terminal_there_is_a_bar(tmp_path):
+    pty = pytest.importorskip("pty")
+    (tmp_path / "data.svm").write_text(svmlight(20_000))
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = started(
+        "learn", "data.svm", folder=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 2**16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        said += piece
+    assert process.wait(timeout=60) == 0
+    text = said.decode()
+    assert "\x1b[" in text
+    assert "Task: classification" in text
+    assert "updates" in text.split("classification (pa1")[0]  # beside the bar
+    assert "20,000 examples" in text

@@ -154,6 +154,7 @@ class Bar(Quiet):
             TextColumn("{task.fields[window]}  {task.fields[updates]:,} updates"),
             TimeRemainingColumn(compact=True),
             console=self.console,
+            transient=True,  # the summary says it all
         )
         self.bar: Any = None
         self.task, self.looked = "", 0.0
