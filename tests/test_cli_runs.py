@@ -329,3 +329,21 @@ def test_on_a_terminal_there_is_a_bar(tmp_path):
     assert "Task: classification" in text
     assert "updates" in text.split("classification (pa1")[0]  # beside the bar
     assert "20,000 examples" in text
+
+
+def test_names_and_numbers_are_not_mixed(run, tmp_path):
+    (tmp_path / "names.vw").write_text("1 | a b\n-1 | c\n1 | a\n")
+    run("learn", "names.vw", "-m", "named", "-q")
+    run("learn", "data.svm", "-m", "numbered", "-q")
+    for command in ("predict", "learn"):
+        more = ["--initial"] if command == "learn" else ["-m"]
+        done = run(command, "data.svm", *more, "named", "-q")
+        assert (done.code, done.err) == (
+            2,
+            "data.svm:1: the features have numbers, those of the model have names\n",
+        )
+        done = run(command, "names.vw", *more, "numbered", "-q")
+        assert (done.code, done.err) == (
+            2,
+            "names.vw:1: the features have names, those of the model have numbers\n",
+        )

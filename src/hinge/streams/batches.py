@@ -45,7 +45,8 @@ class Batch:
     )  # of columns of X that no batch had before, in their order
     position: int = 0  # in the file, in bytes (packed ones, if it is packed): how far it has been read
     unseen: npt.NDArray[np.float64] | None = None  # squares of features without a column; None: all have one
-    first_index: int = 0  # what the file calls the first column of X, if columns have no names
+    numbered: bool = False  # whether the features have numbers, and no names
+    first_index: int = 0  # the number of the first column
 
     def __len__(self) -> int:
         return len(self.lines)

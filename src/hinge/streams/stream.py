@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -156,7 +157,10 @@ def joined(batches: list[Batch]) -> Batch:
         weights = np.concatenate(
             [np.ones(len(batch)) if batch.weights is None else batch.weights for batch in batches]
         )
-    return Batch(X, labels, lines, weights, [name for batch in batches for name in batch.new_names])
+    names = [name for batch in batches for name in batch.new_names]
+    if not batches:
+        return Batch(X, labels, lines)
+    return replace(batches[0], X=X, labels=labels, lines=lines, weights=weights, new_names=names)
 
 
 def _starts(parts: Any) -> Any:
@@ -181,7 +185,7 @@ def taken(batch: Batch, rows: Any) -> Batch:
     else:
         X = [batch.X[row] for row in rows]
     weights = None if batch.weights is None else batch.weights[rows]
-    return Batch(X, labels, [batch.lines[row] for row in rows], weights, batch.new_names)
+    return replace(batch, X=X, labels=labels, lines=[batch.lines[row] for row in rows], weights=weights)
 
 
 def _places(starts: Any, rows: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import growth, parameters
+from .._core import Engine
 from ..files import load
 from ..labels import in_order
 from ..learner import Learner
@@ -155,6 +156,7 @@ class Study:
         Returns how many were refused. `name` is that of the file. `passing`: see `Learner.learn`.
         """
         refused = 0
+        self._check_kind(batch, name)
         self._name(batch)
         while True:
             try:
@@ -171,7 +173,6 @@ class Study:
     def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> None:
         if not len(batch):
             return
-        self._check_kind(batch, name)
         learner, before = self.learner, self.learner.statistics
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
@@ -191,21 +192,20 @@ class Study:
         self.score.cost += guessed if learner.averaged else suffered
 
     def _check_kind(self, batch: Batch, name: str) -> None:
-        """Sentences are for sequences, and nothing else is."""
-        sentences = (
-            isinstance(batch.X, list)
-            and bool(batch.X)
-            and isinstance(batch.X[0], list)
-            and self.ranker is None
-        )
+        """Sentences are for sequences, and nothing else is. Features with names are for models with names."""
+        X, where = batch.X, batch.lines[0] if len(batch) else 1
+        sentences = isinstance(X, list) and bool(X) and isinstance(X[0], list) and self.ranker is None
         if sentences and self.task != "sequence":
-            raise SourceError(
-                name, batch.lines[0], f"there are sentences, which are not for the task {self.task}"
-            )
+            raise SourceError(name, where, f"there are sentences, which are not for the task {self.task}")
         if not sentences and self.task == "sequence":
-            raise SourceError(
-                name, batch.lines[0], "sequences need sentences (--format conll), and there are none"
-            )
+            raise SourceError(name, where, "sequences need sentences (--format conll), and there are none")
+        engine = self.learner._engine
+        if not isinstance(engine, Engine) or self.ranker is not None or self.learner.parameters["hash_bits"]:
+            return
+        numbered = engine.n_names == 0 or not isinstance(engine.name_of(0), str)
+        if engine.n_columns > 0 and numbered != batch.numbered:
+            theirs, ours = ("numbers", "names") if batch.numbered else ("names", "numbers")
+            raise SourceError(name, where, f"the features have {theirs}, those of the model have {ours}")
 
     def _name(self, batch: Batch) -> None:
         if batch.new_names and isinstance(self.learner, Learner):

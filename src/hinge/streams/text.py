@@ -66,7 +66,7 @@ class Svmlight:
             self._width = max(self._width, width)
             X = Rows(values, columns, starts, self._width)
             batch = Batch(X, Numbers(labels, label_starts), lines, weights, position=file.position)
-            batch.first_index = int(not self.zero_based)
+            batch.numbered, batch.first_index = True, int(not self.zero_based)
             yield batch
 
 
