@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import queue
@@ -353,6 +354,14 @@ def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
                 close()
 
     thread = threading.Thread(target=work, name="hinge reads ahead", daemon=True)
+
+    def end() -> None:
+        nonlocal stopped
+        stopped = True
+        room.put(None)  # who waits for it need not wait any longer
+        thread.join(timeout=0.5)
+
+    atexit.register(end)  # native code must not be under way when Python ends
     thread.start()
     try:
         while True:
@@ -365,9 +374,8 @@ def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
             yield item
             del item
     finally:
-        stopped = True
-        room.put(None)  # who waits for it need not wait any longer
-        thread.join(timeout=0.5)
+        end()
+        atexit.unregister(end)
 
 
 def _next_of(waiting: queue.SimpleQueue[Any]) -> Any:
