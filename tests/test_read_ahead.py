@@ -65,6 +65,14 @@ def test_who_stops_does_not_wait_for_input(tmp_path, leave, fifo):
         writer.close()
 
 
+def test_python_ends_while_the_thread_reads(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"1 1:0.25 22:0.5 333:0.125\n" * 1_000_000)
+    code = "batches = read_ahead(Svmlight().batches(Input(sys.argv[1]), BadLines()), 400)\nnext(batches)\n"
+    process = start(code + "sys.modules['kept'] = batches", str(path))  # nothing closes them before the end
+    assert ended(process) == (0, "", "")
+
+
 def test_a_signal_reaches_who_waits():
     waits = "    print(len(next(batches)), flush=True)\n    next(batches)\n"
     process = start(f"try:\n{waits}except KeyboardInterrupt:\n    print('stopped')")

@@ -2,10 +2,21 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
+#if defined(__unix__) || defined(__APPLE__)
+#define HINGE_READS_FILES 1
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -92,6 +103,46 @@ class TextReader {
     const BytesOf bytes(data);
     guarded([&] { reader_.read(bytes.data(), bytes.size(), *rows_); });
   }
+#ifdef HINGE_READS_FILES
+  // The same with what a file gives, until the rows make a batch: of `batch_bytes` of text, or less if nobody knows when
+  // more will come. None: it has ended; false: there is more to read, but many bad lines are to be told first. Who must
+  // not wait in here asks before whether something is there.
+  std::optional<bool> read_file(int file, std::size_t batch_bytes) {
+    std::optional<bool> full;
+    int error = 0;
+    guarded([&] {
+      struct stat status{};
+      if (::fstat(file, &status) != 0) {
+        error = errno;
+        return;
+      }
+      const bool regular = S_ISREG(status.st_mode);
+      const std::size_t size = std::clamp<std::size_t>(batch_bytes, 1, piece);
+      if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<char[]>(piece);
+      do {
+        const ::ssize_t count = ::read(file, buffer_.get(), size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+          full = true;
+          break;
+        }
+        if (count < 0) error = errno;
+        if (count <= 0) return;
+        reader_.read(buffer_.get(), static_cast<std::size_t>(count), *rows_);
+        batch_bytes_ += static_cast<std::size_t>(count);
+        if (batch_bytes_ >= batch_bytes || (!regular && !has_more(file))) full = true;
+        else if (reader_.count_bad_lines() >= many_bad_lines) full = false;
+      } while (!full);
+      if (*full) batch_bytes_ = 0;
+    });
+    if (error != 0) {
+      errno = error;
+      PyErr_SetFromErrno(PyExc_OSError);
+      throw nb::python_error();
+    }
+    return full;
+  }
+#endif
   void finish() {
     guarded([&] { reader_.finish(*rows_); });
   }
@@ -99,6 +150,9 @@ class TextReader {
     const Turn turn(busy_);
     reader_.restart(skip);
     rows_->clear();
+#ifdef HINGE_READS_FILES
+    batch_bytes_ = 0;
+#endif
   }
   // None if there are no rows; else values, columns, starts, width, labels, label_starts, lines, weights, unseen, new names
   nb::object take() {
@@ -166,6 +220,17 @@ class TextReader {
       throw nb::python_error();
     }
   }
+#ifdef HINGE_READS_FILES
+  static constexpr std::size_t piece = 1 << 16;  // bytes that are read and parsed together: they stay in the cache of a core
+  static constexpr std::size_t many_bad_lines = 1000;
+
+  static bool has_more(int file) {
+    ::pollfd asked{file, POLLIN, 0};
+    return ::poll(&asked, 1, 0) > 0;
+  }
+  std::unique_ptr<char[]> buffer_;
+  std::size_t batch_bytes_ = 0;  // of files, in the batch that is being read
+#endif
   nb::object name(std::size_t column) {
     const std::string_view text = reader_.format().vocabulary().name(column);
     return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
@@ -184,6 +249,9 @@ using VowpalTextReader = TextReader<VowpalText>;
 template <class Reader>
 void define_reader(nb::class_<Reader>& reader) {
   using namespace nb::literals;
+#ifdef HINGE_READS_FILES
+  reader.def("read_file", &Reader::read_file, "file"_a, "batch_bytes"_a);
+#endif
   reader.def("read", &Reader::read, "data"_a)
       .def("finish", &Reader::finish)
       .def("restart", &Reader::restart, nb::kw_only(), "skip"_a)

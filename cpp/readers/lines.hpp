@@ -63,6 +63,7 @@ class LineReader {
   }
 
   std::size_t lines() const { return lines_; }
+  std::size_t count_bad_lines() const { return bad_lines_.size(); }
   std::vector<BadLine> take_bad_lines() { return std::exchange(bad_lines_, {}); }
   Format& format() { return format_; }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import queue
@@ -142,11 +143,12 @@ _Reader = SvmlightReader | VowpalTextReader
 
 def _read_file(reader: _Reader, file: Input, bad: BadLines, batch_bytes: int) -> Iterator[Any]:
     with file.opened() as opened:
-        yield from _read(reader, file.name, bad, _pieces(opened, batch_bytes))
+        fed = _fed_by_itself(reader, opened, batch_bytes)
+        yield from _read(reader, file.name, bad, fed or _fed_from(reader, opened, batch_bytes))
 
 
-def _read(reader: _Reader, name: str, bad: BadLines, pieces: Iterator[Any]) -> Iterator[Any]:
-    """What the reader makes of pieces of text. An empty piece asks for the rows so far."""
+def _read(reader: _Reader, name: str, bad: BadLines, fed: Iterator[bool]) -> Iterator[Any]:
+    """What the reader makes of the text that it is fed with; True asks for the rows so far."""
     reader.restart(skip=bad.skip)
 
     def tell() -> None:
@@ -155,11 +157,9 @@ def _read(reader: _Reader, name: str, bad: BadLines, pieces: Iterator[Any]) -> I
 
     try:
         with damage_told(name, lambda: reader.lines):
-            for piece in pieces:
-                if len(piece) > 0:
-                    reader.read(piece)
-                    tell()
-                elif (rows := reader.take()) is not None:
+            for full in fed:
+                tell()
+                if full and (rows := reader.take()) is not None:
                     yield rows
         reader.finish()
         tell()
@@ -169,19 +169,43 @@ def _read(reader: _Reader, name: str, bad: BadLines, pieces: Iterator[Any]) -> I
         yield rows
 
 
-def _pieces(file: Any, batch_bytes: int) -> Iterator[Any]:
-    """The bytes of a file, all in the same memory; an empty piece where a batch is to end: it is large enough, or
-    nobody knows when more will come."""
+def _fed_by_itself(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[bool] | None:
+    """The reader reads the file by its descriptor, without Python, if that is all there is to it: nothing is unpacked,
+    and nothing of it has been read."""
+    read = getattr(reader, "read_file", None)  # not on Windows
+    if read is None or not isinstance(getattr(file, "raw", None), io.FileIO):
+        return None
+    number = file.fileno()
+    wait = None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        if not hasattr(select, "poll"):
+            return None
+        poll = select.poll()
+        poll.register(number, select.POLLIN)
+        wait = poll.poll  # here, not in the reader: Python can end meanwhile, and signals come through
+
+    def fed() -> Iterator[bool]:
+        while wait is None or wait():
+            if (full := read(number, batch_bytes)) is None:
+                return
+            yield full
+
+    return fed()
+
+
+def _fed_from(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[bool]:
+    """Any binary file, through one piece of memory. A batch ends if it is large enough, or if nobody knows when more
+    will come."""
     buffer = bytearray(min(PIECE, batch_bytes))
     view = memoryview(buffer)
     has_more = _tells_if_more(file)
     waiting = 0
     while size := file.readinto1(buffer):
-        yield view[:size]
+        reader.read(view[:size])
         waiting += size
-        if waiting >= batch_bytes or not has_more():
-            yield b""
-            waiting = 0
+        full = waiting >= batch_bytes or not has_more()
+        waiting = 0 if full else waiting
+        yield full
 
 
 def _tells_if_more(file: Any) -> Callable[[], bool]:
@@ -278,14 +302,14 @@ def _svmlight_batches(
     if isinstance(source, (str, os.PathLike)):
         all_rows = _read_file(reader, Input(source), bad, batch_bytes)
     else:
-        all_rows = _read(reader, name_of(source), bad, _given_pieces(source, batch_bytes))
+        all_rows = _read(reader, name_of(source), bad, _fed_with(reader, source, batch_bytes))
     for values, columns, starts, _, labels, label_starts, *_ in all_rows:
         X = csr_array((len(starts) - 1, width), dtype=np.float64)
         X.data, X.indices, X.indptr = values, columns, starts  # as they are: scipy would check and copy them
         yield TextBatch(X, labels, label_starts, reader.lines, bad.count)
 
 
-def _given_pieces(source: Any, size: int) -> Iterator[bytes]:
+def _fed_with(reader: _Reader, source: Any, size: int) -> Iterator[bool]:
     """What a file that is open, or an iterable, gives: a batch each."""
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("source must be a path, a binary file or an iterable of bytes, not bytes")
@@ -293,8 +317,8 @@ def _given_pieces(source: Any, size: int) -> Iterator[bytes]:
     for piece in iter(lambda: read(size), b"") if read is not None else iter(source):
         if not isinstance(piece, bytes):
             raise TypeError(f"the source must give bytes, not {type(piece).__name__}: open files with 'rb'")
-        yield piece
-        yield b""
+        reader.read(piece)
+        yield True
 
 
 # ---- ahead ------------------------------------------------------------------------------------------------------
@@ -306,49 +330,55 @@ _END = object()
 def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
     """The same items, made by a thread that is at most `ahead` of them in front. Closing it ends the thread. If that
     waits for input it is left alone: it ends when something comes, and does not keep Python from ending."""
-    waiting: queue.Queue[Any] = queue.Queue(ahead)
-    stop = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stop.is_set():
-            with suppress(queue.Full):
-                waiting.put(item, timeout=0.1)
-                return True
-        return False
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    room: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for _ in range(ahead):
+        room.put(None)
+    stopped = False
 
     def work() -> None:
         try:
             for item in items:
-                if not put((item, None)):
+                room.get()
+                if stopped:
                     return
+                waiting.put((item, None))
+                del item  # its memory is filled again as soon as nobody holds it
         except BaseException as error:
-            put((_END, error))
+            waiting.put((_END, error))
         else:
-            put((_END, None))
+            waiting.put((_END, None))
         finally:
             close = getattr(items, "close", None)
             if close is not None:
                 close()
 
     thread = threading.Thread(target=work, name="hinge reads ahead", daemon=True)
+
+    def end() -> None:
+        nonlocal stopped
+        stopped = True
+        room.put(None)  # who waits for it need not wait any longer
+        thread.join(timeout=0.5)
+
+    atexit.register(end)  # native code must not be under way when Python ends
     thread.start()
     try:
         while True:
             item, error = _next_of(waiting)
+            room.put(None)
             if item is _END:
                 if error is not None:
                     raise error
                 return
             yield item
-            del item  # its memory is filled again as soon as nobody holds it
+            del item
     finally:
-        stop.set()
-        with suppress(queue.Empty):
-            waiting.get_nowait()  # who waits to put something in need not wait any longer
-        thread.join(timeout=0.5)
+        end()
+        atexit.unregister(end)
 
 
-def _next_of(waiting: queue.Queue[Any]) -> Any:
+def _next_of(waiting: queue.SimpleQueue[Any]) -> Any:
     while True:
         with suppress(queue.Empty):
             return waiting.get(timeout=0.5)  # not for ever: on some systems Ctrl-C would have to wait
