@@ -28,7 +28,7 @@ from .files import Input, SourceError, damage_told, name_of
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
 PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
-BATCH = 2**20  # bytes of text that make a batch, if so many are there
+BATCH = 2**22  # bytes of text that make a batch, if so many are there: a batch costs about 80 us beside its rows
 _MOST_FEATURES = 2**31 - 1
 
 
