@@ -214,3 +214,32 @@ def test_what_is_unpacked_or_was_peeked_goes_through_python(tmp_path):
     reader = SvmlightReader(first=1, max_features=9, max_line=99)
     for other in (io.BytesIO(b""), io.BufferedReader(io.BytesIO(b""))):
         assert text._fed_by_itself(reader, other, BATCH) is None
+
+
+def test_a_pipe_that_was_peeked_at_is_read_in_large_batches(tmp_path):
+    """What was looked at to know the format comes first; the rest by its descriptor, not in pieces of 64 KB."""
+    (tmp_path / "data.svm").write_text(
+        "".join(f"{1 - 2 * (k % 2)} {k % 100 + 1}:0.5 200:1\n" for k in range(100_000))
+    )
+    program = (
+        "from hinge.streams.batches import BadLines\n"
+        "from hinge.streams.files import Input\n"
+        "from hinge.streams.sources import detect, make_source\n"
+        "file = Input('-')\n"
+        "batches = list(make_source(detect(file)).batches(file, BadLines()))\n"
+        "print(sum(map(len, batches)), len(batches), batches[0].lines[0], batches[-1].lines[-1])\n"
+    )
+    with (tmp_path / "data.svm").open("rb") as data:
+        feeding = subprocess.Popen(["cat"], stdin=data, stdout=subprocess.PIPE)
+        ran = subprocess.run(
+            [sys.executable, "-c", program],
+            stdin=feeding.stdout,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        feeding.wait()
+    rows, count, first, last = map(int, ran.stdout.split())
+    assert (rows, first, last) == (100_000, 1, 100_000)
+    assert count <= 10  # 1.7 MB

@@ -224,9 +224,11 @@ class TextReader {
   static constexpr std::size_t piece = 1 << 16;  // bytes that are read and parsed together: they stay in the cache of a core
   static constexpr std::size_t many_bad_lines = 1000;
 
+  // Whoever writes into a pipe may need a moment for the next bytes: without it every 64 KB would be a batch.
   static bool has_more(int file) {
+    constexpr int moment = 2;  // milliseconds
     ::pollfd asked{file, POLLIN, 0};
-    return ::poll(&asked, 1, 0) > 0;
+    return ::poll(&asked, 1, moment) > 0;
   }
   std::unique_ptr<char[]> buffer_;
   std::size_t batch_bytes_ = 0;  // of files, in the batch that is being read

@@ -75,7 +75,7 @@ class Input:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.name = os.fspath(path), name_of(path)
         self._file: Any = None
-        self._held: _Again | None = None  # of what can be read only once: what was peeked, and the rest
+        self._held: Again | None = None  # of what can be read only once: what was peeked, and the rest
         self._stack = ExitStack()
         self._last = 0  # position
 
@@ -93,6 +93,12 @@ class Input:
     def _open(self, stack: ExitStack) -> Any:
         if self.path != "-":
             return open_bytes(self.path, stack, opening=self._opening)
+        with suppress(
+            ImportError, AttributeError, OSError
+        ):  # a pipe that holds more is switched to less often (Linux)
+            import fcntl
+
+            fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 2**20)
         # Not sys.stdin: a thread that waits for input in there would keep Python from ending.
         self._file = io.BufferedReader(io.FileIO(0, closefd=False))
         return self._file
@@ -117,7 +123,7 @@ class Input:
                 if not (more := stream.read1(size - len(first))):
                     break
                 first += more
-            self._held = _Again(first, stream)
+            self._held = Again(first, stream)
         return first
 
     @property
@@ -136,11 +142,11 @@ class Input:
             return None
 
 
-class _Again(io.RawIOBase):
+class Again(io.RawIOBase):
     """What has been read of a stream, and then the rest of it."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
-        self.first, self._given, self._rest = first, 0, rest
+        self.first, self._given, self.rest = first, 0, rest
 
     def readable(self) -> bool:
         return True
@@ -149,7 +155,7 @@ class _Again(io.RawIOBase):
         piece = self.first[self._given : self._given + len(buffer)]
         self._given += len(piece)
         if not piece:
-            piece = self._rest.read1(len(buffer))
+            piece = self.rest.read1(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 

@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 class Stream:
     """The examples of some files, in their order."""
 
-    def __init__(self, files: list[Input], source: Source, bad: BadLines, ahead: int = 2) -> None:
+    def __init__(self, files: list[Input], source: Source, bad: BadLines, ahead: int = 4) -> None:
         self.files, self.source, self.bad, self.ahead = files, source, bad, ahead
         sizes = [file.size for file in files]
         self._sizes = [size for size in sizes if size is not None] if None not in sizes else None

@@ -23,12 +23,15 @@ import numpy.typing as npt
 from .._core import SvmlightReader, VowpalTextReader
 from ..rows import Rows
 from .batches import BadLines, Batch, Numbers
-from .files import Input, SourceError, damage_told, name_of
+from .files import Again, Input, SourceError, damage_told, name_of
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
+MOMENT = 2  # milliseconds in which who writes into a pipe may write more, before a batch ends
 PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
-BATCH = 2**22  # bytes of text that make a batch, if so many are there: a batch costs about 80 us beside its rows
+BATCH = (
+    2**22
+)  # bytes of text that make a batch, if so many are there: a batch costs about 80 us beside its rows
 _MOST_FEATURES = 2**31 - 1
 
 
@@ -171,8 +174,11 @@ def _read(reader: _Reader, name: str, bad: BadLines, fed: Iterator[bool]) -> Ite
 
 def _fed_by_itself(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[bool] | None:
     """The reader reads the file by its descriptor, without Python, if that is all there is to it: nothing is unpacked,
-    and nothing of it has been read."""
+    and nothing of it has been read but what was peeked at."""
     read = getattr(reader, "read_file", None)  # not on Windows
+    peeked = b""
+    if isinstance(getattr(file, "raw", None), Again):
+        peeked, file = file.raw.first, file.raw.rest
     if read is None or not isinstance(getattr(file, "raw", None), io.FileIO):
         return None
     number = file.fileno()
@@ -185,6 +191,9 @@ def _fed_by_itself(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[boo
         wait = poll.poll  # here, not in the reader: Python can end meanwhile, and signals come through
 
     def fed() -> Iterator[bool]:
+        if peeked:
+            reader.read(peeked)
+            yield wait is not None and not wait(MOMENT)
         while wait is None or wait():
             if (full := read(number, batch_bytes)) is None:
                 return
@@ -218,7 +227,7 @@ def _tells_if_more(file: Any) -> Callable[[], bool]:
         ):  # else more bytes may be too few to unpack
             poll = select.poll()
             poll.register(file.fileno(), select.POLLIN)
-            return lambda: bool(poll.poll(0))
+            return lambda: bool(poll.poll(MOMENT))
     return lambda: False
 
 
