@@ -231,15 +231,10 @@ def test_a_pipe_that_was_peeked_at_is_read_in_large_batches(tmp_path):
         "batches = list(make_source(detect(file)).batches(file, BadLines()))\n"
         "print(sum(map(len, batches)), len(batches), batches[0].lines[0], batches[-1].lines[-1])\n"
     )
-    with (tmp_path / "data.svm").open("rb") as data:
-        with subprocess.Popen(["cat"], stdin=data, stdout=subprocess.PIPE) as feeding:
-            ran = subprocess.run(
-                [sys.executable, "-c", program],
-                stdin=feeding.stdout,
-                capture_output=True,
-                text=True,
-                timeout=60,
-            )
+    feeding = subprocess.Popen(["cat", "data.svm"], stdout=subprocess.PIPE, cwd=tmp_path)
+    with feeding:
+        command = [sys.executable, "-c", program]
+        ran = subprocess.run(command, stdin=feeding.stdout, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     rows, count, first, last = map(int, ran.stdout.split())
     assert (rows, first, last) == (100_000, 1, 100_000)
