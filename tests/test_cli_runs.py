@@ -347,3 +347,81 @@ def test_names_and_numbers_are_not_mixed(run, tmp_path):
             2,
             "names.vw:1: the features have names, those of the model have numbers\n",
         )
+
+
+@pytest.mark.parametrize(("more", "why"), [
+    (["--shuffle"], "in its order"), (["--passes", "2"], "one whole pass"), (["--initial", "model"], "from the start"),
+    (["--average", "yes"], "not about their average"),
+], ids=str)  # fmt: skip
+def test_a_bound_is_drawn_only_where_a_theorem_holds(run, more, why):
+    run("learn", "data.svm", "-m", "model", "-q")
+    done = run("learn", "data.svm", "-q", "--plot", "curve.svg", *more)
+    assert done.code == 0, done.err
+    assert why in done.out.split("(no bound: ")[1]
+
+
+def test_weighted_examples_have_no_certificate(run, tmp_path):
+    plain = ["1 | a", "-1 | b c", "1 | a d"] * 5
+    (tmp_path / "plain.vw").write_text("\n".join(plain) + "\n")
+    (tmp_path / "weighted.vw").write_text("\n".join([*plain, "1 0.5 | a b"]) + "\n")
+    run("learn", "plain.vw", "-m", "plain", "-q")
+    assert "J06 Theorem 4: mistakes" in run("inspect", "plain").out
+    done = run("learn", "weighted.vw", "-m", "weighted", "-q", "--plot", "curve.svg")
+    assert "(no bound: the theorems are about examples without weights)" in done.out
+    assert "nothing is known: examples had weights" in " ".join(run("inspect", "weighted").out.split())
+
+
+def test_the_batch_conversion_is_not_for_events(run, tmp_path):
+    (tmp_path / "data.jsonl").write_text('{"a": 1, "label": "x"}\n{"b": 1, "label": "y"}\n')
+    done = run("learn", "data.jsonl", "--step", "pa", "--tolerance", "0.1", "-q")
+    assert (done.code, done.err) == (
+        2, "hinge: --tolerance is for svmlight and VW text: events are presented all, or not at all\n"
+    )  # fmt: skip
+    assert run("learn", "data.svm", "-a", "pa", "--tolerance", "0.1", "-q").code == 0
+
+
+def test_labels_that_do_not_fit_are_no_reason_not_to_predict(run, tmp_path):
+    run("learn", "data.svm", "-m", "model", "-q")
+    (tmp_path / "sets.svm").write_text("1,-1 1:1\n1 2:1\n")
+    (tmp_path / "sets.jsonl").write_text('{"a": 1, "label": ["x", "y"]}\n')
+    (tmp_path / "train.jsonl").write_text('{"a": 1, "label": "x"}\n{"a": -1, "label": "y"}\n')
+    run("learn", "train.jsonl", "-m", "named", "-q")
+    for data, model in (("sets.svm", "model"), ("sets.jsonl", "named")):
+        done = run("predict", data, "-m", model)
+        assert done.code == 0, done.err
+        assert "Traceback" not in done.err
+    assert "No error is told: sets.jsonl:1: there are 2 labels" in done.err
+
+
+def test_what_several_learners_skip_is_counted_once(run, tmp_path):
+    lines = svmlight(200).splitlines()
+    for place in (20, 90, 150):
+        lines[place] = "1 1:1e200"
+    (tmp_path / "some.svm").write_text("\n".join(lines) + "\n")
+    done = run("compare", "some.svm", "pa1", "pa2", "-q", "--on-error", "skip")
+    assert done.code == 0, done.err
+    assert "3 examples were skipped; the first: some.svm:21: " in done.err
+    done = run("compare", "some.svm", "pa1", "pa2", "-q", "--on-error", "skip", "--max-skipped", "2")
+    assert done.code == 2
+    assert "the first of 3 that cannot be read; 2 may be skipped" in done.err
+
+
+def test_tune_keeps_what_it_is_told(run, tmp_path):
+    before = (tmp_path / "data.svm").read_bytes()
+    assert "data.svm is read from" in run("tune", "data.svm", "-m", "data.svm", "--force", "-q").err
+    assert (tmp_path / "data.svm").read_bytes() == before
+    done = run("tune", "data.svm", "-a", "pa1:C=0.1", "--grid", "C=1,2", "-q")
+    assert (done.code, done.err) == (2, "hinge: pa1:C=0.1 has C=0.1, and --C says 1\n")
+
+
+@pytest.mark.parametrize("change", [{"passes": 5}, {"before": []}, {"scores": [[1]]}, {"files": []}, {"passes": -1}],
+                         ids=str)  # fmt: skip
+def test_a_position_that_makes_no_sense_is_refused(run, tmp_path, change):
+    run("learn", "data.svm", "-m", "model", "-q")
+    learner = hinge.load(tmp_path / "model")
+    learner.notes["stream"]["position"] |= change
+    learner.save(tmp_path / "model")
+    done = run("learn", "data.svm", "-m", "model", "--resume", "-q")
+    assert done.code == 2
+    assert done.err.startswith("hinge: what it says of its stream makes no sense")
+    assert len(done.err.splitlines()) == 1

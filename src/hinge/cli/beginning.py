@@ -68,7 +68,7 @@ def check_plot(path: str, data: list[str]) -> None:
 
 def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:
     if passing.get("tolerance") is not None:
-        if options.get("step") != "pa":
+        if options.get("step", (arguments.algorithm or "").partition(":")[0]) != "pa":
             raise ValueError("--tolerance is N03's batch conversion: it needs --step pa")
         if passing.get("shuffle"):
             raise ValueError("--tolerance takes the examples in their order: --shuffle does not go with it")

@@ -14,7 +14,6 @@ import argparse
 from ..catalogue import algorithms
 from . import learner_options, race, reading
 from .beginning import check_plot, limits
-from .learn import add_shown
 
 USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
 
@@ -24,11 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data = next(action for action in parser._actions if action.dest == "data")
     data.metavar = "DATA... LEARNER"
     data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
-    group = parser.add_argument_group("what is shown")
-    add_shown(group)
-    group.add_argument(
-        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
-    )
+    race.add_shown(parser)
     learner_options.add_arguments(parser)
 
 
@@ -46,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
     runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
-    running = race.Race(stream, bad, runners)
+    running = race.Race(stream, bad, runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
     if arguments.plot is not None:

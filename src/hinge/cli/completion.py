@@ -1,8 +1,10 @@
 """Print a script that completes commands, options and their values in your shell.
 
-hinge completion bash >> ~/.bashrc
-hinge completion zsh >> ~/.zshrc
-hinge completion fish > ~/.config/fish/completions/hinge.fish
+It asks hinge itself what may come next, so it knows what this version knows.
+
+  hinge completion bash >> ~/.bashrc
+  hinge completion zsh >> ~/.zshrc
+  hinge completion fish > ~/.config/fish/completions/hinge.fish
 """
 
 from __future__ import annotations

@@ -75,10 +75,15 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
         return "hinge.bounds has those for other geometries and starts"
     if learner.averaged:
         return "the theorems are about the vectors that were averaged, not about their average"
-    if any(file.path == "-" for file in stream.files):
-        return "the standard input cannot be read again, to see how a fixed predictor would have done"
-    if session.position.passes or session.presented != session.position.examples or session.bad.count:
-        return "it is for one whole pass without skipped examples"
+    if not stream.can_be_read_again:
+        return "a pipe cannot be read again, to see how a fixed predictor would have done"
+    position = session.position
+    if position.weighted:
+        return "the theorems are about examples without weights"
+    if position.passes or position.seed is not None or learner.statistics.rounds != position.examples:
+        return (
+            "it is for one whole pass over the data in its order, from the start and without skipped examples"
+        )
     return ""
 
 

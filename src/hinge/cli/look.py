@@ -1,7 +1,9 @@
 """Look at a model: what it is, what it has been through, its largest weights, and what is guaranteed.
 
-hinge inspect model.hinge
-hinge inspect model.hinge --top 50 --json
+The weights are those that predict: of an average, the average.
+
+  hinge inspect model.hinge
+  hinge inspect model.hinge --top 50 --json
 """
 
 from __future__ import annotations
@@ -103,6 +105,9 @@ def certificate(study: Study) -> str:
         return ELSEWHERE
     if p["step"] not in ("pa", "pa1", "pa2"):
         return ELSEWHERE
+    position = Position.of(learner.notes)
+    if position is not None and position.weighted:
+        return "nothing is known: examples had weights, and the theorems are about those that have none"
 
     def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
         insensitivity = p["epsilon"] if study.task == "regression" else -p["margin"]
@@ -128,7 +133,8 @@ def certificate(study: Study) -> str:
             for name, what in (("L(u)", "the losses"), ("S(u)", "the squared losses"))
             if name in terms[-1]
         )
-        return f"{key[0]}: {key[1]} {one.suffered:,.6g} <= {' + '.join(terms)} for {whom}{where}"
+        of = " (of the vectors that were averaged)" if learner.averaged else ""
+        return f"{key[0]}: {key[1]} {one.suffered:,.6g}{of} <= {' + '.join(terms)} for {whom}{where}"
     return ELSEWHERE
 
 

@@ -15,7 +15,7 @@ from ..streams.batches import BadLines
 from ..streams.session import cuts, keep
 from ..streams.stream import Piece, Stream, awaited
 from ..streams.study import ERRORS, Score, Study, guess_task, part
-from . import learner_options, reading
+from . import learn, learner_options, reading
 from .beginning import new_position
 from .progress import Figures, Window, error_text, reporter, short_error
 from .stopping import Stopped, stopping
@@ -51,8 +51,9 @@ class Runner:
 class Race:
     """The learners, and how far they have come."""
 
-    def __init__(self, stream: Stream, bad: BadLines, runners: list[Runner]) -> None:
+    def __init__(self, stream: Stream, bad: BadLines, runners: list[Runner], overrides: bool) -> None:
         self.stream, self.bad, self.runners = stream, bad, runners
+        self.overrides = overrides  # see `learner_options.options_for`
         self.task_of: Callable[[Piece], str] = lambda piece: guess_task(piece.batch).task
         self.task = ""
         self.examples = 0
@@ -77,7 +78,7 @@ class Race:
         for runner in self.runners:
             try:
                 runner.study = learner_options.new_study(
-                    self.task, runner.spec, runner.options, overrides=True
+                    self.task, runner.spec, runner.options, self.overrides
                 )
             except ValueError as error:
                 runner.out = str(error)
@@ -87,6 +88,7 @@ class Race:
     def _step(self, piece: Piece, start: int, stop: int) -> None:
         """What one of them refuses puts it out; what all of them refuse is an error of the data."""
         going = [runner for runner in self.runners if not runner.out]
+        worst = BadLines()
         for runner in going:
             alone = BadLines(self.bad.skip, self.bad.most)
             try:
@@ -95,15 +97,25 @@ class Race:
                 runner.out = str(error)
                 refusal = error
                 continue
-            self.bad.count, self.bad.first = max(self.bad.count, alone.count), self.bad.first or alone.first
+            worst = max(worst, alone, key=lambda its: its.count)
             assert runner.study is not None
             runner.curve.append((runner.study.score.rounds, runner.study.score.error))
         if going and all(runner.out for runner in self.runners):
             raise refusal
+        for number in range(worst.count):
+            self.bad.meet(worst.first[min(number, len(worst.first) - 1)])
 
     @property
     def best(self) -> Runner:
         return min((runner for runner in self.runners if not runner.out), key=lambda runner: runner.error)
+
+
+def add_shown(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is shown")
+    learn.add_shown(group)
+    group.add_argument(
+        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
+    )
 
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:

@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="A line that cannot be read ends the run (exit code 2), or is left out and counted. [default: stop]",
     )  # fmt: skip
     group.add_argument(
-        "--max-skipped", metavar="N", type=whole_or_none, default=1000,
+        "--max-skipped", metavar="N", type=whole_or_zero, default=1000,
         help="The most lines that --on-error skip leaves out. [default: 1000]",
     )  # fmt: skip
     group.add_argument(
@@ -105,7 +105,7 @@ def whole(text: str, least: int = 1) -> int:
     return number
 
 
-def whole_or_none(text: str) -> int:
+def whole_or_zero(text: str) -> int:
     return whole(text, 0)
 
 

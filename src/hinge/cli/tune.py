@@ -1,7 +1,9 @@
 """Try a grid of options over the same stream, in one pass, and choose by progressive error.
 
-hinge tune train.svm -m best.hinge
-hinge tune mails.jsonl.gz --text body --grid C=0.001,0.01,0.1 --grid step=pa1,pa2 --grid average=no,yes
+The best of many looks a little better than it is: its error on other data will be somewhat higher.
+
+  hinge tune train.svm -m best.hinge
+  hinge tune mails.jsonl.gz --text body --grid C=0.001,0.01,0.1 --grid step=pa1,pa2 --grid average=no,yes
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from typing import Any
 
 from ..parameters import PARAMETERS
 from . import learner_options, race, reading
-from .beginning import check_plot, limits
-from .learn import add_shown
+from .beginning import check_place, check_plot, limits
 from .options import BadOption, flag, read_value
 
 USUAL = {"C": "0.001,0.003,0.01,0.03,0.1,0.3,1,3,10", "step": "pa1,pa2"}
@@ -33,17 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--force", action="store_true", help="Replace a model that is there.")
     reading.add_arguments(parser)
-    group = parser.add_argument_group("what is shown")
-    add_shown(group)
-    group.add_argument(
-        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
-    )
+    race.add_shown(parser)
     learner_options.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         check_plot(arguments.plot, arguments.data)
+    if arguments.model is not None:
+        check_place(arguments.model, "the model", arguments.data)
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
         raise ValueError(f"{arguments.model} is there already: --force replaces it")
     options = learner_options.learner_options(arguments)
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
                     {**options, **{option: read_value(option, text) for option, text in texts.items()}})
         for texts in grid
     ]  # fmt: skip
-    running = race.Race(stream, bad, runners)
+    running = race.Race(stream, bad, runners, overrides=False)
     stopped = race.run(running, arguments)
     order = sorted(runners, key=lambda runner: runner.error)
     race.show(running, arguments, order)

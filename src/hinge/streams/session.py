@@ -33,6 +33,7 @@ class Position:
     begins: int = 0  # so many bytes of the first file are known,
     begins_with: str = ""  # by their digest
     seed: int | None = None  # of the shuffling; None: there is none
+    weighted: bool = False  # whether some examples had weights: theorems are about those that have none
 
     @classmethod
     def of(cls, notes: dict[str, Any]) -> Position | None:
@@ -45,7 +46,9 @@ class Position:
             whole = all(
                 isinstance(n, int) and n >= 0 for n in (position.passes, position.examples, position.refused)
             )
-            if not whole or not all(len(score) == 2 for score in position.scores):
+            scores = position.scores
+            whole = whole and len(scores) - position.passes in (0, 1) and len(position.before) == 3
+            if not whole or not position.files or not all(len(score) == 2 for score in scores):
                 raise ValueError("numbers are missing")
             return position
         except (TypeError, ValueError, KeyError, LookupError) as error:
@@ -110,9 +113,7 @@ class Session:
         self.stopped = False  # set it (from a signal, say) to end the run after the examples under way
         self.waiting = False  # for data
         self.presented = 0  # in this run
-        self.updates_before: int = (
-            0 if study is None or position.examples else study.learner.statistics.updates
-        )
+        self.updates_before: int = 0 if study is None or position.most else study.learner.statistics.updates
         self.seconds = 0.0
         self.done: float | None = None
 
@@ -171,6 +172,7 @@ class Session:
                 passing = {"tolerance": self.passes.tolerance, "max_updates": left}
             refused = study.learn(part(piece.batch, start, stop), piece.file.name, self.bad, **passing)
             position.refused += refused
+            position.weighted = position.weighted or piece.batch.weights is not None
             position.examples += stop - start
             position.most = max(position.most, position.learned)
             self.presented += stop - start

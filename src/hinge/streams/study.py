@@ -174,6 +174,10 @@ class Study:
         if not len(batch):
             return
         learner, before = self.learner, self.learner.statistics
+        if passing and not isinstance(batch.X, Rows):
+            raise ValueError(
+                "--tolerance is for svmlight and VW text: events are presented all, or not at all"
+            )
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
         guessed = self._cost_of(batch, y, name) if learner.averaged else 0.0
@@ -271,7 +275,10 @@ class Study:
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
-        y = self.truth(batch, name)
+        try:
+            y = self.truth(batch, name)
+        except _RowRefused as refused:
+            raise refused.error from None
         return Score(
             sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y, name)
         )
@@ -291,10 +298,6 @@ class Study:
             return float(sum(abs(a - b) for a, b in zip(made, truth, strict=True)))
         if self.task == "ordinal":
             ranks = {label: rank for rank, label in enumerate(self.learner.labels.known)}
-            for row, label in enumerate(truth):
-                if label not in ranks:
-                    reason = f"the rank {shown_label(label)!r} is not one of {self.learner.labels.listed()}"
-                    raise SourceError(name, batch.lines[row], reason)
             return float(sum(abs(ranks[a] - ranks[b]) for a, b in zip(made, truth, strict=True)))
         return float(sum(a != b for a, b in zip(made, truth, strict=True)))
 
@@ -305,12 +308,15 @@ class Study:
         labels = batch.labels
         if self.task == "uniclass":
             return None
-        if isinstance(labels, Numbers) and self.task not in ("multilabel", "prototype") and _one_each(labels):
+        plain = self.task not in ("multilabel", "prototype", "ordinal")
+        if isinstance(labels, Numbers) and plain and _one_each(labels):
             return labels.values
         y = []
         for row, label in enumerate(listed(labels)):
             try:
                 y.append(fitting(self.task, label))
+                if self.task == "ordinal":
+                    growth.rank(self.learner.labels, y[-1])
             except ValueError as error:
                 raise _RowRefused(row, SourceError(name, batch.lines[row], str(error))) from None
         return y
