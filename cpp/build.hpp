@@ -12,6 +12,7 @@
 #include "memories/diagonal.hpp"
 #include "memories/lanes.hpp"
 #include "memories/simplex.hpp"
+#include "memories/supports_of.hpp"
 #include "memories/weights.hpp"
 #include "rules/binary.hpp"
 #include "rules/cost.hpp"
@@ -44,7 +45,7 @@ struct Settings {
   // Many labels.
   std::size_t labels = 2;          // how many, or how many ranks
   std::string selection = "max";
-  double beta = 0.01;              // mira
+  double beta = 0.01;              // mira, perceptron
   std::vector<double> cost;        // labels x labels, or none
   std::vector<double> nu;          // labels x labels, or one a threshold (ordinal), or none
   bool learned_threshold = false;  // multilabel
@@ -59,7 +60,19 @@ struct Settings {
   double scale = 1;                    // entropy
   bool is_signed = true;
   bool paper = false;                  // N03's sizes as printed
+  // Kernels.
+  std::string kernel;             // none: weights; linear, poly, rbf, outside
+  unsigned degree = 3;
+  double gamma = 1;
+  double coef0 = 0;
+  bool has_budget = false;
+  std::size_t budget = 0;         // 0: adaptive
+  bool oldest = false;            // removal
+  double max_cache = 0;           // bytes
+  std::shared_ptr<Outside> outside;  // kernel = outside
 };
+
+inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
 
 inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }
 
@@ -102,6 +115,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   Step step{step_named(s.step), s.C, s.scikit_learn};
   if (has_covariance(s) && step.kind == Step::perceptron_) step.second_order = s.regularizer;
   step.phi = s.phi;
+  if (step.kind == Step::perceptron_) step.beta = s.beta;
   if (step.kind == Step::cw_ && !has_covariance(s)) throw std::invalid_argument("cw needs a covariance");
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
@@ -139,7 +153,30 @@ std::unique_ptr<Memory> build_flat_of(const Settings& s) {
   const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
   return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
+inline Kernel::Kind kernel_named(const std::string& name) {
+  if (name == "linear") return Kernel::linear;
+  if (name == "poly") return Kernel::poly;
+  if (name == "rbf") return Kernel::rbf;
+  if (name == "outside") return Kernel::outside;
+  throw std::invalid_argument("unknown kernel " + name);
+}
+inline std::unique_ptr<Memory> build_supports(const Settings& s) {
+  Supports::Kind kind;
+  kind.kernel = Kernel{kernel_named(s.kernel), s.gamma, s.coef0, s.degree, s.fit_intercept ? 1.0 : 0.0};
+  kind.shared = s.task == "ordinal";
+  kind.sorted = kind.shared && s.sort_thresholds;
+  kind.distances = s.task == "uniclass";
+  kind.start = s.learned_radius ? s.radius : 0;
+  kind.averaging = s.average_from > 0;
+  kind.keeps_values = s.has_budget;
+  kind.max_bytes = s.max_cache;
+  const std::size_t lanes = std::max<std::size_t>(1, lanes_of(s));
+  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.outside);
+  return std::make_unique<SupportsOf<double>>(kind, lanes, s.outside);
+}
+
 inline std::unique_ptr<Memory> build_flat(const Settings& s) {
+  if (has_kernel(s)) return build_supports(s);
   if (s.geometry == "entropy") {
     const bool ordinal = s.task == "ordinal";
     const double constant = ordinal ? -1 : s.fit_intercept ? 1 : 0;
@@ -163,7 +200,8 @@ inline std::unique_ptr<Memory> build_memory(const Settings& s) {
 
 inline Learner build(const Settings& s) {
   return Learner(build_rule(s), build_memory(s),
-                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first, s.regularizer);
+                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first, s.regularizer,
+                 s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr);
 }
 
 // More labels than before. Two classes with one w become two lanes of half of it each.
@@ -179,7 +217,24 @@ void add_labels_as(Learner& learner, const Settings& before, const Settings& aft
     learner.count_lanes();
   }
 }
+inline void add_labels_to_supports(Learner& learner, const Settings& before, const Settings& after) {
+  Supports& supports = *learner.supports();
+  const std::size_t lanes = supports.lanes(), wanted = std::max<std::size_t>(1, lanes_of(after));
+  if (is_binary(before) && !is_binary(after)) {
+    supports.split();
+    if (learner.budget() != nullptr) learner.budget()->split();
+    if (wanted > 2) {
+      supports.widen(wanted);
+      if (learner.budget() != nullptr) learner.budget()->widen(2, wanted);
+    }
+  } else if (wanted != lanes) {
+    supports.widen(wanted);
+    if (learner.budget() != nullptr) learner.budget()->widen(lanes, wanted);
+  }
+  learner.count_lanes();
+}
 inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (has_kernel(before)) return add_labels_to_supports(learner, before, after);
   if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);
   before.single ? add_labels_as<Weights<float>, Lanes<float>>(learner, before, after)
                 : add_labels_as<Weights<double>, Lanes<double>>(learner, before, after);

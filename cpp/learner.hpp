@@ -21,9 +21,11 @@
 
 #include "batch.hpp"
 #include "block.hpp"
+#include "budget.hpp"
 #include "instance.hpp"
 #include "memories/curved.hpp"
 #include "memories/memory.hpp"
+#include "memories/supports.hpp"
 #include "memories/weights.hpp"
 #include "rows.hpp"
 #include "rules/rule.hpp"
@@ -51,11 +53,13 @@ struct Averaging {
 class Learner {
  public:
   // `regularizer`: a round of weight 1 adds x x'/regularizer to the inverse of a covariance.
+  // `budget`: of a memory of supports; none keeps them all.
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging averaging,
-          bool start_at_first, double regularizer = 1)
+          bool start_at_first, double regularizer = 1, std::unique_ptr<Budget> budget = nullptr)
       : rule_(std::move(rule)),
         reads_(rule_->reads()),
         memory_(std::move(memory)),
+        budget_(std::move(budget)),
         averaging_(averaging),
         regularizer_(regularizer),
         awaits_first(start_at_first) {
@@ -71,15 +75,19 @@ class Learner {
     const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
     const Statistics statistics_before = statistics;
     const bool awaited_first = awaits_first;
+    const std::int64_t examples_before = examples;
     if (several) memory_->begin(batch.rows->stored());
+    if (several && budget_) budget_->begin();
     std::size_t presented = 0, row = 0;
     try {
       presented = all_rounds(batch, poll, row);
       if (several) poll();  // who asked to stop while it ran gets back what was before
     } catch (...) {
       if (several) memory_->rollback();
+      if (several && budget_) budget_->rollback();
       statistics = statistics_before;
       awaits_first = awaited_first;
+      examples = examples_before;
       try {
         throw;
       } catch (Refused& refused) {
@@ -88,10 +96,18 @@ class Learner {
       }
     }
     if (several) memory_->commit();
+    if (several && budget_) budget_->commit();
+    const auto seen = static_cast<std::int64_t>(batch.rows->count());
+    examples = batch.first < 0 ? examples + seen : std::max(examples, batch.first + seen);
     return presented;
   }
 
   HINGE_APART bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance = -1) {
+    if (supports_ != nullptr) {
+      const bool presented = learn_supported(x, truth, weight, tolerance, examples, false);
+      examples += 1;
+      return presented;
+    }
     return round(*memory_, x, memory_->read(x, reads_, scores_.data()), truth, weight, tolerance);
   }
 
@@ -100,6 +116,7 @@ class Learner {
     if (rows.width() > memory_->dimension())
       throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
+    if (supports_ != nullptr) return score_supported(rows, averaged, scores);
     Scratch scratch;
     Instance x = rows.blank();
     for (std::size_t i = 0; i < rows.count(); ++i, scores += lanes_) {
@@ -167,11 +184,14 @@ class Learner {
   void count_lanes() {
     lanes_ = memory_->lanes();
     curved_ = dynamic_cast<Curved*>(memory_.get());
+    supports_ = dynamic_cast<Supports*>(memory_.get());
     sized_ = dynamic_cast<Sizes*>(memory_.get()) != nullptr;
     scores_.resize(lanes_);
     amounts_.resize(lanes_);
   }
   std::size_t lanes() const { return lanes_; }
+  Supports* supports() { return supports_; }
+  Budget* budget() { return budget_.get(); }
 
   Memory& memory() { return *memory_; }
   const Memory& memory() const { return *memory_; }
@@ -214,8 +234,15 @@ class Learner {
       if (auto* weights = dynamic_cast<Weights<double>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
       if (auto* weights = dynamic_cast<Weights<float>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
     }
+    if (supports_ != nullptr) return supported_rounds(batch, poll, row);
     return rounds<Memory&>(*memory_, batch, poll, row);
   }
+  // On supports: supported.hpp.
+  std::size_t supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row);
+  bool learn_supported(const Instance& x, const Truth& truth, double weight, double tolerance, std::int64_t number, bool known);
+  bool supported_round(const Instance& x, const Reading& reading, const Truth& truth, double weight, double tolerance);
+  void score_supported(const Rows& rows, bool averaged, double* scores) const;
+  void start_supported(const Truth& truth);
   template <class Real>
   std::size_t rounds_as(Weights<Real>& weights, const Batch& batch, const std::function<void()>& poll,
                         std::size_t& row) {
@@ -388,7 +415,9 @@ class Learner {
   std::unique_ptr<Rule> rule_;
   Reads reads_;
   std::unique_ptr<Memory> memory_;
-  Curved* curved_ = nullptr;  // memory_, if it has a shape
+  std::unique_ptr<Budget> budget_;
+  Curved* curved_ = nullptr;      // memory_, if it has a shape
+  Supports* supports_ = nullptr;  // memory_, if it has a kernel
   bool sized_ = false;        // whether memory_ tells the sizes of constraints itself
   Averaging averaging_;
   double regularizer_;
@@ -401,6 +430,9 @@ class Learner {
   // The state, open to be saved and restored.
   Statistics statistics;
   bool awaits_first;
+  std::int64_t examples = 0;  // that have come; the numbers by which supports are called
 };
 
 }  // namespace hinge
+
+#include "supported.hpp"

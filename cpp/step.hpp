@@ -5,7 +5,7 @@
 //     PA-I   min 1/2|v-w|^2 + C xi     s.t. v.a >= b - xi, xi >= 0
 //     PA-II  min 1/2|v-w|^2 + C xi^2   s.t. v.a >= b - xi
 // (J06 section 3; gamma of N03 is 1/(2C)), in whatever geometry |.| and q are taken. The perceptron takes a step of
-// constant length; in the geometry of a covariance it is the second-order one: v += y x and A += x x'/r on mistakes,
+// constant length, if the margin is at most beta; in the geometry of a covariance it is the second-order one: v += y x and A += x x'/r on mistakes,
 // with w = A^-1 v, is a step of loss/(q + r) along A^-1 x.
 // Confidence-weighted learning (S18) wants M = w.a >= phi V, V = a'Sa, and takes the step alpha that solves
 //     min KL(N(w, S) || N(w_t, S_t))   s.t.   M >= phi V;     S^-1 gets 2 alpha phi a a'.
@@ -40,9 +40,14 @@ struct Step {
   bool scikit_learn = false;
   double second_order = 0;  // r of the second-order perceptron, if it is one
   double phi = 0;           // CW: the confidence, in standard deviations
+  double beta = 0;          // the perceptron's (S4): above 0 it is the aggressive one
 
   // The margin that a constraint of squared size q asks for.
   double wanted(double margin, double q) const { return kind == cw_ ? phi * q : margin; }
+  // The margin above which nothing is asked.
+  double enough(double margin) const { return kind == perceptron_ ? beta : margin; }
+  // Whether it moves at all at that margin.
+  bool moves(double margin) const { return kind != perceptron_ || margin <= beta; }
   // What S^-1 gets after a step of length tau (CW); `labels` share S if there are many.
   double precision(double tau, std::size_t labels = 0) const {
     return 2 * tau * phi * (labels == 0 ? 1 : 2 / static_cast<double>(labels));
@@ -50,10 +55,11 @@ struct Step {
 
   // The weight of the example scales C. An instance of (almost) no size has no direction: no step.
   double length(double loss, double q, double weight, std::size_t labels = 0) const {
-    if (!(loss > 0)) return 0;
+    const bool constant = kind == perceptron_ && !scikit_learn && !(second_order > 0);
+    if (!(loss > 0) && !constant) return 0;
     if (q <= std::numeric_limits<double>::min() && !(scikit_learn && kind == pa2_)) return 0;
     if (scikit_learn) return weight * bare(loss, q, C);
-    if (kind == perceptron_) return second_order > 0 ? loss / (q + second_order / weight) : weight;
+    if (kind == perceptron_) return constant ? weight : loss / (q + second_order / weight);
     if (kind == cw_) return cw(phi * q - loss, q, phi, labels == 0 ? 2 : 2 / static_cast<double>(labels));
     return bare(loss, q, C * weight);
   }

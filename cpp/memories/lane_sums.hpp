@@ -25,6 +25,10 @@ struct Several {
     for (std::size_t i = 0; i < count; ++i) x.of[i] *= y.of[i];
     return x;
   }
+  friend Several operator*(Several x, Real y) {
+    for (std::size_t i = 0; i < count; ++i) x.of[i] *= y;
+    return x;
+  }
   friend Several operator+(Several x, Several y) {
     for (std::size_t i = 0; i < count; ++i) x.of[i] += y.of[i];
     return x;

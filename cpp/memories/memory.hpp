@@ -69,6 +69,19 @@ class Memory {
   virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
   virtual double extra(std::size_t lane, bool averaged) const = 0;
 
+  // Whether something was learned in a column; whether a lane has moved.
+  virtual bool touched(std::size_t column) const {
+    for (std::size_t lane = 0; lane < lanes(); ++lane)
+      if (weight(column, lane, false) != 0 || weight(column, lane, true) != 0) return true;
+    return false;
+  }
+
+  virtual bool moved(std::size_t lane) const {
+    for (std::size_t i = 0; i < dimension(); ++i)
+      if (weight(i, lane, false) != 0) return true;
+    return extra(lane, false) != 0;
+  }
+
   // w has `size` entries a lane, lane after lane; `extras` one.
   virtual void start_at(const double* w, std::size_t size, const double* extras) = 0;
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "engine.hpp"
+#include "outside.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "sequence_state.hpp"
@@ -58,7 +59,9 @@ NB_MODULE(_core, m) {
              const std::string& selection, double beta, const std::optional<Doubles>& cost,
              const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
              const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
-             double phi, double scale, bool is_signed, bool paper, std::size_t hash_bits, std::size_t max_features) {
+             double phi, double scale, bool is_signed, bool paper, const std::string& kernel, unsigned degree,
+             double gamma, double coef0, bool has_budget, std::size_t budget, bool oldest, double max_cache,
+             const nb::object& function, std::size_t hash_bits, std::size_t max_features) {
             const auto vector = [](const std::optional<Doubles>& from) {
               return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
             };
@@ -66,7 +69,9 @@ NB_MODULE(_core, m) {
                                        start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
                                        selection, beta, vector(cost), vector(nu), learned_threshold,
                                        sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
-                                       phi, scale, is_signed, paper},
+                                       phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
+                                       budget, oldest, max_cache,
+                                       function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function)},
                               hash_bits, max_features);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
@@ -75,29 +80,34 @@ NB_MODULE(_core, m) {
           "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
           "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
           "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
-          "paper"_a = false, "hash_bits"_a, "max_features"_a)
+          "paper"_a = false, "kernel"_a = "", "degree"_a = 3, "gamma"_a = 1.0, "coef0"_a = 0.0, "has_budget"_a = false,
+          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(), "hash_bits"_a, "max_features"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Doubles>& classes,
              const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-             const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
-            return self.learn(dense_rows(X), y, classes, label_starts, weights, order, tolerance, max_updates);
+             const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
+             std::int64_t first, bool repeats) {
+            return self.learn(dense_rows(X), y, classes, label_starts, weights, order, tolerance, max_updates, first,
+                              repeats);
           },
           "X"_a, "y"_a.none(), "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
           "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
-          "max_updates"_a = INT64_MAX)
+          "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false)
       .def(
           "learn_sparse",
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
              const std::optional<Array>& y, const std::optional<Doubles>& classes,
              const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-             const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
+             const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
+             std::int64_t first, bool repeats) {
             return self.learn(sparse_rows(data, indices, indptr, width), y, classes, label_starts, weights, order,
-                              tolerance, max_updates);
+                              tolerance, max_updates, first,
+                              repeats);
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
           "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(),
-          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX)
+          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false)
       .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
            "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
            "weights"_a.none() = nb::none())
@@ -134,6 +144,10 @@ NB_MODULE(_core, m) {
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
            "extras"_a.none() = nb::none(), "shape"_a.none() = nb::none())
+      .def("restore_supports", &Engine::restore_supports, "state"_a)
+      .def("supports", &Engine::supports, "averaged"_a)
+      .def_prop_ro("n_support", &Engine::n_support)
+      .def_prop_ro("n_examples", &Engine::n_examples)
       .def("confidence_dense", [](Engine& self, const Array& X) { return self.confidence(dense_rows(X)); }, "X"_a,
            nb::sig("def confidence_dense(self, X: object) -> object"))
       .def(

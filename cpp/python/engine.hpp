@@ -27,7 +27,7 @@ class Engine : public Guarded {
 
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-                    const std::optional<Order>& order, double tolerance, std::int64_t max_updates) {
+                    const std::optional<Order>& order, double tolerance, std::int64_t max_updates, std::int64_t first, bool repeats) {
     Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
       throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
@@ -41,6 +41,8 @@ class Engine : public Guarded {
     batch.count = order ? order->size() : rows.count();
     batch.tolerance = tolerance;
     batch.max_updates = max_updates;
+    batch.first = first;
+    batch.repeats = repeats;
     const std::size_t known = learner_.memory().dimension();
     try {
       make_room(rows.width());
@@ -114,9 +116,14 @@ class Engine : public Guarded {
     const Writing writing(*this);
     if (turned) {
       if (many_lanes()) throw Refused("there are not two classes");
-      with_flat(settings_, learner_.memory(), [](auto& w) {
-        if constexpr (requires { w.negate(); }) w.negate();
-      });
+      if (has_kernel(settings_)) {
+        learner_.supports()->negate();
+        if (learner_.budget() != nullptr) learner_.budget()->negate();
+      } else {
+        with_flat(settings_, learner_.memory(), [](auto& w) {
+          if constexpr (requires { w.negate(); }) w.negate();
+        });
+      }
     }
     std::swap(labels_, labels);  // the old ones go when the lock is free
     std::swap(codes_, codes);
@@ -262,8 +269,7 @@ class Engine : public Guarded {
   void forget(std::size_t columns) {
     const Writing writing(*this);
     for (std::size_t i = columns; i < learner_.memory().dimension(); ++i)  // another thread may have used them
-      for (std::size_t r = 0; r < learner_.lanes(); ++r)
-        if (learner_.memory().weight(i, r, false) != 0 || learner_.memory().weight(i, r, true) != 0) return;
+      if (learner_.memory().touched(i)) return;
     forget_after({columns, columns});
   }
 
@@ -343,10 +349,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
-      for (std::size_t i = 0; i <= learner_.memory().dimension(); ++i)
-        if (i == learner_.memory().dimension() ? learner_.memory().extra(r, false) != 0
-                                               : learner_.memory().weight(i, r, false) != 0)
-          throw Refused("a label that has learned cannot be given up");
+      if (learner_.memory().moved(r)) throw Refused("a label that has learned cannot be given up");
     Settings changed = settings_;
     changed.labels = labels;
     changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
@@ -366,7 +369,9 @@ class Engine : public Guarded {
   nb::tuple statistics() {
     const SharedReading reading(*this);
     const Statistics& s = learner_.statistics;
-    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
+    const bool kept = has_kernel(settings_);
+    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
+                          kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0);
   }
 
   // Everything that learning has changed (state.hpp), and the names, of one moment.
@@ -374,9 +379,16 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     return nb::make_tuple(state_of(settings_, learner_), names_.all());
   }
+  // A state with supports.
+  void restore_supports(const nb::dict& state) {
+    const Writing writing(*this);
+    if (!has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
+    hinge::restore_supports(settings_, learner_, state, names_.limit());
+  }
   void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
                const std::optional<Doubles>& extras, const std::optional<Doubles>& shape) {
     const Writing writing(*this);
+    if (has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
     restore_state(settings_, learner_, v, u, reals, counts, extras, shape, names_.columns(), names_.limit(),
                   names_.hashing());
   }
@@ -394,12 +406,38 @@ class Engine : public Guarded {
   }
   std::size_t bytes() {
     const SharedReading reading(*this);
+    if (has_kernel(settings_)) return sizeof(*this) + learner_.supports()->bytes() + names_.bytes();
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
     const std::size_t lanes = one_w()           ? 1
                               : settings_.single ? padded<float>(learner_.lanes())
                                                  : padded<double>(learner_.lanes());
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
     return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes() + shape;
+  }
+
+  // The numbers of the examples that are supports, their coefficients (a row a support), and the vectors as CSR.
+  nb::tuple supports(bool averaged) {
+    const SharedReading reading(*this);
+    if (!has_kernel(settings_)) throw Refused("there is no kernel");
+    const Supports& s = *learner_.supports();
+    SupportArrays vectors(s);
+    std::vector<double> coefficients;
+    for (std::size_t i = 0; i < s.count(); ++i)
+      for (std::size_t r = 0; r < s.held(); ++r)
+        coefficients.push_back(averaged ? s.averaged_coefficient(i, r) : s.coefficient(i, r));
+    return nb::make_tuple(numpy_array(std::vector<std::int64_t>(s.numbers)),
+                          numpy_matrix(std::move(coefficients), s.count(), s.held()),
+                          numpy_array(std::move(vectors.values)), numpy_array(std::move(vectors.columns)),
+                          numpy_array(std::move(vectors.starts)), s.sparse);
+  }
+  // How many examples have come.
+  std::int64_t n_examples() {
+    const SharedReading reading(*this);
+    return learner_.examples;
+  }
+  std::size_t n_support() {
+    const SharedReading reading(*this);
+    return has_kernel(settings_) ? learner_.supports()->count() : 0;
   }
 
   // x'Sx of each row: how unsure the model is in that direction.

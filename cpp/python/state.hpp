@@ -13,6 +13,7 @@
 
 #include "../build.hpp"
 #include "arrays.hpp"
+#include "supports_state.hpp"
 
 namespace hinge {
 
@@ -117,7 +118,11 @@ struct RealOf<Lanes<Real>> {
 
 inline nb::dict state_of(const Settings& s, Learner& learner) {
   nb::dict state;
-  Numbers numbers = with_flat(s, learner.memory(), [&](const auto& w) { return save(w, s.average_from > 0, state); });
+  Numbers numbers;
+  if (has_kernel(s))
+    save_supports(learner, state, numbers.reals, numbers.counts);
+  else
+    numbers = with_flat(s, learner.memory(), [&](const auto& w) { return save(w, s.average_from > 0, state); });
   const Statistics& t = learner.statistics;
   numbers.reals.insert(numbers.reals.end(), {t.loss, t.squared_loss, t.largest_q, t.progress, t.cost});
   numbers.counts.insert(numbers.counts.end(), {t.rounds, t.mistakes, t.updates, learner.awaits_first ? 1 : 0});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "rule.hpp"
@@ -67,6 +68,20 @@ inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
     }
   });
   return worst;
+}
+
+// The margin of the worst pair; infinite if there is nothing to rank.
+inline double worst_margin(const Scores& scores, const Truth& truth) {
+  const auto only = static_cast<std::size_t>(truth.value);
+  if (truth.labels == nullptr && only < scores.count) {  // one label, as is usual: asked for every cached example
+    double highest = -std::numeric_limits<double>::infinity();
+    for (std::size_t r = 0; r < only; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;
+    for (std::size_t r = only + 1; r < scores.count; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;
+    return scores.of[only] - highest;
+  }
+  const Relevant relevant(truth, scores.count);
+  if (!relevant.asks(scores.count)) return std::numeric_limits<double>::infinity();
+  return worst_pair(scores, relevant).margin(scores);
 }
 
 // The label that is predicted: the first one with the highest score.

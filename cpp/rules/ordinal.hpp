@@ -19,36 +19,42 @@ class Ordinal final : public Rule {
   Ordinal(Projection projection, bool only_worst, std::vector<double> nu)
       : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
 
+  double spare(const Scores& scores, const Truth& truth) const override {
+    double spare = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < scores.count; ++j)
+      spare = std::min(spare, projection_.spare(side(j, truth.value) * scores.of[j]));
+    return spare;
+  }
+
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Sizes* sizes = scores.sizes;
     const double size = sizes == nullptr ? scores.q + 1 : sizes->threshold(scores.q), rank = truth.number();
     const bool exact = sizes != nullptr && sizes->projects() && projection_.projects() && !only_worst_;
-    const auto side = [&](std::size_t j) { return static_cast<double>(j) < rank ? 1.0 : -1.0; };
     if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
       throw Refused("there is no rank " + std::to_string(rank));
     std::size_t worst = 0, wrong = 0;
     for (std::size_t j = 0; j < scores.count; ++j) {
-      wrong += side(j) * scores.of[j] <= 0;
-      if (side(j) * scores.of[j] < side(worst) * scores.of[worst]) worst = j;
+      wrong += side(j, rank) * scores.of[j] <= 0;
+      if (side(j, rank) * scores.of[j] < side(worst, rank) * scores.of[worst]) worst = j;
     }
     Move move;
     move.q = size;
-    move.loss = projection_.loss(side(worst) * scores.of[worst]);
+    move.loss = projection_.loss(side(worst, rank) * scores.of[worst]);
     move.mistaken(wrong > 0);
     move.cost = static_cast<double>(wrong);
 
     double active = 0, gain = 0, total = 0, squares = 0;
     for (std::size_t j = 0; j < scores.count; ++j) {
-      const double margin = side(j) * scores.of[j];
+      const double margin = side(j, rank) * scores.of[j];
       amounts[j] = 0;
       if (!projection_.active(margin) || (only_worst_ && j != worst)) continue;
       const double nu = nu_.empty() ? 1 : nu_[j];
-      const double alpha = exact ? projection_.exact(*sizes, j, side(j), weight / nu)
+      const double alpha = exact ? projection_.exact(*sizes, j, side(j, rank), weight / nu)
                                  : projection_.alpha(margin, size, weight, nu);
       active += 1;
       gain += alpha * projection_.loss(margin);
       move.length += alpha;
-      amounts[j] = alpha * side(j);
+      amounts[j] = alpha * side(j, rank);
     }
     if (active == 0) return move;
     for (std::size_t j = 0; j < scores.count; ++j) {
@@ -63,6 +69,9 @@ class Ordinal final : public Rule {
   }
 
  private:
+  // The side of threshold j on which the score of a rank must be.
+  static double side(std::size_t j, double rank) { return static_cast<double>(j) < rank ? 1 : -1; }
+
   Projection projection_;
   bool only_worst_;
   std::vector<double> nu_;

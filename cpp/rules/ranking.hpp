@@ -3,7 +3,7 @@
 // One constraint a round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
 // one s; loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is relevant
 // there is no loss. One relevant label: multiclass. None, or all: nothing to rank. The perceptron (S12.1) moves
-// the worst pair, on mistakes only, by x times the weight.
+// the worst pair by x times the weight, if its margin is at most beta.
 #pragma once
 
 #include "labels.hpp"
@@ -16,6 +16,10 @@ class Ranking final : public Rule {
   Ranking(Step step, double margin, Selection selection) : step_(step), margin_(margin), selection_(selection) {}
 
   bool needs_size() const override { return step_.kind == Step::cw_; }
+  bool stands() const override { return step_.kind == Step::perceptron_; }
+  double spare(const Scores& scores, const Truth& truth) const override {
+    return worst_margin(scores, truth) - step_.enough(margin_);
+  }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
@@ -31,7 +35,7 @@ class Ranking final : public Rule {
     }
     const double size = scores.between(pair.relevant, pair.irrelevant);
     move.loss = std::max(0.0, step_.wanted(margin_, size) - pair.margin(scores));
-    const bool moves = step_.kind != Step::perceptron_ || move.mistake;
+    const bool moves = step_.moves(pair.margin(scores));
     move_pair(move, scores, pair.relevant, pair.irrelevant,
               moves ? step_.length(move.loss, size, weight, scores.count) : 0, size, amounts);
     move.precision = step_.precision(move.length, scores.count);

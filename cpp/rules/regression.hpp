@@ -14,6 +14,10 @@ class Regression final : public Rule {
  public:
   Regression(Step step, double epsilon) : step_(step), epsilon_(epsilon) {}
 
+  double spare(const Scores& scores, const Truth& truth) const override {
+    return epsilon_ - std::abs(truth.value - scores.of[0]);
+  }
+
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const double residual = truth.value - scores.of[0];
     Move move;

@@ -79,6 +79,11 @@ class Rule {
   virtual Reads reads() const { return Reads::product; }
   // Whether even the loss depends on the size of the instance (CW).
   virtual bool needs_size() const { return false; }
+  // Whether its steps have one length, whatever the scores (the perceptron): what it has decided stands, if a support
+  // must go first.
+  virtual bool stands() const { return false; }
+  // How much better the scores are than the rule asks; negative if it would move.
+  virtual double spare(const Scores& scores, const Truth& truth) const = 0;
   // Writes the amount of every lane.
   virtual Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const = 0;
 };

@@ -2,7 +2,7 @@
 // score_r - score_s >= margin; each active one is projected on alone, and the steps are averaged.
 //
 //     scheme    active           step alpha of one
-//     simperc   margin <= 0      C                  (the uniform perceptron of CS03: the weight instead of C)
+//     simperc   margin <= 0      C                  (the uniform perceptron of CS03: margin <= beta, the weight instead of C)
 //     conproj   margin <= 0      as PA, PA-I, PA-II
 //     simproj   loss > 0         as PA, PA-I, PA-II
 // With weights nu of the constraints the cap of a pair is C/nu (S13.3). On the simplex (S13.6) alpha, at most C, is the
@@ -24,7 +24,9 @@ class Projection {
   Projection(Step step, double margin, Scheme scheme) : step_(step), margin_(margin), scheme_(scheme) {}
 
   double loss(double margin) const { return std::max(0.0, margin_ - margin); }
-  bool active(double margin) const { return scheme_ == Scheme::simproj ? margin < margin_ : margin <= 0; }
+  bool active(double margin) const { return scheme_ == Scheme::simproj ? margin < margin_ : margin <= step_.beta; }
+  double spare(double margin) const { return margin - step_.enough(margin_); }
+  bool stands() const { return step_.kind == Step::perceptron_; }
   double alpha(double margin, double size, double weight, double nu) const {
     if (scheme_ != Scheme::simperc || step_.second_order > 0) return step_.length(margin_ - margin, size, weight / nu);
     if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
@@ -47,6 +49,11 @@ class Simultaneous final : public Rule {
  public:
   // `nu` has one entry a pair, row by row (row: the relevant label), or none.
   Simultaneous(Projection projection, std::vector<double> nu) : projection_(projection), nu_(std::move(nu)) {}
+
+  bool stands() const override { return projection_.stands(); }
+  double spare(const Scores& scores, const Truth& truth) const override {
+    return projection_.spare(worst_margin(scores, truth));
+  }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);

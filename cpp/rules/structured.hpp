@@ -15,10 +15,12 @@ class Structured final : public Rule {
  public:
   explicit Structured(Step step) : step_(step) {}
 
+  double spare(const Scores& scores, const Truth& truth) const override { return scores.of[0] - truth.value; }
+
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     Move move;
     move.loss = std::max(0.0, truth.number() - scores.of[0]);
-    move.along(step_.length(move.loss, scores.q, weight), scores.q);
+    move.along(move.loss > 0 ? step_.length(move.loss, scores.q, weight) : 0, scores.q);
     amounts[0] = move.length;
     return move;
   }

@@ -20,28 +20,37 @@ class WithThreshold final : public Rule {
       : ranking_(std::move(ranking)), step_(step), margin_(margin) {}
 
   bool needs_size() const override { return ranking_->needs_size(); }
+  bool stands() const override { return ranking_->stands(); }
+  double spare(const Scores& all, const Truth& truth) const override {
+    const Scores scores{all.of + 1, all.count - 1, all.q, all.sizes, 1};
+    const Aim aim = aimed(scores, truth);
+    return std::min(ranking_->spare(scores, truth), aim.slack - std::abs(aim.middle - all.of[0]));
+  }
 
   Move decide(const Scores& all, const Truth& truth, double weight, double* amounts) const override {
     const Scores scores{all.of + 1, all.count - 1, all.q, all.sizes, 1};
     Move move = ranking_->decide(scores, truth, weight, amounts + 1);
-    const Worst pair = worst_pair(scores, Relevant(truth, scores.count));
-    double middle = 0, slack = 0;
-    if (pair.relevant == none) {
-      middle = scores.of[pair.irrelevant] + margin_ / 2;
-    } else if (pair.irrelevant == none) {
-      middle = scores.of[pair.relevant] - margin_ / 2;
-    } else {
-      middle = (scores.of[pair.relevant] + scores.of[pair.irrelevant]) / 2;
-      slack = std::max(0.0, (pair.margin(scores) - margin_) / 2);
-    }
-    const double residual = middle - all.of[0];
-    const double tau = step_.length(std::max(0.0, std::abs(residual) - slack), all.q, weight);
+    const Aim aim = aimed(scores, truth);
+    const double residual = aim.middle - all.of[0];
+    const double tau = step_.length(std::max(0.0, std::abs(residual) - aim.slack), all.q, weight);
     amounts[0] = std::copysign(tau, residual);
     move.beside = tau > 0;
     return move;
   }
 
  private:
+  // Where the threshold should be, and how far off it may be.
+  struct Aim {
+    double middle, slack;
+  };
+  Aim aimed(const Scores& scores, const Truth& truth) const {
+    const Worst pair = worst_pair(scores, Relevant(truth, scores.count));
+    if (pair.relevant == none) return {scores.of[pair.irrelevant] + margin_ / 2, 0};
+    if (pair.irrelevant == none) return {scores.of[pair.relevant] - margin_ / 2, 0};
+    return {(scores.of[pair.relevant] + scores.of[pair.irrelevant]) / 2,
+            std::max(0.0, (pair.margin(scores) - margin_) / 2)};
+  }
+
   std::unique_ptr<Rule> ranking_;
   Step step_;
   double margin_;

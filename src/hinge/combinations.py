@@ -25,6 +25,7 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     elif step in ("perceptron", "cw"):
         raise ValueError(f"step={step!r} is for labels; for {task} use 'pa', 'pa1' or 'pa2'")
     _check_geometry(task, values)
+    _check_kernel(task, values)
     if values.get("tolerance") is not None and step != "pa":
         raise ValueError(
             f"tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
@@ -109,6 +110,28 @@ def _is_small_whole(number: float) -> bool:
     return number == int(number) and number <= 2**20
 
 
+def _check_kernel(task: str, values: Mapping[str, Any]) -> None:
+    kernel, budget, w1 = values.get("kernel"), values.get("budget"), values.get("w1")
+    if kernel is None:
+        if budget is not None:
+            raise ValueError(
+                f"budget={budget!r} is for supports: give a kernel (kernel='linear' has those of plain weights)"
+            )
+        return
+    if task in ("prototype", *SEARCHED):
+        raise ValueError(f"a kernel is not for {task}, which has no one vector an instance: use kernel=None")
+    if values.get("geometry", "euclidean") != "euclidean":
+        raise ValueError(
+            f"geometry={values['geometry']!r} shapes weights, and a kernel has none: use 'euclidean'"
+        )
+    if w1 is not None and not isinstance(w1, str):
+        raise ValueError("w1 is for weights, and a kernel has none: use w1=None")
+    if budget is not None and values.get("average"):
+        raise ValueError(
+            "average does not go with a budget: a support that goes would leave the vectors of the past, too"
+        )
+
+
 def _check_geometry(task: str, values: Mapping[str, Any]) -> None:
     step, geometry = values.get("step", "pa1"), values.get("geometry", "euclidean")
     has_covariance = geometry in ("mahalanobis", "diagonal")
@@ -122,6 +145,8 @@ def _check_geometry(task: str, values: Mapping[str, Any]) -> None:
         raise ValueError(
             "geometry='entropy' is not for structures; use 'euclidean', 'diagonal' or 'mahalanobis'"
         )
+    if has_covariance and step == "perceptron" and values.get("beta"):
+        raise ValueError("the second-order perceptron moves on mistakes only: use beta=None")
     if has_covariance and task == "uniclass":
         raise ValueError(f"geometry={geometry!r} is not for uniclass; use 'euclidean' or 'entropy'")
     if step == "cw":

@@ -165,7 +165,9 @@ class Trace:
                 largest_q=self.largest_q + 1.0 if self.updates else 0.0,
             )
         if self.lanes:
-            options = {n: known[n] for n in ("selection", "margin", "beta", "cost", "nu") if n in known}
+            options = {
+                n: known[n] for n in ("selection", "margin", "beta", "cost", "nu") if known.get(n) is not None
+            }
             of_labels = label_comparator(X, self.targets, u, intercepts=intercept, w1=start, **options)
             return replace(
                 of_labels,

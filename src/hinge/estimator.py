@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import model_file, parameters
+from . import kernels, model_file, parameters
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .rows import Rows, is_frame, plain_rows, rows_of
@@ -52,6 +52,8 @@ class StreamEstimator(BaseEstimator):
         parameters.check(self._task, given)
         self.__dict__.pop("_fixed", None)
         options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
+        if options.get("gamma") == "scale" and "_gamma" in self.__dict__:
+            options["gamma"] = self._gamma
         return Learner(self._task, **{**options, **replaced})
 
     def _fitted(self) -> Learner:
@@ -167,6 +169,10 @@ class StreamEstimator(BaseEstimator):
         elif reset:
             self.n_features_in_ = rows.width
             self.__dict__.pop("feature_names_in_", None)
+        if reset:  # what gamma='scale' means is measured once
+            self.__dict__.pop("_gamma", None)
+            if getattr(self, "kernel", None) in ("poly", "rbf") and self.gamma == "scale":
+                self._gamma = kernels.scaled_gamma(rows)
         expected = self.__dict__.get("n_features_in_")
         if expected is None:
             self._fitted().check_arrays_fit()
@@ -221,7 +227,7 @@ class StreamEstimator(BaseEstimator):
         for number in range(1, self.max_iter + 1):
             before = learner.statistics
             order = random.permutation(rows.count) if self.shuffle else None
-            learner._learn_rows(rows, y, sample_weight, order)
+            learner._learn_rows(rows, y, sample_weight, order, repeats=True)
             after = learner.statistics
             rounds, updates = after.rounds - before.rounds, after.updates - before.updates
             mean = (after.loss - before.loss) / max(1, rounds)
@@ -253,7 +259,7 @@ class StreamEstimator(BaseEstimator):
         while last and moved and learner.statistics.updates < self.max_updates:
             before = learner.statistics.updates
             last = learner._learn_rows(
-                rows, y, sample_weight, None, self.tolerance, self.max_updates - before
+                rows, y, sample_weight, None, self.tolerance, self.max_updates - before, repeats=True
             )
             moved = learner.statistics.updates > before  # an all-zero row keeps its loss whatever one does
             presented += last
@@ -329,6 +335,26 @@ class StreamEstimator(BaseEstimator):
         """S: a matrix, or the variances if geometry='diagonal'; without the coordinate of the intercept."""
         return self._fitted().covariance
 
+    @property
+    def n_support_(self) -> int:
+        """With a kernel: how many supports there are."""
+        return self._fitted().n_support
+
+    @property
+    def support_(self) -> npt.NDArray[np.int64]:
+        """With a kernel: the rows of X that are supports, after `fit`; in a stream the numbers of the examples."""
+        return self._fitted().support
+
+    @property
+    def support_vectors_(self) -> Any:
+        """With a kernel: the supports, a row each; an array, or a CSR matrix if they came sparse."""
+        return self._fitted().support_vectors
+
+    @property
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
+        """With a kernel: the coefficients of the supports, (1, n_support_), or a row a label."""
+        return np.atleast_2d(self._fitted().dual_coef)
+
     def named_weights(self) -> dict[Any, Any]:
         """The weights by the names of their features; many labels: for each label."""
         return self._fitted().named_weights()
@@ -354,7 +380,7 @@ class StreamEstimator(BaseEstimator):
         header = {
             "kind": type(self).__name__,
             "learner": learner,
-            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
+            "parameters": kernels.encoded(given),
             "attributes": {
                 name: model_file.encode_value(self.__dict__[name])
                 for name in self._kept
@@ -383,6 +409,8 @@ class StreamEstimator(BaseEstimator):
 def _differs(name: str, value: Any, learner: Learner) -> bool:
     """Whether a learner has learned with another value of an option. (What is no number or word is not compared.)"""
     known = learner.parameters.get(name, value)
+    if name == "gamma" and value == "scale":
+        return False
     plain_types = (bool, int, float, str, type(None))
     return isinstance(value, plain_types) and isinstance(known, plain_types) and bool(value != known)
 

@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-from . import model_file
+from . import kernels, model_file
 
 # What a file may say that it is, and the class that reads it. Nothing else is ever imported or run.
 _KINDS = {
@@ -26,11 +26,15 @@ _KINDS = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Reads a model that `save` wrote. It goes on learning to the bit as if it had never stopped."""
+def load(path: str | os.PathLike[str], kernel: Any = None) -> Any:
+    """Reads a model that `save` wrote. It goes on learning to the bit as if it had never stopped.
+
+    No file holds code: if its kernel is a function of one's own, give it again.
+    """
     with open(path, "rb") as file:
         header, tensors = model_file.from_bytes(file.read(), str(path))
     try:
+        kernels.give(header, kernel)
         module, name = _KINDS[header["kind"]]
         return getattr(importlib.import_module(module), name).from_parts(header, tensors)
     except model_file.ABSURD as error:

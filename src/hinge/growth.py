@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import targets
+from .kernels import beta_of
 from .labels import Doubles, Indices, Labels, plain
 from .targets import Encoded
 
 if TYPE_CHECKING:
+    from ._core import Engine
     from .learner import Learner
 
 Learn = Callable[[slice, Encoded], int]
@@ -59,7 +61,7 @@ def engine_options(task: str, parameters: Mapping[str, Any], labels: Labels) -> 
     return {
         "labels": max(1, len(labels.known)),
         "selection": selection,
-        "beta": float(parameters["beta"]),
+        "beta": beta_of(parameters),
         "cost": None if cost is None else targets.square_matrix(cost, labels.known, "cost", 0.0).ravel(),
         "nu": nu_of(task, parameters["nu"], labels),
         "learned_threshold": task == "multilabel" and parameters["threshold"] == "learned",
@@ -89,12 +91,15 @@ def nu_of(task: str, nu: Any, labels: Labels) -> Doubles | None:
     return largest
 
 
-def restored(tensors: Mapping[str, Any], lacks_cost: bool = False) -> tuple[Any, ...]:
-    """The state for the core. (Files of hinge 0.1 lack the cost, which was that of the mistakes.)"""
+def restore(engine: Engine, tensors: Mapping[str, Any], lacks_cost: bool = False) -> None:
+    """Puts a state into the core. (Files of hinge 0.1 lack the cost, which was that of the mistakes.)"""
+    if "support_numbers" in tensors:
+        engine.restore_supports(dict(tensors))
+        return
     reals, counts = tensors["reals"], tensors["counts"]
     if lacks_cost:
         reals = np.append(reals, float(counts[3]))
-    return tensors["v"], tensors["u"], reals, counts, tensors.get("extras"), tensors.get("shape")
+    engine.restore(tensors["v"], tensors["u"], reals, counts, tensors.get("extras"), tensors.get("shape"))
 
 
 # ---- new labels ---------------------------------------------------------------------------------------------------
@@ -144,7 +149,7 @@ class _Growing:
         state, names = self.state
         engine = learner._new_engine(self.before)
         engine.name_columns(names)
-        engine.restore(*restored(state))
+        restore(engine, state)
         learner._engine, learner.labels = engine, self.before
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, geometry, growth, model_file, parameters
+from . import explain, geometry, growth, kernels, model_file, parameters
 from ._core import Engine
 from .explain import Contribution
 from .labels import Labels, plain
@@ -90,6 +90,7 @@ class Learned:
         return self._weights_of(False)
 
     def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
+        kernels.check_has_weights(self.parameters["kernel"])
         weights: Any = self._engine.weights(averaged)
         if self.many_scores:
             weights = weights[self._beside : self._beside + len(self.labels.known)]
@@ -144,6 +145,37 @@ class Learned:
         return self._engine.confidence_one(x)
 
     @property
+    def n_support(self) -> int:
+        """How many supports there are."""
+        kernels.check_has_kernel(self.parameters["kernel"])
+        return self._engine.n_support
+
+    @property
+    def supports(self) -> kernels.SupportSet:
+        """The supports, as they are cached: the numbers of the examples, their coefficients and vectors."""
+        kernels.check_has_kernel(self.parameters["kernel"])
+        with self._lock:
+            return kernels.SupportSet(self._engine.supports(self.averaged), self.n_features)
+
+    @property
+    def support(self) -> npt.NDArray[np.int64]:
+        """The numbers of the examples that are supports: as they came, from 0; after `fit` the rows of X."""
+        return self.supports.numbers
+
+    @property
+    def dual_coef(self) -> Doubles:
+        """The coefficients of the supports (of the average, if `average`); many labels: a row each."""
+        coefficients = self.supports.coefficients
+        if not self.many_scores:
+            return coefficients[:, 0]
+        return coefficients[:, self._beside : self._beside + len(self.labels.known)].T
+
+    @property
+    def support_vectors(self) -> Any:
+        """The supports themselves, a row each: an array, or a CSR matrix if they came sparse."""
+        return self.supports.vectors
+
+    @property
     def statistics(self) -> Statistics:
         return Statistics(*self._engine.statistics())
 
@@ -173,6 +205,7 @@ class Learned:
         score). For uniclass they add up to the squared distance from the centre; what the centre has in features
         that x has not stands under '(other features)'.
         """
+        kernels.check_has_weights(self.parameters["kernel"])
         self._events()
         lane = 0
         if self.many_scores and self.labels.known:
@@ -212,7 +245,7 @@ class Learned:
         header = {
             "kind": "Learner",
             "task": self.task,
-            "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
+            "parameters": kernels.encoded(kept),
             "labels": labels.known,
             "lanes": labels.lanes,
             "closed": self.closed,
@@ -224,6 +257,9 @@ class Learned:
     @classmethod
     def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
         values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
+        kernels.check_given(values.get("kernel"))
+        if "kernel" not in values and values.get("step") == "perceptron":  # until 0.5 it had no beta
+            values["beta"] = None
         start = tensors.get("w1", values.get("w1"))
         eased = {
             name: parameters.default(name) for name in ("beta", "eta")
@@ -236,19 +272,21 @@ class Learned:
         learner.notes = model_file.notes_of(header)
         learner._engine = learner._new_engine(learner.labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        learner._engine.restore(*growth.restored(tensors, lacks_cost="lanes" not in header))
+        growth.restore(learner._engine, tensors, lacks_cost="lanes" not in header)
         return learner
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes, kernel: Any = None) -> Self:
         header, tensors = model_file.from_bytes(data)
         try:
+            kernels.give(header, kernel)
             return cls.from_parts(header, tensors)
         except model_file.ABSURD as error:
             raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
 
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return (type(self).from_bytes, (self.to_bytes(),))
+    def __reduce__(self) -> tuple[Any, tuple[bytes, Any]]:
+        kernel = self.parameters["kernel"]
+        return (type(self).from_bytes, (self.to_bytes(), kernel if callable(kernel) else None))
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._engine.__sizeof__()

@@ -13,6 +13,7 @@ from . import growth, parameters, targets
 from ._core import Engine
 from .explain import Contribution as Contribution
 from .geometry import check_has_covariance, geometry_options, plus_unseen
+from .kernels import beta_of, kernel_options
 from .labels import Labels
 from .learned import Learned
 from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
@@ -48,7 +49,7 @@ class Learner(Learned):
         C: float = parameters.default("C"),
         margin: float = parameters.default("margin"),
         selection: str = parameters.default("selection"),
-        beta: float = parameters.default("beta"),
+        beta: float | None = parameters.default("beta"),
         cost: Any = parameters.default("cost"),
         nu: Any = parameters.default("nu"),
         threshold: float | str = parameters.default("threshold"),
@@ -58,6 +59,13 @@ class Learner(Learned):
         max_radius: float | None = parameters.default("max_radius"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         covariance_regularizer: float = parameters.default("covariance_regularizer"),
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
@@ -122,6 +130,7 @@ class Learner(Learned):
             single=np.dtype(p["dtype"]) == np.float32,
             average_from=int(p["average"]),
             **geometry_options(p),
+            **kernel_options(task, p),
             hash_bits=p["hash_bits"] or 0,
             max_features=int(p["max_features"]),
             **growth.engine_options(task, p, labels),
@@ -283,8 +292,10 @@ class Learner(Learned):
         tolerance: float | None = None,
         max_updates: int | None = None,
         grow: bool = True,
+        repeats: bool = False,
     ) -> int:
-        options: dict[str, Any] = {}
+        # `repeats`: the rows may have come before, in an earlier pass.
+        options: dict[str, Any] = {"first": 0, "repeats": True} if repeats else {}
         visits = None if order is None else as_order(order, rows.count)
         if visits is not None:
             options["order"] = visits
@@ -297,13 +308,14 @@ class Learner(Learned):
         weights = self._weights(y, rows.count, sample_weight)
         with self._lock:
             self._named = False
-            updates = self._engine.statistics()[2]
+            updates, examples = self._engine.statistics()[2], self._engine.n_examples
 
             def learn(part: slice, encoded: Encoded) -> int:
                 engine = self._engine
                 learn_rows: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
                 if part != whole:  # some of the visits
                     options["order"] = np.arange(part.start, part.stop) if visits is None else visits[part]
+                    options.setdefault("first", examples)
                     if max_updates is not None:
                         options["max_updates"] = int(max_updates) - (engine.statistics()[2] - updates)
                 presented: int = learn_rows(
@@ -418,7 +430,7 @@ class Learner(Learned):
         parameters.check(self.task, changed)
         self._engine.change_rule(
             changed["step"], float(changed["C"]), float(changed["margin"]), float(changed["epsilon"]),
-            float(changed["beta"]),
+            beta_of(changed),
         )  # fmt: skip
         self.parameters = changed
 

@@ -178,6 +178,8 @@ def decode_value(value: Any) -> Any:
         return value
     if "dict" in value:
         return {decode_value(k): decode_value(v) for k, v in value["dict"]}
+    if "function" in value:
+        return value
     if "list" in value:
         return [decode_value(v) for v in value["list"]]
     if "RandomState" in value:

@@ -46,6 +46,13 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         radius: float = parameters.default("radius"),
         max_radius: float | None = parameters.default("max_radius"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         scale: float = parameters.default("scale"),
         signed: bool = parameters.default("signed"),
         entropy_step: str = parameters.default("entropy_step"),
@@ -68,6 +75,13 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.radius = radius
         self.max_radius = max_radius
         self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
         self.scale = scale
         self.signed = signed
         self.entropy_step = entropy_step

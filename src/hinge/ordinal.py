@@ -63,6 +63,13 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         nu: Any = parameters.default("nu"),
         sort_thresholds: bool | None = parameters.default("sort_thresholds"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         covariance_regularizer: float = parameters.default("covariance_regularizer"),
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
@@ -90,6 +97,13 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.nu = nu
         self.sort_thresholds = sort_thresholds
         self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
         self.covariance_regularizer = covariance_regularizer
         self.initial_variance = initial_variance
         self.covariance_update = covariance_update

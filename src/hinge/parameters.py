@@ -17,6 +17,7 @@ from .combinations import SELECTIONS
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype", "structured")
 ALL_TASKS = (*TASKS, "sequence")
+KERNELS = ("linear", "poly", "rbf")
 GEOMETRIES = ("euclidean", "mahalanobis", "diagonal", "entropy")
 
 
@@ -36,6 +37,7 @@ _CLASSIFICATION = ("classification",)
 _LINEAR = ("classification", "regression", "multilabel")
 _BATCH = tuple(task for task in TASKS if task != "structured")
 _SHAPED = ("classification", "regression", "multilabel", "ordinal", *_SEARCHED)
+_KERNELIZED = ("classification", "regression", "uniclass", "multilabel", "ordinal")
 _SIMPLEX = ("classification", "regression", "uniclass")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -83,10 +85,11 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "beta",
-            0.01,
-            "a finite number, 0 or more (0 needs w1)",
-            accepts.real(0, inclusive=True),
-            "The margin of selection='mira'. From w = 0 a beta of 0 never moves.",
+            None,
+            "None or a finite number, 0 or more (0 with 'mira' needs w1)",
+            accepts.or_none(accepts.real(0, inclusive=True)),
+            "The margin of selection='mira' (None: 0.01; from w = 0 a beta of 0 never moves) and of step='perceptron', "
+            "which moves if its margin is at most beta (None: 0, on mistakes only; with a budget 0.01).",
             ("classification", "multilabel"),
         ),
         Parameter(
@@ -179,6 +182,70 @@ PARAMETERS: dict[str, Parameter] = {
             "learned (PAM, AROW); its cost and memory grow with the square of the features. 'diagonal': a variance for "
             "each feature. 'entropy': weights on a simplex, multiplicative updates.",
             (*_SHAPED, "uniclass"),
+        ),
+        Parameter(
+            "kernel",
+            None,
+            "None, 'linear', 'poly', 'rbf', or a function of two matrices",
+            accepts.or_none(lambda value: callable(value) or accepts.one_of(*KERNELS)(value)),
+            "None: weights. Else w is a sum of examples, the supports, in the space of the kernel: 'linear' x.z, "
+            "'poly' (gamma x.z + coef0)^degree, 'rbf' exp(-gamma |x - z|^2); a function is given two matrices (CSR, "
+            "if the data is sparse) and returns that of the kernel values. An intercept adds 1.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "degree",
+            3,
+            "a whole number from 1 to 100",
+            accepts.whole(1, 100),
+            "kernel='poly': its degree.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "gamma",
+            "scale",
+            "'scale' or a finite number greater than 0",
+            lambda value: accepts.one_of("scale")(value) or accepts.real(0)(value),
+            "kernel='poly' or 'rbf': the factor of x.z, or of |x - z|^2. 'scale': 1/(n_features * X.var()) of the rows "
+            "that `fit` or the first `partial_fit` gets; a stream of events needs a number.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "coef0",
+            0.0,
+            "a finite number, 0 or more",
+            accepts.real(0, inclusive=True),
+            "kernel='poly': what is added to gamma x.z.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "budget",
+            None,
+            "None, 'adaptive', or a whole number of 1 or more",
+            accepts.or_none(
+                lambda value: accepts.one_of("adaptive")(value) or accepts.whole(1, 2**31)(value)
+            ),
+            "With a kernel: how many supports are kept. None: all. A number: before one more would come, the one with "
+            "the largest margin without itself goes. 'adaptive': after each update those go, one by one, that would "
+            "not be asked for again.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "removal",
+            "largest",
+            "'largest' or 'oldest'",
+            accepts.one_of("largest", "oldest"),
+            "With a budget: which support goes first, the one with the largest margin without itself, or the oldest.",
+            _KERNELIZED,
+        ),
+        Parameter(
+            "max_cache",
+            2**30,
+            "a finite number greater than 0",
+            accepts.real(0),
+            "With a kernel: the most bytes that the supports, and with a budget the kernel values among them, may "
+            "take; input that would need more is refused.",
+            _KERNELIZED,
         ),
         Parameter(
             "covariance_regularizer",
@@ -382,9 +449,9 @@ PARAMETERS: dict[str, Parameter] = {
 # The options of a `Learner`; the others belong to `fit`.
 OF_LEARNER = (
     "step", "C", "margin", "selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "epsilon", "radius",
-    "max_radius", "fit_intercept", "geometry", "covariance_regularizer", "initial_variance", "covariance_update",
-    "max_covariance", "eta", "scale", "signed", "entropy_step", "w1", "average", "classes", "max_labels",
-    "class_weight", "hash_bits", "max_features", "dtype",
+    "max_radius", "fit_intercept", "geometry", "kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache",
+    "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta", "scale", "signed",
+    "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits", "max_features", "dtype",
 )  # fmt: skip
 
 OF_SEQUENCE = (

@@ -481,7 +481,7 @@ def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
     if state is not None:
         engine = learner._new_engine(labels)
         engine.name_columns(state[1])
-        engine.restore(*growth.restored(state[0]))
+        growth.restore(engine, state[0])
         learner._engine, learner.labels = engine, labels
     elif learner.labels is not labels:
         growth.set_labels(learner, labels)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
-from . import growth, model_file, parameters
+from . import growth, kernels, model_file, parameters
 from .labels import plain
 from .learner import Contribution, Learner, Statistics
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
 
 _LINEAR = (
-    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry",
-    "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta", "scale", "signed",
-    "entropy_step", "average", "max_labels", "hash_bits", "max_features", "dtype",
+    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry", "kernel",
+    "degree", "gamma", "coef0", "budget", "removal", "max_cache", "covariance_regularizer", "initial_variance",
+    "covariance_update", "max_covariance", "eta", "scale", "signed", "entropy_step", "average", "max_labels",
+    "hash_bits", "max_features", "dtype",
 )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ class _Linear(base.Estimator):
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         learner, tensors = self._learner.to_parts()
-        given = {name: model_file.encode_value(value) for name, value in self._get_params().items()}
+        given = kernels.encoded(self._get_params())
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
 
     @classmethod
@@ -136,10 +137,17 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         step: str = parameters.default("step"),
         margin: float = parameters.default("margin"),
         selection: str = parameters.default("selection"),
-        beta: float = parameters.default("beta"),
+        beta: float | None = parameters.default("beta"),
         cost: dict[Any, dict[Any, float]] | None = parameters.default("cost"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         covariance_regularizer: float = parameters.default("covariance_regularizer"),
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
@@ -162,6 +170,13 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.cost = cost
         self.fit_intercept = fit_intercept
         self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
         self.covariance_regularizer = covariance_regularizer
         self.initial_variance = initial_variance
         self.covariance_update = covariance_update
@@ -262,10 +277,17 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         step: str = parameters.default("step"),
         margin: float = parameters.default("margin"),
         selection: str = parameters.default("selection"),
-        beta: float = parameters.default("beta"),
+        beta: float | None = parameters.default("beta"),
         threshold: float | str = parameters.default("threshold"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         covariance_regularizer: float = parameters.default("covariance_regularizer"),
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
@@ -286,6 +308,13 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.threshold = threshold
         self.fit_intercept = fit_intercept
         self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
         self.covariance_regularizer = covariance_regularizer
         self.initial_variance = initial_variance
         self.covariance_update = covariance_update
@@ -381,6 +410,13 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         epsilon: float = parameters.default("epsilon"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
+        kernel: Any = parameters.default("kernel"),
+        degree: int = parameters.default("degree"),
+        gamma: float | str = parameters.default("gamma"),
+        coef0: float = parameters.default("coef0"),
+        budget: int | str | None = parameters.default("budget"),
+        removal: str = parameters.default("removal"),
+        max_cache: float = parameters.default("max_cache"),
         covariance_regularizer: float = parameters.default("covariance_regularizer"),
         initial_variance: float = parameters.default("initial_variance"),
         covariance_update: str = parameters.default("covariance_update"),
@@ -398,6 +434,13 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
         self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
         self.covariance_regularizer = covariance_regularizer
         self.initial_variance = initial_variance
         self.covariance_update = covariance_update

@@ -131,7 +131,9 @@ class SequenceLearner:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
             return Lesson(self._engine.read(sentences, weights), tags, weights)
 
-    def _learn_rows(self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None) -> None:
+    def _learn_rows(
+        self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None, repeats: bool = False
+    ) -> None:
         """A pass over what was read; `order` names the sentences to visit."""
         with self._lock:
             cost = self._cost(self.labels, lesson.count)

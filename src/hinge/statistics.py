@@ -20,6 +20,9 @@ class Statistics:
         0.0  # of the predictions: of numbers and ranks how far off; else the mistakes, or the costs given
     )
 
+    insertions: int = 0  # with a kernel: supports that came
+    removals: int = 0  # ... and went
+
     @property
     def error(self) -> float:
         """Mistakes a round: the progressive error."""

@@ -441,5 +441,5 @@ class _Lesson:
     def statistics(self) -> Any:
         return self.learner.statistics
 
-    def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any) -> None:
+    def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any, repeats: bool) -> None:
         self.model._pass(self.learner, batch, order)

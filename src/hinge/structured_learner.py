@@ -172,7 +172,7 @@ class StructuredLearner(Learner):
         """To what `engine.state()` was."""
         engine = self._new_engine(self.labels)
         engine.name_columns(state[1])
-        engine.restore(*growth.restored(state[0]))
+        growth.restore(engine, state[0])
         self._engine = engine
         self._seen.clear()
 

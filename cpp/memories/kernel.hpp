@@ -1,0 +1,103 @@
+// Kernels: inner products in a space of their own, from those of the instances (S8).
+//     linear x.z     poly (gamma x.z + coef0)^degree     rbf exp(-gamma |x-z|^2)
+// plus 1 if there is an intercept: the constant feature that every instance has.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "sums.hpp"
+
+namespace hinge {
+
+// e^x for x from -708 to 0, the same to the bit on every machine (the C library's need not be), within 2 units in the last place:
+// x = n ln 2 + r, |r| <= ln 2/2, a polynomial for e^r, and 2^n put into the exponent.
+HINGE_INLINE double exponential(double x) {
+  constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
+  constexpr double shift = 0x1.8p52;  // its last digits are whole numbers
+  const double shifted = x * log2_e + shift, n = shifted - shift;
+  const double r = (x - n * ln2_high) - n * ln2_low;
+  double p = 1.0 / 6227020800;
+  p = p * r + 1.0 / 479001600;
+  p = p * r + 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = 1 + (r + r * r * p);
+  const auto exponent = static_cast<std::uint64_t>(std::bit_cast<std::int64_t>(shifted)) + 1023;
+  return p * std::bit_cast<double>(exponent << 52);
+}
+
+struct Kernel {
+  enum Kind : std::uint8_t { linear, poly, rbf, outside };
+  Kind kind = linear;
+  double gamma = 1;
+  double coef0 = 0;
+  unsigned degree = 3;
+  double constant = 0;  // 1 with an intercept
+
+  // Products x.z to kernel values, in place; `squares` are the |z|^2, `square` |x|^2.
+  void apply(double square, const double* squares, std::size_t count, double* values) const;
+  // K(x, x).
+  double itself(double square) const {
+    if (kind == rbf) return 1 + constant;
+    return (kind == poly ? power(gamma * square + coef0) : square) + constant;
+  }
+
+  HINGE_INLINE double power(double base) const {
+    double result = 1;
+    for (unsigned left = degree; left > 0; left /= 2, base = base * base)
+      if (left % 2 == 1) result = result * base;
+    return result;
+  }
+  // The same for several.
+  static constexpr std::size_t some = 64;
+  HINGE_INLINE void powers(std::size_t count, double* values) const {
+    double bases[some] = {}, results[some];
+    for (std::size_t i = 0; i < count; ++i) bases[i] = gamma * values[i] + coef0;
+    std::fill_n(results, some, 1.0);
+    for (unsigned left = degree; left > 0; left /= 2) {
+      for (std::size_t i = 0; left % 2 == 1 && i < some; ++i) results[i] = results[i] * bases[i];
+      for (std::size_t i = 0; i < some; ++i) bases[i] = bases[i] * bases[i];
+    }
+    for (std::size_t i = 0; i < count; ++i) values[i] = results[i] + constant;
+  }
+  HINGE_INLINE void apply_all(double square, const double* squares, std::size_t count, double* values) const {
+    const Kernel k = *this;  // its own copy: nothing that is written can be a part of it
+    if (k.kind == rbf) {
+      for (std::size_t i = 0; i < count; ++i) values[i] = (square + squares[i]) - 2 * values[i];
+      for (std::size_t i = 0; i < count; ++i) values[i] = -k.gamma * (values[i] > 0 ? values[i] : 0);
+      for (std::size_t i = 0; i < count; ++i) values[i] = values[i] > -708 ? values[i] : -708;  // 3e-308
+      for (std::size_t i = 0; i < count; ++i) values[i] = exponential(values[i]) + k.constant;
+    } else if (k.kind == poly) {
+      for (std::size_t i = 0; i < count; i += some) k.powers(std::min(some, count - i), values + i);
+    } else if (k.constant != 0) {
+      for (std::size_t i = 0; i < count; ++i) values[i] += k.constant;
+    }
+  }
+};
+
+#if defined(__x86_64__) && defined(__GNUC__)
+HINGE_AVX2 inline void apply_avx2(const Kernel& kernel, double square, const double* squares, std::size_t count,
+                                  double* values) {
+  kernel.apply_all(square, squares, count, values);
+}
+#endif
+
+inline void Kernel::apply(double square, const double* squares, std::size_t count, double* values) const {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (has_avx2) return apply_avx2(*this, square, squares, count, values);
+#endif
+  apply_all(square, squares, count, values);
+}
+
+}  // namespace hinge

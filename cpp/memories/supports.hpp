@@ -1,0 +1,563 @@
+// w as a combination of instances, w = sum_i c_i x_i, in the space of a kernel (S8): scores are sums of kernel values.
+//
+// Learning looks ahead: the kernel values of a block of coming rows, with the supports and with each other, are matrix
+// products. Rounds then run one by one on these numbers; a row that becomes a support, or a support that goes, changes a
+// number in each row that is still to come. Every kernel value is the same to the bit however it was asked for, and the
+// scores are sums in the order of the supports: so are the results.
+//
+// One lane: c is held as scale * v (uniclass decays all of them). Many lanes: a row of coefficients each. Ordinal
+// regression has one w for all lanes, the sum of the amounts, and thresholds b; each support keeps what it gave to these.
+// The average is lazy as in Weights: A = alpha * v + u, the sum of the tallied c.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../batch.hpp"
+#include "kernel.hpp"
+#include "lane_sums.hpp"
+#include "memory.hpp"
+#include "vectors.hpp"
+
+namespace hinge {
+
+// Kernel values of rows, one row after the other.
+struct KernelRows {
+  std::size_t count = 0, stride = 0;
+  std::vector<double> with_supports;  // count x stride: K(x_row, support)
+  std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
+  std::vector<double> itself;         // K(x, x)
+  std::vector<double> squares;        // |x|^2
+  std::vector<char> in_order;         // whether the columns of the row are; else it must come alone, in order
+
+  void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
+    count = rows;
+    stride = supports;
+    with_supports.resize(rows * supports);
+    with_rows.resize(also_rows ? rows * rows : 0);
+    itself.assign(rows, 0);
+    squares.resize(rows);
+    in_order.resize(rows);
+  }
+  double* of(std::size_t row) { return with_supports.data() + row * stride; }
+  const double* of(std::size_t row) const { return with_supports.data() + row * stride; }
+};
+
+// Everything but the arrays.
+struct SupportScalars {
+  double scale = 1;
+  double alpha = 0;
+  double norm2 = 0;        // |w|^2, for distances
+  double sum_norm2 = 0;    // |A|^2 of the sum of the tallied w, for distances
+  double sum_product = 0;  // A.w
+  std::int64_t tallied = 0, insertions = 0, removals = 0;
+};
+
+class Supports : public Memory {
+ public:
+  struct Kind {
+    Kernel kernel;
+    bool shared = false;     // ordinal: one w for all lanes, and thresholds
+    bool sorted = false;     // the thresholds are put in order after each move
+    bool distances = false;  // uniclass
+    double start = 0;        // uniclass: of the coordinate that makes a learned radius (S7)
+    bool averaging = false;
+    bool keeps_values = false;  // the kernel values among the supports (a budget asks for them)
+    double max_bytes = 0;
+  };
+
+  std::size_t count() const { return numbers.size(); }
+  const Kind& kind() const { return kind_; }
+  std::size_t lanes() const override { return extras.size(); }
+  // How many coefficients a support has.
+  std::size_t held() const { return kind_.shared ? 1 : lanes(); }
+  std::size_t dimension() const override { return columns_; }
+  void resize(std::size_t dimension) override { columns_ = dimension; }
+
+  // New lanes start at 0; lanes that are given up must never have moved.
+  void widen(std::size_t lanes) {
+    const std::size_t stride = padded<double>(kind_.shared ? 1 : lanes);
+    if (stride > stride_) {
+      v = spread(v, stride);
+      u = spread(u, stride);
+      stride_ = stride;
+    }
+    products_.resize(stride_);
+    extra_sums.resize(lanes, 0.0);
+    extras.resize(lanes, kind_.start);
+  }
+  // Two classes with one w become lanes: half of w for the one, half against the other.
+  void split() {
+    widen(2);
+    for (std::vector<double>* c : {&v, &u})
+      for (std::size_t i = 0; i < c->size(); i += stride_) {
+        (*c)[i + 1] = (*c)[i] / 2;
+        (*c)[i] = 0 - (*c)[i + 1];
+      }
+  }
+  // w <- -w: the two classes change places.
+  void negate() {
+    for (double& c : v) c = 0 - c;
+    for (double& c : u) c = 0 - c;
+  }
+
+  // ---- reading ------------------------------------------------------------------------------------------------------
+
+  // Gets the kernel values of rows that are to be learned one after the other: of batch.order, from `from` on.
+  virtual void look_ahead(const Batch& batch, std::size_t from, std::size_t count) = 0;
+  virtual void look_ahead(const Instance& x) = 0;
+  // The reading of row `row` of what was looked at.
+  Reading look(std::size_t row, Reads reads, double* scores) {
+    current_ = row;
+    if (!ahead_.in_order[row]) return Reading{0, 0, 0, 0, false};
+    double* const products = products_.data();
+    sum_up(v, ahead_.of(row), products);
+    for (std::size_t r = 0; r < held(); ++r) products[r] *= now.scale;
+    return finish(products, extras, now.norm2, ahead_.itself[row], ahead_.squares[row], reads, scores);
+  }
+  double itself() const { return ahead_.itself[current_]; }
+  // w.x of the present row, a lane each.
+  const double* products() const { return products_.data(); }
+  // K(support, x).
+  double kernel(std::size_t i) const { return ahead_.of(current_)[i]; }
+
+  // Without learning: several rows at once. Their scores, and whether each is in order.
+  virtual void look_at(const Rows& rows, std::size_t from, std::size_t count, KernelRows& into) const = 0;
+  virtual void look_at(const Instance& x, KernelRows& into) const = 0;
+  Reading read_row(const KernelRows& rows, std::size_t row, bool averaged, const std::vector<double>& coefficients,
+                   Reads reads, double* scores) const {
+    if (!rows.in_order[row]) return Reading{0, 0, 0, 0, false};
+    averaged = averaged && now.tallied > 0;
+    const double share = averaged ? 1.0 / static_cast<double>(now.tallied) : now.scale;
+    std::vector<double> products(stride_);
+    sum_up(coefficients, rows.of(row), products.data());
+    for (std::size_t r = 0; r < held(); ++r) products[r] *= share;
+    if (!averaged)
+      return finish(products.data(), extras, now.norm2, rows.itself[row], rows.squares[row], reads, scores);
+    std::vector<double> mean(extra_sums);
+    for (double& extra : mean) extra *= share;
+    return finish(products.data(), mean, now.sum_norm2 * share * share, rows.itself[row], rows.squares[row], reads, scores);
+  }
+  // The coefficients that score: v, or the sums of the average.
+  std::vector<double> coefficients(bool averaged) const {
+    std::vector<double> all(v);
+    for (std::size_t i = 0; averaged && now.tallied > 0 && i < all.size(); ++i) all[i] = now.alpha * v[i] + u[i];
+    return all;
+  }
+  Reading read(const Instance& x, Reads reads, double* scores) const override { return read_one(x, false, reads, scores); }
+  Reading read_average(const Instance& x, Reads reads, double* scores) const override {
+    return read_one(x, true, reads, scores);
+  }
+
+  // The scores at a point without support v. Of the point: `products` are w.x, `kernel` is K(x_v, x), `itself` K(x, x).
+  // `own` is w.x_v (uniclass).
+  void scores_without(std::size_t i, double own, const double* products, double kernel, double itself, double* scores) const {
+    if (kind_.distances) {
+      const double c = coefficient(i, 0), rest = rest_without(i);
+      const double norm2 = norm2_without(i, own);
+      const double squared = norm2 - 2 * ((products[0] - c * kernel) / rest) + itself;
+      scores[0] = std::max(0.0, squared) + extras[0] * extras[0];
+      return;
+    }
+    if (!kind_.shared) {
+      const double* const c = v.data() + i * stride_;
+      for (std::size_t r = 0; r < lanes(); ++r) scores[r] = products[r] - c[r] * kernel;  // the scale is 1
+      return;
+    }
+    std::fill_n(scores, lanes(), products[0] - coefficient(i, 0) * kernel);
+    std::vector<double> thresholds(extras);
+    for (std::size_t r = 0; r < lanes(); ++r) thresholds[r] += given[i * lanes() + r];
+    if (kind_.sorted) std::sort(thresholds.begin(), thresholds.end());
+    for (std::size_t r = 0; r < lanes(); ++r) scores[r] -= thresholds[r];
+  }
+
+  // Uniclass: w without support i is (w - c_i x_i)/(1 - c_i), the centre of the others.
+  double rest_without(std::size_t i) const {
+    const double rest = 1 - coefficient(i, 0);
+    return rest < 1e-9 ? 1 : rest;
+  }
+  double coefficient(std::size_t i, std::size_t lane) const { return now.scale * v[i * stride_ + lane]; }
+  double averaged_coefficient(std::size_t i, std::size_t lane) const {
+    const std::size_t at = i * stride_ + lane;
+    return now.tallied == 0 ? coefficient(i, lane) : (now.alpha * v[at] + u[at]) / static_cast<double>(now.tallied);
+  }
+  double itself_of(std::size_t i) const { return itself_[i]; }
+  // K(support i, support j).
+  const double* values_of(std::size_t i) const { return values_.data() + i * room_; }
+  virtual SparseVector vector(std::size_t i) const = 0;
+  virtual double value(std::size_t i, std::size_t column) const = 0;
+  // Of all supports, in the precision in which they are held.
+  virtual std::size_t bytes() const = 0;
+
+  // ---- moving -------------------------------------------------------------------------------------------------------
+
+  // The number of the example that is learned; whether it may be among the supports already (several passes).
+  void number(std::int64_t number, bool may_be_known) {
+    number_ = number;
+    known_ = none;
+    if (!may_be_known) return;
+    const auto found = std::find(numbers.begin(), numbers.end(), number);
+    if (found != numbers.end()) known_ = static_cast<std::size_t>(found - numbers.begin());
+  }
+  std::size_t known() const { return known_; }
+
+  // Room for the present row as a support, so that `move` allocates nothing; `replacing` one that will go first.
+  void admit(double amount, double decay, double /*square*/) override { make_room(amount, decay, false); }
+  void make_room(double amount, double decay, bool replacing) {
+    const double* const kernels = ahead_.of(current_);
+    double largest = itself();
+    for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::abs(kernels[i]));
+    const double bound = decay * reach_ + amount * std::max(1.0, largest);
+    if (!(bound <= limit_)) throw Refused("the step would make a coefficient larger than the model can hold");
+    if (known_ == none) {
+      const std::size_t more = replacing ? count() : count() + 1;
+      const double square = kind_.keeps_values ? 8.0 * static_cast<double>(more) * static_cast<double>(more) : 0;
+      const double each = 8.0 * static_cast<double>(stride_ * (kind_.averaging ? 2 : 1) + 6);
+      if (bytes_with(current_) + square + each * static_cast<double>(more) > kind_.max_bytes)
+        throw Refused("the supports would take more than " + std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) +
+                      " bytes (max_cache): give a budget, or a larger max_cache");
+      reserve_vector(current_);
+      grow(more);
+    }
+    reach_ = bound;
+  }
+
+  void move(const double* amounts, double decay, const Instance& /*x*/) override {
+    const double amount = amounts[0];
+    if (kind_.distances) {
+      const double product = products_[0], along = averaging() ? sum_of_average() : 0;
+      now.norm2 = std::max(0.0, decay * decay * now.norm2 + 2 * amount * decay * product + amount * amount * itself());
+      now.sum_product = decay * now.sum_product + amount * along;
+      for (double& extra : extras) extra *= decay;
+      shrink(decay);
+    }
+    const std::size_t i = known_ == none ? append() : known_;
+    double* const c = v.data() + i * stride_;
+    double* const sums = averaging() ? u.data() + i * stride_ : nullptr;
+    double total = 0;
+    for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) {
+      given[i * lanes() + r] += amounts[r];
+      extras[r] -= amounts[r];
+      total += amounts[r];
+    }
+    for (std::size_t r = 0; r < held(); ++r) {
+      const double step = kind_.shared ? total : amounts[r] / now.scale, before = c[r];
+      c[r] += step;
+      if (sums != nullptr) sums[r] -= now.alpha * (c[r] - before);
+    }
+    if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
+  }
+  void move_along(const double*, const Instance&, double) override { throw Refused("a kernel has no directions"); }
+
+  // Takes support i out; the last one takes its place. `own` is w.x_i (uniclass).
+  void remove(std::size_t i, double own) {
+    const std::size_t last = count() - 1;
+    if (journaling_ && ages[i] < before_.insertions) buried_.push_back({ages[i], vector(i)});
+    const double rest = kind_.distances ? rest_without(i) : 1;
+    const double kernel = ahead_.count == 0 ? 0 : this->kernel(i);
+    for (std::size_t r = 0; r < held(); ++r) products_[r] = (products_[r] - coefficient(i, r) * kernel) / rest;
+    if (kind_.distances) {
+      now.norm2 = norm2_without(i, own);
+      now.scale /= rest;
+      fold_if_needed();
+    }
+    for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) extras[r] += given[i * lanes() + r];
+    if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
+    remove_vector(i);
+    for (std::size_t row = current_; row < ahead_.count; ++row) ahead_.of(row)[i] = ahead_.of(row)[last];
+    if (kind_.keeps_values) {
+      for (std::size_t j = 0; j <= last; ++j) values_[i * room_ + j] = values_[last * room_ + j];
+      for (std::size_t j = 0; j <= last; ++j) values_[j * room_ + i] = values_[j * room_ + last];
+    }
+    take_last(numbers, i, 1);
+    take_last(ages, i, 1);
+    take_last(itself_, i, 1);
+    take_last(squares_, i, 1);
+    take_last(v, i, stride_);
+    take_last(u, i, averaging() ? stride_ : 0);
+    take_last(given, i, kind_.shared ? lanes() : 0);
+    known_ = none;
+    now.removals += 1;
+  }
+
+  void tally() override {
+    if (kind_.distances) {
+      now.sum_norm2 += 2 * now.sum_product + now.norm2;
+      now.sum_product += now.norm2;
+    }
+    now.alpha += now.scale;
+    now.tallied += 1;
+    for (std::size_t r = 0; r < lanes(); ++r) extra_sums[r] += extras[r];
+  }
+
+  // ---- all or nothing -------------------------------------------------------------------------------------------------
+
+  // The numbers are copied; of the vectors, those that go.
+  void begin(std::size_t /*stored*/) override {
+    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums, now, reach_, now.insertions};
+    buried_.clear();
+    journaling_ = true;
+  }
+  void commit() override {
+    journaling_ = false;
+    buried_ = {};
+    before_ = {};
+    ahead_.count = 0;
+  }
+  void rollback() override {
+    journaling_ = false;
+    std::vector<SparseVector> vectors;
+    for (const std::int64_t age : before_.ages) vectors.push_back(found_vector(age));
+    numbers = std::move(before_.numbers);
+    ages = std::move(before_.ages);
+    itself_ = std::move(before_.itself);
+    squares_ = std::move(before_.squares);
+    v = std::move(before_.v);
+    u = std::move(before_.u);
+    given = std::move(before_.given);
+    extras = std::move(before_.extras);
+    extra_sums = std::move(before_.extra_sums);
+    now = before_.now;
+    reach_ = before_.reach;
+    hold(vectors);
+    commit();
+  }
+
+  // Holds these vectors, and what follows from them: kernel values.
+  virtual void hold(const std::vector<SparseVector>& vectors) = 0;
+
+  // sum_i c_i x_i in a column: w if the kernel is linear.
+  double weight(std::size_t column, std::size_t lane, bool averaged) const override {
+    double sum = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const double c = averaged ? averaged_coefficient(i, kind_.shared ? 0 : lane) : coefficient(i, kind_.shared ? 0 : lane);
+      sum += c * value(i, column);
+    }
+    return sum;
+  }
+  bool touched(std::size_t column) const override {
+    for (std::size_t i = 0; i < count(); ++i)
+      if (value(i, column) != 0) return true;
+    return false;
+  }
+  bool moved(std::size_t lane) const override {
+    for (std::size_t i = 0; i < count(); ++i)
+      if (coefficient(i, lane) != 0) return true;
+    return false;
+  }
+  // A threshold, the coordinate of a learned radius, or the intercept: what the constant feature has.
+  double extra(std::size_t lane, bool averaged) const override {
+    averaged = averaged && now.tallied > 0;
+    if (kind_.shared || kind_.distances)
+      return averaged ? extra_sums[lane] / static_cast<double>(now.tallied) : extras[lane];
+    double sum = 0;
+    for (std::size_t i = 0; i < count(); ++i)
+      sum += averaged ? averaged_coefficient(i, lane) : coefficient(i, lane);
+    return kind_.kernel.constant * sum;
+  }
+  void start_at(const double*, std::size_t, const double*) override { throw Refused("a kernel has no weights to start at"); }
+
+  // The state, open to be saved and restored: numbers of examples, the order of insertion, coefficients.
+  std::vector<std::int64_t> numbers, ages;
+  std::vector<double> v, u;  // count x stride
+  std::vector<double> given;  // ordinal: what each support gave to each threshold
+  std::vector<double> extras, extra_sums;
+  SupportScalars now;
+  std::size_t stride() const { return stride_; }
+  double reach() const { return reach_; }
+  bool sparse = false;  // whether the first support came as a sparse row
+  // After the arrays were restored.
+  void check_restored(double reach, const std::vector<SparseVector>& vectors) {
+    reach_ = std::max(reach, look_for_reach());
+    itself_.assign(count(), 0);
+    squares_.assign(count(), 0);
+    hold(vectors);
+  }
+
+ protected:
+  Supports(Kind kind, std::size_t lanes) : Memory(largest, 0, kind.distances), kind_(kind) {
+    widen(lanes);
+  }
+  virtual void reserve_vector(std::size_t row) = 0;  // of what was looked at
+  virtual void add_vector(std::size_t row) = 0;
+  virtual void remove_vector(std::size_t i) = 0;
+  virtual double bytes_with(std::size_t row) const = 0;
+
+  void grow(std::size_t count) {
+    for (std::vector<double>* all : {&itself_, &squares_}) reserve(*all, count);
+    reserve(numbers, count);
+    reserve(ages, count);
+    reserve(v, count * stride_);
+    if (averaging()) reserve(u, count * stride_);
+    if (kind_.shared) reserve(given, count * lanes());
+    if (kind_.keeps_values && count > room_) {
+      const std::size_t room = std::max({count, room_ + room_ / 2, std::size_t{8}});
+      std::vector<double> values(room * room);
+      for (std::size_t i = 0; i < this->count(); ++i)
+        std::copy_n(values_.data() + i * room_, this->count(), values.data() + i * room);
+      values_.swap(values);
+      room_ = room;
+    }
+  }
+
+  Kind kind_;
+  std::size_t columns_ = 0;
+  KernelRows ahead_;
+  std::size_t current_ = 0;
+  std::vector<double> itself_, squares_;  // of the supports
+  std::vector<double> values_;            // room x room: the kernel values among the supports
+  std::size_t room_ = 0;
+
+ private:
+  static constexpr double largest = 1e300;
+  static constexpr double smallest_scale = 0x1p-256;
+
+  bool averaging() const { return kind_.averaging; }
+
+  // sums[r] = sum_i kernels[i] c[i][r], in the order of the supports.
+  void sum_up(const std::vector<double>& c, const double* kernels, double* sums) const {
+    std::fill_n(sums, stride_, 0.0);
+    if (count() > 0) lane_sums(c.data(), stride_, DenseFeatures<double>{kernels, count()}, sums);
+  }
+
+  // From w.x to what the rule reads.
+  Reading finish(const double* products, const std::vector<double>& beside, double norm2, double itself, double square,
+                 Reads reads, double* scores) const {
+    if (!std::isfinite(square)) return Reading{square, square, square, square};  // to be refused
+    if (reads == Reads::distance) {
+      const double plain = std::max(0.0, norm2 - 2 * products[0] + itself);
+      return Reading{plain + beside[0] * beside[0], plain, 1.0, square};
+    }
+    if (lanes() == 1 && !kind_.shared) return Reading{products[0], products[0], itself, square};
+    double all = 0;
+    for (std::size_t r = 0; r < lanes(); ++r) {
+      scores[r] = kind_.shared ? products[0] - beside[r] : products[r];
+      all += scores[r];
+    }
+    return Reading{all, all, itself, square};
+  }
+
+  Reading read_one(const Instance& x, bool averaged, Reads reads, double* scores) const {
+    thread_local KernelRows one;
+    look_at(x, one);
+    return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
+  }
+
+  // A.x of the present row, A the sum of the tallied w.
+  double sum_of_average() const {
+    const double* const kernels = ahead_.of(current_);
+    double sum = 0;
+    for (std::size_t i = 0; i < count(); ++i) sum += kernels[i] * (now.alpha * v[i * stride_] + u[i * stride_]);
+    return sum;
+  }
+
+  // The present row becomes the last support, with coefficients 0.
+  std::size_t append() {
+    const std::size_t i = count();
+    const double* const kernels = ahead_.of(current_);
+    add_vector(current_);
+    numbers.push_back(number_);
+    ages.push_back(now.insertions++);
+    itself_.push_back(itself());
+    squares_.push_back(ahead_.squares[current_]);
+    v.resize(v.size() + stride_);
+    if (averaging()) u.resize(u.size() + stride_);
+    if (kind_.shared) given.resize(given.size() + lanes());
+    if (kind_.keeps_values) {
+      for (std::size_t j = 0; j < i; ++j) values_[i * room_ + j] = values_[j * room_ + i] = kernels[j];
+      values_[i * room_ + i] = itself();
+    }
+    for (std::size_t row = current_ + 1; row < ahead_.count; ++row)
+      ahead_.of(row)[i] = ahead_.with_rows[row * ahead_.count + current_];
+    if (ahead_.stride > i) ahead_.of(current_)[i] = itself();
+    return i;
+  }
+
+  double norm2_without(std::size_t i, double own) const {
+    const double c = coefficient(i, 0), rest = rest_without(i);
+    return std::max(0.0, (now.norm2 - 2 * c * own + c * c * itself_[i]) / (rest * rest));
+  }
+
+  void shrink(double decay) {
+    now.scale *= decay;
+    fold_if_needed();
+  }
+  // v = c/scale must stay in range, and alpha * v and u of the average must not cancel.
+  void fold_if_needed() {
+    const bool cancels = averaging() && now.alpha > 64 * now.scale * static_cast<double>(now.tallied);
+    if (now.scale >= smallest_scale && now.scale <= 1 / smallest_scale && !cancels) return;
+    for (std::size_t k = 0; k < v.size(); ++k) {
+      if (averaging()) u[k] = now.alpha * v[k] + u[k];
+      v[k] *= now.scale;
+    }
+    now.alpha = 0;
+    now.scale = 1;
+  }
+
+  std::vector<double> spread(const std::vector<double>& narrow, std::size_t stride) const {
+    if (stride_ == 0) return {};
+    std::vector<double> wide(narrow.size() / stride_ * stride);
+    for (std::size_t i = 0; i < narrow.size() / stride_; ++i)
+      std::copy_n(narrow.data() + i * stride_, stride_, wide.data() + i * stride);
+    return wide;
+  }
+  template <class Number>
+  static void reserve(std::vector<Number>& numbers, std::size_t count) {
+    if (count > numbers.capacity()) numbers.reserve(std::max(count, 2 * numbers.capacity()));
+  }
+  template <class Number>
+  static void take_last(std::vector<Number>& numbers, std::size_t i, std::size_t each) {
+    if (each == 0) return;
+    std::copy_n(numbers.end() - static_cast<std::ptrdiff_t>(each), each, numbers.begin() + static_cast<std::ptrdiff_t>(i * each));
+    numbers.resize(numbers.size() - each);
+  }
+  SparseVector found_vector(std::int64_t age) const {
+    for (const auto& [its_age, vector] : buried_)
+      if (its_age == age) return vector;
+    return vector(static_cast<std::size_t>(std::find(ages.begin(), ages.end(), age) - ages.begin()));
+  }
+
+  double look_for_reach() const override {
+    double reach = 0;
+    for (const double c : v) reach = std::max(reach, std::abs(now.scale * c));
+    for (const double extra : extras) reach = std::max(reach, std::abs(extra));
+    return reach;
+  }
+
+  std::size_t stride_ = 0;
+  std::vector<double> products_;  // w.x of the present row
+  std::int64_t number_ = 0;
+  std::size_t known_ = none;
+
+  struct Before {
+    std::vector<std::int64_t> numbers, ages;
+    std::vector<double> itself, squares, v, u, given, extras, extra_sums;
+    SupportScalars now;
+    double reach = 0;
+    std::int64_t insertions = 0;
+  };
+  Before before_;
+  struct Buried {
+    std::int64_t age;
+    SparseVector vector;
+  };
+  std::vector<Buried> buried_;  // supports that were there when the batch began, and went
+  bool journaling_ = false;
+};
+
+// A kernel of the user's own: a function of two sets of vectors.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  // values[i * stride + j] = K(x_i, z_j). `sparse`: how the model's instances came; `version` changes with the others.
+  virtual void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
+                      bool sparse, double* values, std::size_t stride) = 0;
+};
+
+}  // namespace hinge

@@ -1,0 +1,181 @@
+// The vectors of the supports, in float32 or float64, and the kernel values of rows with them.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "supports.hpp"
+
+namespace hinge {
+
+template <class Real>
+class SupportsOf final : public Supports {
+ public:
+  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside)
+      : Supports(kind, lanes), outside_(std::move(outside)) {}
+
+  void look_ahead(const Batch& batch, std::size_t from, std::size_t count) override {
+    take(*batch.rows, batch.order, from, count, rows_, ahead_.in_order);
+    compare(rows_, ahead_, true);
+    current_ = 0;
+  }
+  void look_ahead(const Instance& x) override {
+    take(x, rows_, ahead_.in_order);
+    compare(rows_, ahead_, true);
+    current_ = 0;
+  }
+  void look_at(const Rows& rows, std::size_t from, std::size_t count, KernelRows& into) const override {
+    thread_local AskedRows<Real> block;
+    take(rows, nullptr, from, count, block, into.in_order);
+    compare(block, into, false);
+  }
+  void look_at(const Instance& x, KernelRows& into) const override {
+    thread_local AskedRows<Real> block;
+    take(x, block, into.in_order);
+    compare(block, into, false);
+  }
+
+  SparseVector vector(std::size_t i) const override { return vectors_.get(i); }
+  double value(std::size_t i, std::size_t column) const override { return vectors_.value(i, column); }
+  std::size_t bytes() const override {
+    return vectors_.bytes() + 8 * (v.capacity() + u.capacity() + given.capacity() + values_.capacity() + 4 * numbers.capacity());
+  }
+
+  void hold(const std::vector<SparseVector>& vectors) override {
+    vectors_ = Vectors<Real>();
+    AskedRows<Real> block;
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      take(Vectors<Real>::instance_of(vectors[i]), block, ahead_.in_order);
+      vectors_.reserve(block, 0);
+      vectors_.add(block, 0);
+      squares_[i] = block.square(0);
+      itself_[i] = kind_.kernel.itself(squares_[i]);
+    }
+    ahead_.count = 0;
+    grow(vectors.size());
+    KernelRows found;
+    for (std::size_t from = 0; needs_values() && from < vectors.size(); from += together) {
+      const std::size_t count = std::min(together, vectors.size() - from);
+      block.clear(true, 0, true);
+      for (std::size_t i = 0; i < count; ++i) block.add(Vectors<Real>::instance_of(vectors[from + i]));
+      found.in_order.assign(count, 1);
+      compare(block, found, false);
+      for (std::size_t i = 0; i < count; ++i) {
+        itself_[from + i] = found.of(i)[from + i];
+        if (kind_.keeps_values) std::copy_n(found.of(i), vectors.size(), values_.data() + (from + i) * room_);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t together = 64;  // rows
+
+  bool needs_values() const { return kind_.keeps_values || kind_.kernel.kind == Kernel::outside; }
+
+  void reserve_vector(std::size_t row) override { vectors_.reserve(rows_, row); }
+  void add_vector(std::size_t row) override {
+    if (vectors_.count() == 0) sparse = rows_.came_sparse();
+    vectors_.add(rows_, row);
+  }
+  void remove_vector(std::size_t i) override { vectors_.remove(i); }
+  double bytes_with(std::size_t row) const override { return static_cast<double>(vectors_.bytes(rows_, row)); }
+
+  // Rows of `order`, or as they lie. Those that cannot be taken will be refused when their turn comes.
+  void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, AskedRows<Real>& block,
+            std::vector<char>& in_order) const {
+    Instance x = rows.blank();
+    const auto taken = [&](std::size_t i) {
+      const std::int64_t row = order == nullptr ? static_cast<std::int64_t>(from + i) : order[from + i];
+      if (row < 0 || static_cast<std::size_t>(row) >= rows.count()) return false;
+      try {
+        rows.take(static_cast<std::size_t>(row), x);
+      } catch (const Refused&) {
+        return false;
+      }
+      return true;
+    };
+    const bool is_sparse = x.layout == Layout::sparse32 || x.layout == Layout::sparse64;
+    std::size_t stored = 0;
+    for (std::size_t i = 0; is_sparse && i < count; ++i) stored += taken(i) ? x.size : 0;
+    // Rows that are nearly full are treated as dense ones.
+    block.clear(is_sparse && stored * 4 < count * rows.width(), rows.width(), is_sparse);
+    in_order.resize(count);
+    Scratch scratch;
+    for (std::size_t i = 0; i < count; ++i) {
+      in_order[i] = taken(i) && add(x, rows, block, scratch);
+      if (!in_order[i]) block.add(Instance());
+    }
+  }
+  // With its columns in order. False, and nothing is added, if it cannot be.
+  static bool add(const Instance& x, const Rows& rows, AskedRows<Real>& block, Scratch& scratch) {
+    if (block.add(x)) return true;
+    block.drop_last();
+    try {
+      return block.add(rows.in_order(x, none, scratch));
+    } catch (const Refused&) {
+      return false;
+    }
+  }
+  void take(const Instance& x, AskedRows<Real>& block, std::vector<char>& in_order) const {
+    const bool is_sparse = x.layout == Layout::sparse32 || x.layout == Layout::sparse64;
+    block.clear(is_sparse, x.size, is_sparse);
+    in_order.assign(1, block.add(x));
+  }
+
+  void compare(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+    const std::size_t count = rows.count(), supports = vectors_.count();
+    into.make_room(count, supports + (learning ? count : 0), learning);
+    for (std::size_t i = 0; i < count; ++i) into.squares[i] = rows.square(i);
+    if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
+    vectors_.products(rows, into.with_supports.data(), into.stride);
+    for (std::size_t i = 0; i < count; ++i) {
+      kind_.kernel.apply(into.squares[i], squares_.data(), supports, into.of(i));
+      into.itself[i] = kind_.kernel.itself(into.squares[i]);
+    }
+    if (!learning || count < 2) return;
+    Vectors<Real> among;
+    for (std::size_t i = 0; i < count; ++i) {
+      among.reserve(rows, i);
+      among.add(rows, i);
+    }
+    among.products(rows, into.with_rows.data(), count);
+    for (std::size_t i = 0; i < count; ++i)
+      kind_.kernel.apply(into.squares[i], into.squares.data(), count, into.with_rows.data() + i * count);
+  }
+
+  void ask_outside(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+    const std::size_t count = rows.count();
+    std::vector<SparseVector> asked(count), held;
+    for (std::size_t i = 0; i < count; ++i)
+      rows.each(i, [&](std::size_t column, Real value) {
+        if (!std::isfinite(rows.square(i))) return;  // will be refused
+        asked[i].columns.push_back(static_cast<std::int64_t>(column));
+        asked[i].values.push_back(static_cast<double>(value));
+      });
+    for (std::size_t i = 0; i < vectors_.count(); ++i) held.push_back(vectors_.get(i));
+    std::size_t width = columns_;  // rows ahead may have columns that are new
+    for (const SparseVector& row : asked)
+      if (!row.columns.empty()) width = std::max(width, static_cast<std::size_t>(row.columns.back()) + 1);
+    const bool as_sparse = held.empty() ? rows.came_sparse() : sparse;
+    const double constant = kind_.kernel.constant;
+    if (!held.empty()) outside_->values(asked, held, width, as_sparse, into.with_supports.data(), into.stride);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = 0; j < held.size(); ++j) into.of(i)[j] += constant;
+    if (!learning && !kind_.distances) return;
+    std::vector<double> values(count * count);
+    outside_->values(asked, asked, width, as_sparse, values.data(), count);
+    for (double& value : values) value += constant;
+    for (std::size_t i = 0; i < count; ++i) {
+      into.itself[i] = values[i * count + i];
+      if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative");
+    }
+    if (learning) into.with_rows = std::move(values);
+  }
+
+  Vectors<Real> vectors_;
+  AskedRows<Real> rows_;  // that are to come
+  std::shared_ptr<Outside> outside_;
+};
+
+}  // namespace hinge
