@@ -113,6 +113,7 @@ class KernelReference:
         self.cache: list[Support] = []
         self.thresholds = np.zeros(self.lanes if task == "ordinal" else 0)
         self.height = 0.0 if max_radius is None else float(max_radius)  # c of S7
+        self.origin = 1.0  # a centre is a mean of its supports and of 0, with this weight
         self.statistics = Statistics()
         self.seen = 0
         self.copies: list[Copy] = []
@@ -131,7 +132,8 @@ class KernelReference:
         """sum_i c_i K'(x_i, x), a number a lane; `coefficients` has the amounts of each in the cache."""
         if not self.cache:
             return np.zeros(self.lanes)
-        return np.array(coefficients).T @ self.K([s.x for s in self.cache], x)[:, 0]
+        products = np.array(coefficients) * self.K([s.x for s in self.cache], x)
+        return products.sum(axis=0)  # lanes that tie are added up in the same order
 
     def distance(self, x, coefficients, height):
         """|x - w| in feature space and, for a learned radius, one more coordinate."""
@@ -161,7 +163,7 @@ class KernelReference:
             return
         x = np.array(x, dtype=float)
         if self.awaits_first:
-            self.awaits_first = False
+            self.awaits_first, self.origin = False, 0.0
             self.insert(x, y, np.ones(1), number)
             return
         first = second = self.decide_with(self.read(x), self.size(x), y, weight)
@@ -187,6 +189,7 @@ class KernelReference:
         for support in self.cache:
             support.amounts = second.decay * support.amounts
         self.height *= second.decay
+        self.origin *= second.decay
         if known:
             known[0].amounts = known[0].amounts + second.amounts
         else:
@@ -215,11 +218,12 @@ class KernelReference:
 
     def without(self, i):
         """The amounts of all in the cache, with example i as if it had never come; its own are 0."""
-        own = self.cache[i].amounts
-        scale = 1.0
-        if self.task == "uniclass" and 1 - own[0] >= NEARLY_ALL:
-            scale = 1 / (1 - own[0])
-        return [0 * own if j == i else scale * s.amounts for j, s in enumerate(self.cache)]
+        scale = 1 / self.rest(i) if self.task == "uniclass" and self.rest(i) >= NEARLY_ALL else 1.0
+        return [0 * s.amounts if j == i else scale * s.amounts for j, s in enumerate(self.cache)]
+
+    def rest(self, i):
+        """1 - c_i of a centre; as a sum, because the errors of a difference would grow from removal to removal."""
+        return self.origin + sum(float(s.amounts[0]) for j, s in enumerate(self.cache) if j != i)
 
     def spare(self, i):
         """How much better than the rule asks example i is without itself."""
@@ -268,7 +272,8 @@ class KernelReference:
         return min(candidates, key=lambda each: (-each[1], self.cache[each[0]].age))[0]
 
     def remove(self, i):
-        gone, own = self.cache[i], self.cache[i].amounts
+        gone, own, rest = self.cache[i], self.cache[i].amounts, self.rest(i)
+        self.origin = self.origin / rest if rest >= NEARLY_ALL else self.origin + float(own[0])
         for support, its in zip(self.cache, self.without(i), strict=True):
             support.amounts = its
         self.cache[i] = self.cache[-1]

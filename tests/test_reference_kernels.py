@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+import hinge
 import reference_labels
 from kernel_streams import COST, LABEL_PAIRS, NU, RANK_PAIRS, WIDTH, K, close, events
 from reference import Reference
@@ -124,6 +125,18 @@ def test_linear_is_the_twin_of_ranks(selection, step, sort_thresholds, average):
             close(twin.average_thresholds, weights.average_thresholds, "average of the thresholds")
 
 
+@pytest.mark.parametrize(("selection", "step"), [("max", "pa"), ("max", "pa2"), ("uniform", "perceptron")])
+def test_linear_has_the_learned_threshold_of_the_weights(selection, step):
+    options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, "threshold": "learned"}
+    twin = KernelReference("multilabel", k=K, fit_intercept=True, **options)
+    weights = hinge.Learner("multilabel", classes=list(range(K)), fit_intercept=True, **options)
+    for x, y, weight in events("multilabel", np.random.default_rng(53), 40, True, K):
+        twin.learn(x, y, weight)
+        weights.learn(x[None], [y], sample_weight=[weight])
+        close(twin.threshold_score(x), weights.lanes(x[None])[0, 0], "threshold")
+        close(twin.scores(x), weights.scores(x[None])[0], "scores")
+
+
 # --- by hand ----------------------------------------------------------------------------------------------
 
 
@@ -232,13 +245,13 @@ def test_a_row_that_comes_again_is_the_same_support():
 
 
 def test_a_removed_support_leaves_the_average():
-    twin = KernelReference("classification", step="perceptron", budget=1, beta=5.0, average=True)
+    twin = KernelReference("classification", step="perceptron", budget=1, beta=50.0, average=True)
     for t in range(4):
         twin.learn([1.0 + t], 1)
     assert twin.support == [3]
     assert twin.scores([1.0], averaged=True) == 0.0  # of the four that predicted none had it
     twin.learn([0.5], -1, weight=0.0)
-    twin.learn([10.0], 1)  # 40 > beta: no update
+    twin.learn([20.0], 1)  # 80 > beta: no update
     assert twin.scores([1.0], averaged=True) == 4.0 / 5
 
 
