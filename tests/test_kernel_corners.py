@@ -147,8 +147,8 @@ def test_a_round_that_removes_everything(kind):
 
 @pytest.mark.parametrize("removal", ["largest", "oldest"])
 def test_a_round_that_removes_several(kind, removal):
-    """w = (5, 30): (1, 0) twice, each with the margin 5 - 1 without itself, and the new one with 2 = beta. The oldest of
-    two goes; then w = (4, 30) and the margins are 3 and 1; then only the new one is left."""
+    """w = (5, 30): (1, 0) twice, each with the margin 5 - 1 without itself, and the new one with 2 = beta. The oldest
+    of two goes; then w = (4, 30) and the margins are 3 and 1; then only the new one is left."""
     learner = make(kind, "classification", budget="adaptive", removal=removal, beta=2.0, **PERCEPTRON)
     learn(learner, ([1.0, 0.0], 1), ([1.0, 0.0], 1))
     assert learner.support == [0, 1]
