@@ -85,8 +85,8 @@ class KernelReference:
         threshold=0.0,
         k=None,
     ):
-        if task == "uniclass" and average and budget is not None:
-            raise ValueError("no average of a centre on a budget")
+        if average and budget is not None:
+            raise ValueError("a support that goes would leave the vectors of the past, too")
         self.task, self.k, self.budget, self.removal = task, k, budget, removal
         self.step, self.margin, self.selection, self.cost = step, margin, selection, cost
         self.epsilon, self.max_radius = epsilon, max_radius
@@ -118,7 +118,6 @@ class KernelReference:
         self.seen = 0
         self.copies: list[Copy] = []
         self.log: list[tuple[str, int]] = []  # ("insertion" or "removal", the example's number)
-        self.left: list[int] = []  # the ages of those that were removed
 
     # --- the predictor ---
 
@@ -280,7 +279,6 @@ class KernelReference:
         self.cache.pop()
         if self.task == "ordinal":
             self.shift_thresholds(own)
-        self.left.append(gone.age)
         self.statistics.removals += 1
         self.log.append(("removal", gone.number))
 
@@ -309,7 +307,7 @@ class KernelReference:
 
     @property
     def average_coefficients(self):
-        """S15, of the supports that are still there: the mean of what each had when the rounds predicted."""
+        """S15: the mean of what each had when the rounds predicted."""
         if not self.copies:
             return self.coefficients
         return [self.mean_amounts(s.age) for s in self.cache]
@@ -319,11 +317,8 @@ class KernelReference:
 
     @property
     def average_thresholds(self):
-        """The mean of the thresholds that predicted, without what those that were removed had in it."""
-        if not self.copies:
-            return self.thresholds
-        mean = sum(copy.thresholds for copy in self.copies) / len(self.copies)
-        return mean + sum((self.mean_amounts(age) for age in self.left), np.zeros(self.lanes))
+        copies = self.copies
+        return sum(copy.thresholds for copy in copies) / len(copies) if copies else self.thresholds
 
     @property
     def average_height(self):

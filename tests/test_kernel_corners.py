@@ -319,3 +319,12 @@ def test_the_pairs_of_steps_and_budgets_that_end_alike(kind):
         )
         assert free.support == roomy.support
         assert free.dual_coef().tolist() == roomy.dual_coef().tolist()
+
+
+@pytest.mark.parametrize("budget", [1, 5, "adaptive"])
+@pytest.mark.parametrize(
+    ("task", "k"), [("classification", None), ("regression", None), ("uniclass", None), ("ordinal", 3)]
+)
+def test_no_average_on_a_budget(kind, task, k, budget):
+    with pytest.raises(ValueError, match="average|vectors of the past"):
+        make(kind, task, k=k, kernel="linear", budget=budget, average=True)

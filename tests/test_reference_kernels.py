@@ -244,28 +244,9 @@ def test_a_row_that_comes_again_is_the_same_support():
     assert twin.dual_coef().tolist() == [3.0]
 
 
-def test_a_removed_support_leaves_the_average():
-    twin = KernelReference("classification", step="perceptron", budget=1, beta=50.0, average=True)
-    for t in range(4):
-        twin.learn([1.0 + t], 1)
-    assert twin.support == [3]
-    assert twin.scores([1.0], averaged=True) == 0.0  # of the four that predicted none had it
-    twin.learn([0.5], -1, weight=0.0)
-    twin.learn([20.0], 1)  # 80 > beta: no update
-    assert twin.scores([1.0], averaged=True) == 4.0 / 5
-
-
 def test_removing_an_example_of_ranks_takes_its_thresholds_along():
     twin = KernelReference("ordinal", k=3, step="pa", selection="simproj", budget=1)
     for t, (x, y) in enumerate([([1.0], 2), ([-1.0], 0), ([2.0], 1)]):
         twin.learn(x, y)
         assert twin.support == [t]
         close(twin.thresholds, -twin.coefficients[0], "thresholds")
-
-
-def test_averages_of_ranks_on_a_budget_are_those_of_the_supports():
-    twin = KernelReference("ordinal", k=K, budget=3, average=True, sort_thresholds=False, selection="max")
-    for x, y, weight in events("ordinal", np.random.default_rng(3), 30, True, K):
-        twin.learn(x, y, weight)
-    assert twin.statistics.removals > 3
-    close(twin.average_thresholds, -np.sum(twin.average_coefficients, axis=0), "thresholds")

@@ -212,7 +212,7 @@ def test_the_mistakes_of_the_perceptron_are_bounded(kind):
 RULES = [
     ("classification", {"step": "perceptron"}),
     ("classification", {"step": "pa"}),
-    ("classification", {"step": "pa2", "average": True}),
+    ("classification", {"step": "pa2"}),
     ("classification", {"selection": "mira", "k": K}),
     ("classification", {"selection": "simproj", "k": K}),
     ("multilabel", {"selection": "uniform", "step": "perceptron", "k": K, "threshold": "learned"}),
@@ -267,8 +267,6 @@ def test_an_adaptive_cache_has_none_to_spare(kind, task, options):
 
     def holds(setup):
         (X, y), kernel = setup
-        if options.get("average") and task == "uniclass":
-            return
         options_ = {**options, "budget": "adaptive", **KERNELS[kernel]}
         learner, twin = make(kind, task, **options_), KernelReference(task, **options_)
         for x, truth in zip(X, y, strict=True):
