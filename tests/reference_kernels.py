@@ -272,9 +272,9 @@ class KernelReference:
 
     def remove(self, i):
         gone, own, rest = self.cache[i], self.cache[i].amounts, self.rest(i)
-        self.origin = self.origin / rest if rest >= NEARLY_ALL else self.origin + float(own[0])
         for support, its in zip(self.cache, self.without(i), strict=True):
             support.amounts = its
+        self.origin = self.origin / rest if rest >= NEARLY_ALL else self.origin + float(own[0])
         self.cache[i] = self.cache[-1]
         self.cache.pop()
         if self.task == "ordinal":

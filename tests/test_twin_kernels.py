@@ -144,16 +144,44 @@ def same_state(ours, state, points):
         close(ours.thresholds, state["thresholds"], "thresholds")
 
 
+class Rounded(KernelReference):
+    """The same with errors of rounding where another way to compute would have them."""
+
+    def __init__(self, rng, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.rng, self.gone = rng, None
+
+    def learn(self, x, y=None, weight=1.0, row=None):
+        self.gone = None
+        super().learn(x * (1 + 1e-14 * self.rng.normal(size=len(x))), y, weight, row)
+
+    def spare(self, i):
+        return super().spare(i) * (1 + 1e-13 * self.rng.normal()) + 1e-13 * self.rng.normal()
+
+    def remove(self, i):
+        self.gone = self.cache[i].x, self.cache[i].amounts
+        super().remove(i)
+
+    def read(self, x, coefficients=None, thresholds=None):
+        """Without a victim: its share was added, and is taken away again."""
+        scores = super().read(x, coefficients, thresholds)
+        if coefficients is None and self.gone is not None and self.task != "uniclass":
+            share = self.gone[1] * self.K(self.gone[0], x)[0, 0]
+            share = share.sum() if self.task == "ordinal" else share
+            scores = (scores + share) - share
+        return scores
+
+
 def history(case, options, rng, count, weighted):
-    """A stream and the twin's states after each example; None if rounding decided somewhere, because the second of two
-    twins, with an error of rounding in every value, came to something else."""
+    """A stream and the twin's states after each example; None if rounding decided somewhere: a second twin, with other
+    errors of rounding, came to something else."""
     task, average = case[0], bool(options["average"])
-    twin, other = KernelReference(task, **options), KernelReference(task, **options)
+    twin, other = KernelReference(task, **options), Rounded(rng, task, **options)
     points, past = rng.normal(size=(3, WIDTH)), []
     stream = list(events(task, rng, count, weighted, options.get("k")))
     for t, (x, y, weight) in enumerate(stream):
         twin.learn(x, y, weight)
-        other.learn(x * (1 + 1e-14 * rng.normal(size=WIDTH)), y, weight)
+        other.learn(x, y, weight)
         if twin.log != other.log or twin.statistics.mistakes != other.statistics.mistakes:
             return None
         if not np.allclose(twin.dual_coef(), other.dual_coef(), rtol=1e-9, atol=1e-11):
@@ -178,16 +206,17 @@ def compare(case, kernel, budget, containers, average, weighted, seed, count=24)
     return removals
 
 
-def ties(case, budget):
-    """A centre between two instances is, without one of them, the other: both spare the same, and rounding decides."""
+def with_room(case, budget):
+    """Of two whose steps are equal each says of the other what the other says of it, and a centre between two is,
+    without one of them, the other: both spare the same, and rounding decides. (Exact ties: test_kernel_corners.py.)"""
     first = case[0] == "uniclass" and "w1" not in case[1]
-    return first and budget == {"budget": 2, "removal": "largest"}
+    alike = first or case[1].get("step") == "perceptron" or case[1].get("selection") == "simperc"
+    return {**budget, "budget": 3} if alike and budget == {"budget": 2, "removal": "largest"} else budget
 
 
 GRID = [
     pytest.param(case, budget, i, id=f"{name(case)} {budget.get('budget')} {budget.get('removal', '')}")
     for i, (case, budget) in enumerate(itertools.product(CASES, [{}, *BUDGETS]))
-    if not ties(case, budget)
 ]
 
 
@@ -195,7 +224,9 @@ GRID = [
 def test_equal_after_every_example(case, budget, i):
     """Every case with every budget; kernels, containers, averages and weights in turn."""
     kernel, container = list(KERNELS)[i % 4], CONTAINERS[i % 3]
-    compare(case, kernel, budget, [container], average=i // 8 % 3 > 0, weighted=i % 7 < 3, seed=i)
+    compare(
+        case, kernel, with_room(case, budget), [container], average=i // 8 % 3 > 0, weighted=i % 7 < 3, seed=i
+    )
 
 
 @pytest.mark.parametrize("budget", [{}, {"budget": 3}, {"budget": "adaptive"}], ids=str)
