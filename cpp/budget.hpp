@@ -66,6 +66,7 @@ class Budget {
   void remove(std::size_t i, Supports& supports) {
     const std::size_t held = supports.held(), last = supports.count() - 1;
     const double own = products[i * held];
+    const bool afresh = supports.kind().distances && supports.is_most(i);
     const double* const values = supports.values_of(i);
     const double rest = supports.kind().distances ? supports.rest_without(i) : 1;
     for (std::size_t r = 0; r < held; ++r) {
@@ -81,6 +82,10 @@ class Budget {
     products.resize(products.size() - held);
     std::swap(truths[i], truths[last]);
     truths.pop_back();
+    for (std::size_t j = 0; afresh && j < last; ++j) {
+      products[j] = 0;
+      for (std::size_t k = 0; k < last; ++k) products[j] += supports.coefficient(k, 0) * supports.values_of(j)[k];
+    }
   }
 
   // Before supports.move: room, so that `moved` allocates nothing.
@@ -149,7 +154,7 @@ class Budget {
     const double* const its_products = products.data() + i * supports.held();
     const double itself = supports.itself_of(i);
     scores_.resize(supports.lanes());
-    supports.scores_without(i, its_products[0], its_products, itself, itself, scores_.data());
+    supports.scores_without(i, its_products, scores_.data());
     const double q = supports.kind().distances ? 1 : itself;
     return rule.spare(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
   }

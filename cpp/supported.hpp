@@ -71,8 +71,7 @@ inline bool Learner::supported_round(const Instance& x, const Reading& reading, 
     victim = budget_->choose(*rule_, *supports_, false);
     if (!rule_->stands()) {
       const double own = budget_->products[victim * supports_->held()];
-      supports_->scores_without(victim, own, supports_->products(), supports_->kernel(victim), supports_->itself(),
-                                scores_.data());
+      supports_->look_without(victim, own, scores_.data());
       const Move again = rule_->decide(scores, truth, weight, amounts);
       move.length = again.length;
       move.progress = again.progress;
@@ -106,6 +105,7 @@ inline void Learner::start_supported(const Truth& truth) {
   supports_->make_room(all, 1, false);
   if (budget_) budget_->make_room(*supports_, truth);
   if (budget_) budget_->moving(*supports_, &all, 1);
+  supports_->now.origin = 0;
   supports_->move(&all, 1, Instance());
   awaits_first = false;
 }

@@ -228,6 +228,8 @@ class KernelReference:
         """How much better than the rule asks example i is without itself."""
         support = self.cache[i]
         thresholds = self.thresholds + support.amounts if self.task == "ordinal" else None
+        if self.task == "ordinal" and self.sort_thresholds:
+            thresholds = np.sort(thresholds)
         scores, y = self.read(support.x, self.without(i), thresholds), support.y
         wanted = self.beta if self.selection == "mira" or self.step == "perceptron" else self.margin
         if self.task == "regression":

@@ -56,6 +56,7 @@ struct SupportScalars {
   double norm2 = 0;        // |w|^2, for distances
   double sum_norm2 = 0;    // |A|^2 of the sum of the tallied w, for distances
   double sum_product = 0;  // A.w
+  double origin = 1;       // uniclass: the share of the origin in w; the other shares are the coefficients
   std::int64_t tallied = 0, insertions = 0, removals = 0;
 };
 
@@ -122,6 +123,16 @@ class Supports : public Memory {
     return finish(products, extras, now.norm2, ahead_.itself[row], ahead_.squares[row], reads, scores);
   }
   double itself() const { return ahead_.itself[current_]; }
+  // The scores of the present row, if support i were gone. `own` is w.x_i (uniclass).
+  void look_without(std::size_t i, double own, double* scores) {
+    double& kernel = ahead_.of(current_)[i];
+    const double its_kernel = std::exchange(kernel, 0);
+    std::vector<double> products(stride_);
+    sum_up(v, ahead_.of(current_), products.data());  // not a difference: what is equal then is equal
+    for (std::size_t r = 0; r < held(); ++r) products[r] *= now.scale;
+    kernel = its_kernel;
+    scores_of_others(i, own, products.data(), itself(), scores);
+  }
   // w.x of the present row, a lane each.
   const double* products() const { return products_.data(); }
   // K(support, x).
@@ -155,32 +166,24 @@ class Supports : public Memory {
     return read_one(x, true, reads, scores);
   }
 
-  // The scores at a point without support v. Of the point: `products` are w.x, `kernel` is K(x_v, x), `itself` K(x, x).
-  // `own` is w.x_v (uniclass).
-  void scores_without(std::size_t i, double own, const double* products, double kernel, double itself, double* scores) const {
-    if (kind_.distances) {
-      const double c = coefficient(i, 0), rest = rest_without(i);
-      const double norm2 = norm2_without(i, own);
-      const double squared = norm2 - 2 * ((products[0] - c * kernel) / rest) + itself;
-      scores[0] = std::max(0.0, squared) + extras[0] * extras[0];
-      return;
+  // The scores of support i without itself; `products` are w.x_i.
+  void scores_without(std::size_t i, const double* products, double* scores) const {
+    const double* const c = v.data() + i * stride_;
+    const double itself = itself_[i];
+    if (kind_.distances || kind_.shared) {
+      const double others = products[0] - coefficient(i, 0) * itself;
+      return scores_of_others(i, products[0], &others, itself, scores);
     }
-    if (!kind_.shared) {
-      const double* const c = v.data() + i * stride_;
-      for (std::size_t r = 0; r < lanes(); ++r) scores[r] = products[r] - c[r] * kernel;  // the scale is 1
-      return;
-    }
-    std::fill_n(scores, lanes(), products[0] - coefficient(i, 0) * kernel);
-    std::vector<double> thresholds(extras);
-    for (std::size_t r = 0; r < lanes(); ++r) thresholds[r] += given[i * lanes() + r];
-    if (kind_.sorted) std::sort(thresholds.begin(), thresholds.end());
-    for (std::size_t r = 0; r < lanes(); ++r) scores[r] -= thresholds[r];
+    for (std::size_t r = 0; r < lanes(); ++r) scores[r] = products[r] - c[r] * itself;  // the scale is 1
   }
 
-  // Uniclass: w without support i is (w - c_i x_i)/(1 - c_i), the centre of the others.
+  // Uniclass: w is a mixture of the supports and the origin. Without support i it is (w - c_i x_i)/(1 - c_i), that of
+  // the others. (If nothing is left: w - c_i x_i.) If support i is most of it, a difference would lose its digits: then
+  // what the others have is summed up.
+  bool is_most(std::size_t i) const { return coefficient(i, 0) > shares_ / 2; }
   double rest_without(std::size_t i) const {
-    const double rest = 1 - coefficient(i, 0);
-    return rest < 1e-9 ? 1 : rest;
+    const double rest = all_without(i);
+    return rest < nothing_left ? 1 : rest;
   }
   double coefficient(std::size_t i, std::size_t lane) const { return now.scale * v[i * stride_ + lane]; }
   double averaged_coefficient(std::size_t i, std::size_t lane) const {
@@ -235,6 +238,7 @@ class Supports : public Memory {
       now.norm2 = std::max(0.0, decay * decay * now.norm2 + 2 * amount * decay * product + amount * amount * itself());
       now.sum_product = decay * now.sum_product + amount * along;
       for (double& extra : extras) extra *= decay;
+      now.origin *= decay;
       shrink(decay);
     }
     const std::size_t i = known_ == none ? append() : known_;
@@ -252,6 +256,7 @@ class Supports : public Memory {
       if (sums != nullptr) sums[r] -= now.alpha * (c[r] - before);
     }
     if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
+    sum_up_shares();
   }
   void move_along(const double*, const Instance&, double) override { throw Refused("a kernel has no directions"); }
 
@@ -261,9 +266,11 @@ class Supports : public Memory {
     if (journaling_ && ages[i] < before_.insertions) buried_.push_back({ages[i], vector(i)});
     const double rest = kind_.distances ? rest_without(i) : 1;
     const double kernel = ahead_.count == 0 ? 0 : this->kernel(i);
-    for (std::size_t r = 0; r < held(); ++r) products_[r] = (products_[r] - coefficient(i, r) * kernel) / rest;
+    for (std::size_t r = 0; r < held(); ++r) products_[r] -= coefficient(i, r) * kernel;
     if (kind_.distances) {
+      const bool left = all_without(i) >= nothing_left;
       now.norm2 = norm2_without(i, own);
+      now.origin = left ? now.origin / rest : now.origin + coefficient(i, 0);
       now.scale /= rest;
       fold_if_needed();
     }
@@ -282,8 +289,13 @@ class Supports : public Memory {
     take_last(v, i, stride_);
     take_last(u, i, averaging() ? stride_ : 0);
     take_last(given, i, kind_.shared ? lanes() : 0);
+    if (kind_.distances && ahead_.count > 0) {
+      sum_up(v, ahead_.of(current_), products_.data());
+      products_[0] *= now.scale;
+    }
     known_ = none;
     now.removals += 1;
+    sum_up_shares();
   }
 
   void tally() override {
@@ -326,6 +338,7 @@ class Supports : public Memory {
     now = before_.now;
     reach_ = before_.reach;
     hold(vectors);
+    sum_up_shares();
     commit();
   }
 
@@ -378,6 +391,7 @@ class Supports : public Memory {
     itself_.assign(count(), 0);
     squares_.assign(count(), 0);
     hold(vectors);
+    sum_up_shares();
   }
 
  protected:
@@ -449,6 +463,21 @@ class Supports : public Memory {
     return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
   }
 
+  // The scores at a point x without support i: `products` are those of the others with x, `own` is w.x_i (uniclass).
+  void scores_of_others(std::size_t i, double own, const double* products, double itself, double* scores) const {
+    if (kind_.distances) {
+      const double squared = norm2_without(i, own) - 2 * (products[0] / rest_without(i)) + itself;
+      scores[0] = std::max(0.0, squared) + extras[0] * extras[0];
+    } else if (kind_.shared) {
+      std::vector<double> thresholds(extras);
+      for (std::size_t r = 0; r < lanes(); ++r) thresholds[r] += given[i * lanes() + r];
+      if (kind_.sorted) std::sort(thresholds.begin(), thresholds.end());
+      for (std::size_t r = 0; r < lanes(); ++r) scores[r] = products[0] - thresholds[r];
+    } else {
+      std::copy_n(products, lanes(), scores);
+    }
+  }
+
   // A.x of the present row, A the sum of the tallied w.
   double sum_of_average() const {
     const double* const kernels = ahead_.of(current_);
@@ -479,9 +508,27 @@ class Supports : public Memory {
     return i;
   }
 
+  static constexpr double nothing_left = 1e-9;
+  double all_without(std::size_t i) const {
+    if (!is_most(i)) return shares_ - coefficient(i, 0);
+    double sum = now.origin;
+    for (std::size_t j = 0; j < count(); ++j) sum += j == i ? 0 : coefficient(j, 0);
+    return sum;
+  }
+  void sum_up_shares() {
+    shares_ = now.origin;
+    for (std::size_t j = 0; kind_.distances && j < count(); ++j) shares_ += coefficient(j, 0);
+  }
   double norm2_without(std::size_t i, double own) const {
     const double c = coefficient(i, 0), rest = rest_without(i);
-    return std::max(0.0, (now.norm2 - 2 * c * own + c * c * itself_[i]) / (rest * rest));
+    double norm2 = now.norm2 - 2 * c * own + c * c * itself_[i];
+    if (is_most(i)) {
+      norm2 = 0;
+      for (std::size_t j = 0; j < count(); ++j)
+        for (std::size_t k = 0; j != i && k < count(); ++k)
+          norm2 += k == i ? 0 : coefficient(j, 0) * coefficient(k, 0) * values_of(j)[k];
+    }
+    return std::max(0.0, norm2 / (rest * rest));
   }
 
   void shrink(double decay) {
@@ -534,6 +581,7 @@ class Supports : public Memory {
   std::vector<double> products_;  // w.x of the present row
   std::int64_t number_ = 0;
   std::size_t known_ = none;
+  double shares_ = 1;  // uniclass: of the origin and all supports; 1, but for rounding
 
   struct Before {
     std::vector<std::int64_t> numbers, ages;

@@ -1,5 +1,6 @@
 // What a model file holds of supports, and back.
 //     v, u, extras, reals, counts     as in state.hpp: coefficients (a row a support), what the average keeps beside them, ...
+//     support_origin                  uniclass: the share of the origin in w
 //     support_counts                  insertions, removals, examples, whether the instances came sparse
 //     support_numbers, support_ages   the numbers of the examples, the order in which they came
 //     support_starts, _columns, _values       the vectors, as CSR
@@ -49,6 +50,7 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   state["extras"] = numpy_array(std::move(extras));
   reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.reach()};
   counts = {s.now.tallied, 0};
+  state["support_origin"] = numpy_array(std::vector<double>{s.now.origin});
   state["support_counts"] = numpy_array(std::vector<std::int64_t>{s.now.insertions, s.now.removals, learner.examples, s.sparse ? 1 : 0});
   state["support_numbers"] = numpy_array(std::vector<std::int64_t>(s.numbers));
   state["support_ages"] = numpy_array(std::vector<std::int64_t>(s.ages));
@@ -133,7 +135,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   if (settings.has_budget && settings.budget > 0 && count > settings.budget) UncheckedState::fail("support_numbers");
   const auto reals = from.reals("reals", 11);
   const auto counts = from.wholes("counts", 6), more = from.wholes("support_counts", 4);
-  const auto extras = from.reals("extras", 2 * lanes);
+  const auto extras = from.reals("extras", 2 * lanes), origin = from.reals("support_origin", 1);
   std::vector<double> v = spread(from.reals("v", count * held));
   std::vector<double> u = spread(from.reals("u", settings.average_from > 0 ? count * held : 0));
   std::vector<std::int64_t> numbers = from.wholes("support_numbers", count), ages = from.wholes("support_ages", count);
@@ -178,7 +180,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   s.given = std::move(given);
   std::copy_n(extras.begin(), lanes, s.extras.begin());
   std::copy_n(extras.begin() + static_cast<std::ptrdiff_t>(lanes), lanes, s.extra_sums.begin());
-  s.now = SupportScalars{reals[0], reals[1], reals[2], reals[3], reals[4], counts[0], more[0], more[1]};
+  s.now = SupportScalars{reals[0], reals[1], reals[2], reals[3], reals[4], origin[0], counts[0], more[0], more[1]};
   s.sparse = more[3] != 0;
   s.check_restored(reals[5], vectors);
   if (learner.budget() != nullptr) {
