@@ -95,6 +95,17 @@ def images(rows: int, classes: int = 10, seed: int = 0) -> tuple[Floats, Integer
     return x, y
 
 
+def clusters(rows: int, columns: int = 256, classes: int = 10, seed: int = 0) -> tuple[Floats, Integers]:
+    """Dense rows that no hyperplane tells apart: each class is six clusters in 24 dimensions, bent into more."""
+    random = np.random.default_rng(seed)
+    each, inner, spread, noise = 6, 24, 0.7, 0.3
+    centres = random.standard_normal((classes * each, inner))
+    y = random.integers(classes, size=rows)
+    z = centres[y * each + random.integers(each, size=rows)] + spread * random.standard_normal((rows, inner))
+    x = np.tanh(z @ random.standard_normal((inner, columns)) / np.sqrt(inner))
+    return x + noise * random.standard_normal((rows, columns)), y
+
+
 def dense_rows(rows: int, columns: int, noise: float = 0.2, seed: int = 0) -> tuple[Floats, Floats]:
     """A dense matrix of standard normals in C order, and a linear target with normal noise."""
     random = np.random.default_rng(seed)

@@ -413,8 +413,8 @@ class Supports : public Memory {
     if (kind_.keeps_values && count > room_) {
       const std::size_t room = std::max({count, room_ + room_ / 2, std::size_t{8}});
       std::vector<double> values(room * room);
-      for (std::size_t i = 0; i < this->count(); ++i)
-        std::copy_n(values_.data() + i * room_, this->count(), values.data() + i * room);
+      const std::size_t kept = std::min(this->count(), room_);  // none, if they are only being restored
+      for (std::size_t i = 0; i < kept; ++i) std::copy_n(values_.data() + i * room_, kept, values.data() + i * room);
       values_.swap(values);
       room_ = room;
     }

@@ -249,6 +249,7 @@ class _Run:
     u: Comparator
     moved: float | None  # |w_(T+1) - w_1|
     total: float | None = None  # the sum of all step lengths
+    beta: float = 0.0  # the perceptron's margin
 
     def needs_no_loss(self) -> str:
         loss = self.u.loss
@@ -303,13 +304,14 @@ def guarantees(
     C: float = 1.0,
     moved: float | None = None,
     total: float | None = None,
+    beta: float = 0.0,
 ) -> list[Guarantee]:
     """Every theorem for a learner of that step and C, which suffered `statistics` on the comparator's stream.
 
     A theorem whose precondition fails is in the list too, as not applicable and with the reason. Give
     `moved`, the distance |w - w_1| of the learner from its start, to have that bounded as well (for a
     learned radius, with its coordinate: see algorithm S7). Likewise `total`, the sum of all step lengths,
-    for MIRA with beta = 0.
+    for MIRA with beta = 0. `beta` is that of the aggressive perceptron (S4).
     """
     if step not in STEPS:
         raise ValueError(f"step is {step!r}; it can be {', '.join(STEPS)}")
@@ -322,7 +324,10 @@ def guarantees(
             f"the learner saw {statistics.rounds} rounds and u {comparator.rounds}; "
             "they must have seen the same stream"
         )
-    run = _Run(step, C, statistics, comparator, moved, total)
+    if step != "perceptron" and beta:
+        raise ValueError(f"beta is {beta}; it is the perceptron's")
+    run = _Run(step, C, statistics, comparator, moved, total, beta)
+    aggressive = "it is about beta = 0" if beta > 0 and comparator.selection != "only" else ""
     given = {"distance moved": moved, "total step": total}
     steps = {step, "pa"} if math.inf == C and step != "perceptron" else {step}  # PA-I(inf) = PA-II(inf) = PA
     found = []
@@ -330,7 +335,7 @@ def guarantees(
         concerned = comparator.task in entry.tasks and comparator.selection in entry.selections
         if concerned and steps.intersection(entry.steps) and given.get(entry.quantity, 0.0) is not None:
             suffered, guaranteed, reason = entry.claim(run)
-            reason = comparator.obstacle or reason
+            reason = comparator.obstacle or aggressive or reason
             guaranteed = math.inf if reason else guaranteed
             found.append(Guarantee(entry.name, entry.quantity, suffered, guaranteed, reason))
     return found
@@ -469,13 +474,14 @@ def _distance_moved(run: _Run) -> tuple[float, float, str]:
 
 # ---------------------------------------------------------------------------------------------------------
 # Perceptron, w_1 = 0, any u (S4). The papers have m = 1; u/m has the hinge losses l*_t/m at margin 1.
-# They fail from w_1 != 0, also with |u - w_1| in place of |u|.
+# They fail from w_1 != 0, also with |u - w_1| in place of |u|. The aggressive one moves at margins up to beta, so that
+# |w|^2 grows by at most R2 + 2 beta an update: this takes the place of R2, and the bounds are about its updates, too.
 
 
 # mistakes <= L + U/2 + sqrt(U L + U^2/4),  U = R2 |u|^2/m^2, L = sum l*_t/m
 @_theorem("perceptron, loss", "mistakes", steps=("perceptron",), tasks=("classification",))
 def _perceptron_loss(run: _Run) -> tuple[float, float, str]:
-    U = run.u.largest_q * run.u.distance2 / run.u.margin**2
+    U = (run.u.largest_q + 2 * run.beta) * run.u.distance2 / run.u.margin**2
     L = run.u.loss / run.u.margin
     return run.suffered.mistakes, L + U / 2 + math.sqrt(U * L + U * U / 4), run.needs_start_at_zero()
 
@@ -483,12 +489,36 @@ def _perceptron_loss(run: _Run) -> tuple[float, float, str]:
 # mistakes <= (R |u| + sqrt(sum l*_t^2))^2/m^2
 @_theorem("perceptron, squared loss", "mistakes", steps=("perceptron",), tasks=("classification",))
 def _perceptron_squared_loss(run: _Run) -> tuple[float, float, str]:
-    root = math.sqrt(run.u.largest_q * run.u.distance2) + math.sqrt(run.u.squared_loss)
+    root = math.sqrt((run.u.largest_q + 2 * run.beta) * run.u.distance2) + math.sqrt(run.u.squared_loss)
     return run.suffered.mistakes, (root / run.u.margin) ** 2, run.needs_start_at_zero()
 
 
-# Novikoff (B03 with beta = 0, S4): with y_t u.x_t >= s > 0 for all t,  updates <= R2 |u|^2/s^2
+# Novikoff (B03, S4): with y_t u.x_t >= s > 0 for all t,  updates <= (R2 + 2 beta) |u|^2/s^2
 @_theorem("perceptron, separable", "updates", steps=("perceptron",), tasks=("classification",))
 def _perceptron_separable(run: _Run) -> tuple[float, float, str]:
     reason = run.needs_start_at_zero() or run.needs_separation()
-    return run.suffered.updates, math.inf if reason else _separability(run), reason
+    if reason:
+        return run.suffered.updates, math.inf, reason
+    larger = 1 + 2 * run.beta / run.u.largest_q if run.u.largest_q > 0 else 1.0
+    return run.suffered.updates, _separability(run) * larger, reason
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Budgets (B03, S14).
+
+
+def cache_bound(largest_q: float, smallest_margin: float, beta: float = 0.01) -> float:
+    """The most supports that the aggressive perceptron with budget='adaptive' ever keeps, in any order of removal.
+
+    `largest_q` is the largest K(x, x) (R^2), `smallest_margin` the smallest y u.x of a u of length 1 in the space of
+    the kernel, above 0: (R^2 + 2 beta)/margin^2 (S14).
+
+    >>> from hinge.bounds import cache_bound
+    >>> cache_bound(1.0, 0.25, beta=0.5)
+    32.0
+    """
+    if not (largest_q >= 0 and beta >= 0):
+        raise ValueError(f"largest_q and beta must be 0 or more, not {largest_q!r} and {beta!r}")
+    if not smallest_margin > 0:
+        raise ValueError(f"it needs a u without mistakes: the smallest margin is {smallest_margin!r}")
+    return (largest_q + 2 * beta) / smallest_margin**2

@@ -59,6 +59,19 @@ _ALGORITHMS = (
         "CS03", "S12.1", "the perceptron, against all labels that are wrong",
     ),
     Algorithm(
+        "aggressive", _SETS, {"step": "perceptron", "selection": "max", "beta": 0.01}, "B03", "S4",
+        "the perceptron, at margins up to `beta`",
+    ),
+    Algorithm(
+        "budget-perceptron", _SETS,
+        {"step": "perceptron", "selection": "max", "kernel": "linear", "budget": "adaptive"}, "B03", "B03 Thm 1 (S14)",
+        "the aggressive perceptron on a budget; `kernel`, `budget`, `beta`",
+    ),
+    Algorithm(
+        "budget-mira", _SETS, {"step": "pa1", "selection": "mira", "kernel": "linear", "budget": "adaptive"}, "B03",
+        "none", "mira on a budget; `kernel`, `budget`, `beta`",
+    ),
+    Algorithm(
         "mira", _SETS, {"step": "pa1", "selection": "mira"}, "CS03", "S12.2",
         "all constraints at once, solved exactly, one slack",
     ),
@@ -160,6 +173,8 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
         made, options = _arow(made, options)
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
         made["geometry"] = "diagonal"
+    free = [option for option in _FREE.get(name, ()) if option in options]
+    made = {option: value for option, value in made.items() if option not in free}
     clashing = [option for option in options if option in made and options[option] != made[option]]
     if clashing:
         raise ValueError(f"{name!r} means {clashing[0]}={made[clashing[0]]!r}, not {options[clashing[0]]!r}")
@@ -170,6 +185,11 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
 _IN_SEQUENCES: dict[str, dict[str, Any]] = {
     **{name: {"selection": "prediction"} for name in ("pa", "pa1", "pa2", "perceptron")},
     "arow": {"geometry": "diagonal", "selection": "prediction"},
+}
+_FREE = {
+    "aggressive": ("beta",),
+    "budget-perceptron": ("kernel", "budget"),
+    "budget-mira": ("kernel", "budget"),
 }
 _DIAGONAL_TOO = ("pam", "pam1", "pam2", "arow", "cw", "sop")
 

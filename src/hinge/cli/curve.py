@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import plots
 from ..bounds import Comparator, guarantees
+from ..kernels import beta_of
 from ..learner import Learner
 from ..statistics import Statistics
 from ..streams.session import Session
@@ -73,6 +74,8 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
         return "hinge.bounds has those for many labels"
     if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] is not None:
         return "hinge.bounds has those for other geometries and starts"
+    if p["kernel"] is not None:
+        return "a fixed predictor would be one in the space of the kernel"
     if learner.averaged:
         return "the theorems are about the vectors that were averaged, not about their average"
     if not stream.can_be_read_again:
@@ -94,6 +97,7 @@ def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, f
     p = learner.parameters
     norm2 = float(learner.weights @ learner.weights) + float(learner.intercept) ** 2
     regression = study.task == "regression"
+    beta = beta_of(p) if p["step"] == "perceptron" else 0.0
     insensitivity = p["epsilon"] if regression else -p["margin"]
     sums = np.zeros((len(SCALES), 2))  # of the losses, and of their squares
     largest = np.full(len(SCALES), -np.inf)
@@ -113,8 +117,8 @@ def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, f
                 loss=loss, squared_loss=squared, largest_discrepancy=worst, largest_q=statistics.largest_q,
                 smallest_q=0.0,
             )  # fmt: skip
-            best = min(best, *(_as_error(found, study.task, insensitivity, at)
-                               for found in guarantees(p["step"], statistics, u, C=float(p["C"]))))  # fmt: skip
+            found = guarantees(p["step"], statistics, u, C=float(p["C"]), beta=beta)
+            best = min(best, *(_as_error(one, study.task, insensitivity, at) for one in found))
         if math.isfinite(best):
             yield rounds, best
         (rounds, _), statistics = next(moments, ((math.inf, 0.0), statistics))  # type: ignore[assignment]
