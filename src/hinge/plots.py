@@ -164,10 +164,10 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 def _write(figure: Any, path: Path) -> None:
     """In one go, so that an error while drawing leaves no half picture behind."""
-    path.write_bytes(_picture(figure, path.suffix.lstrip(".").lower() or "png"))
+    path.write_bytes(picture_of(figure, path.suffix.lstrip(".").lower() or "png"))
 
 
-def _picture(figure: Any, kind: str) -> bytes:
+def picture_of(figure: Any, kind: str) -> bytes:
     picture = io.BytesIO()
     figure.savefig(picture, format=kind)
     return picture.getvalue()
@@ -183,7 +183,7 @@ def _write_page(
     unit: str,
 ) -> None:
     """A page that needs nothing else: the picture, and its numbers at some moments in a table."""
-    drawing = _picture(figure, "svg").decode()
+    drawing = picture_of(figure, "svg").decode()
     drawing = drawing[drawing.index("<svg") :]
     last = max(curve[-1][0] for curve in curves.values())
     moments = sorted(

@@ -22,6 +22,7 @@ COMMANDS = {
     "tune": ("tune", "a grid over C and steps in one pass, chosen by progressive error"),
     "inspect": ("look", "what a model is, its statistics, its largest weights, what is guaranteed"),
     "algorithms": ("algorithms", "the published algorithms, with task, paper and theorem"),
+    "papers": ("papers", "the experiments of the papers, run again: figures, tables, verdicts"),
     "demo": ("demo_command", "learn from a real stream and see what was guaranteed"),
     "completion": ("completion", "a script that completes commands and options in your shell"),
     "version": ("version", "the versions of hinge and of what it runs on"),
