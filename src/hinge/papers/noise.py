@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,7 +174,7 @@ def effect_of_C(setting: Setting) -> Outcome:
             )
         )
         best = [GRID[int(np.argmin([r.error for r in runs[name, p]]))] for p in flips]
-        falls = all(later <= earlier for earlier, later in zip(best, best[1:], strict=False))
+        falls = all(later <= earlier for earlier, later in pairwise(best))
         outcome.criteria.append(
             Criterion(f"{name}: the best C does not grow with p", falls, ", ".join(f"{C:g}" for C in best))
         )
