@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from . import kernels, model_file, parameters
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .rows import Rows, is_frame, plain_rows, rows_of
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 
 @dataclass(frozen=True)
@@ -363,6 +366,11 @@ class StreamEstimator(BaseEstimator):
     def stats_(self) -> Statistics:
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
+
+    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+        """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
+        shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
+        return self._fitted().certificate(X, y, u, beside)
 
     # ---- files ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from .explain import Contribution
 from .labels import Labels, plain
 from .rows import Doubles
 from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 
 class Learned:
@@ -222,6 +225,16 @@ class Learned:
             intercept = self._engine.extra(lane, self.averaged) if self._has_intercept else None
             parts = explain.of_product(found, intercept)
         return sorted(parts, key=lambda part: -abs(part.contribution))
+
+    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+        """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
+
+        `u` are the weights of a comparator and `beside` its intercept(s) or thresholds; None finds some.
+        """
+        from .certificates import certificate
+
+        rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        return certificate(self, rows, y, u, beside)  # type: ignore[arg-type]
 
     # ---- files ----------------------------------------------------------------------------------------
 

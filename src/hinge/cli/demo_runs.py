@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC, LinearSVR
 
 from .. import Learner, PAClassifier, PAOneClass, PARegressor
-from ..bounds import Comparator, Guarantee, comparator, guarantees
+from ..bounds import Comparator, Guarantee, comparator
 from ..bounds_geometries import follow
+from ..certificates import strongest
 from ..streams import absolute, progressive
 from .console import Watch, percent
 
@@ -206,20 +207,6 @@ def one_class(stream: Stream, which: npt.NDArray[np.int64], radius: float = 4.0)
 
 
 # ---- what was guaranteed --------------------------------------------------------------------------------
-
-
-def strongest(
-    step: str, statistics: Any, comparators: Iterable[Comparator], *, C: float = 1.0
-) -> list[Guarantee]:
-    """Each theorem with the comparator that makes it guarantee the most."""
-    best: dict[tuple[str, str], Guarantee] = {}
-    # By loss: where a theorem applies to none, the reason given is that of the most hopeful one.
-    for u in sorted(comparators, key=lambda u: u.loss):
-        for found in guarantees(step, statistics, u, C=C):
-            key = found.theorem, found.quantity
-            if key not in best or found.guaranteed < best[key].guaranteed:
-                best[key] = found
-    return list(best.values())
 
 
 def telling(found: Iterable[Guarantee]) -> list[Guarantee]:

@@ -1,0 +1,106 @@
+"""Certificates: what was suffered and what was guaranteed, for every kind of learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.preprocessing import normalize, scale
+
+import hinge
+from hinge import bounds
+
+X, Y = load_breast_cancer(return_X_y=True)
+X = normalize(scale(X))
+DIGITS, DIGIT = (part[:400] for part in load_digits(return_X_y=True))
+DIGITS = DIGITS / 16
+
+
+def learners():
+    for step in ("pa", "pa1", "pa2", "perceptron"):
+        for intercept in (False, True):
+            yield hinge.PAClassifier(step=step, C=0.5, fit_intercept=intercept), X, Y
+    yield hinge.PAClassifier(step="perceptron", beta=0.5), X, Y
+    yield hinge.PAClassifier(kernel="linear"), X, Y
+    for selection in ("max", "prediction", "simproj", "conproj", "simperc", "mira"):
+        yield hinge.PAClassifier(C=0.02, selection=selection), DIGITS, DIGIT
+    yield hinge.PAClassifier(step="perceptron", selection="uniform"), DIGITS, DIGIT
+    cost = 1.0 - np.eye(10)
+    yield hinge.PAClassifier(cost=cost, classes=list(range(10)), C=0.1), DIGITS, DIGIT
+    for step in ("pa", "pa1", "pa2"):
+        yield hinge.PARegressor(step=step), X, X @ np.arange(30.0) / 30
+    for options in ({"radius": 2.0}, {"max_radius": 3.0}, {"radius": 1.0, "w1": "zero"}):
+        yield hinge.PAOneClass(step="pa2", **options), DIGITS, None
+    for selection in ("max", "simproj", "simperc"):
+        yield hinge.PAOrdinal(C=0.1, selection=selection), DIGITS, np.minimum(DIGIT, 4)
+    yield hinge.PAMultilabel(C=0.1), DIGITS, np.eye(10)[DIGIT]
+    yield hinge.PAMultilabel(C=0.1, threshold=0.0), DIGITS, np.eye(10)[DIGIT]
+
+
+CASES = list(learners())
+
+
+@pytest.mark.parametrize("case", range(len(CASES)), ids=lambda i: str(CASES[i][0]).replace("\n", "")[:80])
+def test_every_guarantee_holds_and_one_applies(case):
+    model, rows, targets = CASES[case]
+    options = (
+        {}
+        if targets is None or targets.ndim == 2 or "Regr" in type(model).__name__
+        else {"classes": np.unique(targets)}
+    )
+    model.partial_fit(rows, **options) if targets is None else model.partial_fit(rows, targets, **options)
+    found = model.certificate(rows, targets)
+    assert found.holds
+    assert found.applicable
+    best = found.tightest
+    assert best.suffered <= best.guaranteed * (1 + 1e-9)
+    assert best.theorem in str(found)
+    assert "Against" in str(found)
+    sparse = model.certificate(scipy.sparse.csr_matrix(rows), targets)
+    assert [g.theorem for g in sparse.guarantees] == [g.theorem for g in found.guarantees]
+
+
+def test_a_given_comparator_is_that_of_the_bounds():
+    model = hinge.PAClassifier(C=0.5).partial_fit(X, Y, classes=[0, 1])
+    u, b = np.linspace(-1, 1, 30), 0.25
+    c = bounds.comparator("classification", X, 2.0 * Y - 1, u, intercept=b)
+    expected = bounds.guarantees("pa1", model.stats_, c, C=0.5)
+    found = model.certificate(X, Y, u=u, beside=b)
+    assert {(g.theorem, g.quantity, g.guaranteed) for g in found.guarantees} == {
+        (g.theorem, g.quantity, g.guaranteed) for g in expected
+    }
+    assert "given" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"kernel": "rbf", "gamma": 1.0}, "space of the kernel"),
+        ({"kernel": "linear", "budget": 5}, "budget"),
+        ({"geometry": "diagonal"}, "bounds_geometries"),
+        ({"class_weight": {0: 2.0}}, "weights"),
+        ({"step": "cw", "geometry": "diagonal"}, "bounds_geometries"),
+    ],
+)
+def test_what_does_not_apply_is_no_failure(options, reason):
+    model = hinge.PAClassifier(**options).partial_fit(X, Y, classes=[0, 1])
+    found = model.certificate(X, Y)
+    assert found.holds
+    assert not found.applicable
+    assert found.tightest is None
+    assert reason in str(found)
+
+
+def test_it_must_be_the_whole_stream():
+    model = hinge.PAClassifier().partial_fit(X, Y, classes=[0, 1])
+    assert "569 rounds, and X has 10 rows" in str(model.certificate(X[:10], Y[:10]))
+
+
+def test_a_stream_of_noise_is_guaranteed_little():
+    """The guarantee is a number even where u errs: and what is guaranteed is more than what was suffered."""
+    random = np.random.default_rng(0)
+    rows, labels = random.normal(size=(200, 5)), random.integers(2, size=200)
+    model = hinge.PAClassifier(C=0.01).partial_fit(rows, labels, classes=[0, 1])
+    best = model.certificate(rows, labels).tightest
+    assert best.suffered <= best.guaranteed < np.inf
