@@ -144,6 +144,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   std::vector<std::int64_t> sorted(ages);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end() || (count > 0 && sorted.back() >= more[0]) ||
+      more[0] - more[1] != static_cast<std::int64_t>(count) ||
       !(reals[0] > 0) || more[3] > 1 || counts[5] > (settings.start_at_first ? 1 : 0))
     UncheckedState::fail("support_ages");
   std::vector<double> products;
