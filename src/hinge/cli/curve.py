@@ -73,6 +73,8 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
         return "hinge.bounds has those for many labels"
     if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] is not None:
         return "hinge.bounds has those for other geometries and starts"
+    if p["kernel"] not in (None, "linear") or learner.statistics.removals:
+        return "hinge.bounds has those for kernels and budgets"
     if learner.averaged:
         return "the theorems are about the vectors that were averaged, not about their average"
     if not stream.can_be_read_again:

@@ -58,6 +58,8 @@ def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
                     for (before, after), w in learner.transitions().items()}}  # fmt: skip
         largest = sorted(named, key=lambda key: -abs(named[key]))[:count]
         return [(shown_label(tag), feature, named[tag, feature]) for tag, feature in largest]
+    if learner.parameters["kernel"] not in (None, "linear"):
+        return []
     weights = np.atleast_2d(learner.weights)
     names = learner.feature_names
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:count]
@@ -105,6 +107,10 @@ def certificate(study: Study) -> str:
         return ELSEWHERE
     if p["step"] not in ("pa", "pa1", "pa2"):
         return ELSEWHERE
+    if s.removals:
+        return (
+            "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
+        )
     position = Position.of(learner.notes)
     if position is not None and position.weighted:
         return "nothing is known: examples had weights, and the theorems are about those that have none"
@@ -181,6 +187,8 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
         shown = ", ".join(map(shown_label, labels[:12]))
         lines["labels"] = shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
     lines["features"] = f"{learner.n_features:,}"
+    if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
+        lines["supports"] = f"{learner.n_support:,}: {s.insertions:,} came, {s.removals:,} went"
     lines["rounds"] = f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
     lines["loss"] = f"{s.loss:.6g} in all, {s.mean_loss:.6g} a round; squared {s.squared_loss:.6g}"
     lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
