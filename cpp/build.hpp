@@ -166,6 +166,7 @@ inline std::unique_ptr<Memory> build_supports(const Settings& s) {
   kind.shared = s.task == "ordinal";
   kind.sorted = kind.shared && s.sort_thresholds;
   kind.distances = s.task == "uniclass";
+  kind.whole = s.start_at_first;
   kind.start = s.learned_radius ? s.radius : 0;
   kind.averaging = s.average_from > 0;
   kind.keeps_values = s.has_budget;

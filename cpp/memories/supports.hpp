@@ -66,6 +66,7 @@ class Supports : public Memory {
     bool shared = false;     // ordinal: one w for all lanes, and thresholds
     bool sorted = false;     // the thresholds are put in order after each move
     bool distances = false;  // uniclass
+    bool whole = false;      // uniclass that starts at the first instance: the coefficients add up to 1
     double start = 0;        // uniclass: of the coordinate that makes a learned radius (S7)
     bool averaging = false;
     bool keeps_values = false;  // the kernel values among the supports (a budget asks for them)
@@ -285,6 +286,13 @@ class Supports : public Memory {
     take_last(given, i, kind_.shared ? lanes() : 0);
     known_ = none;
     now.removals += 1;
+  }
+
+  // Uniclass: what rounding has changed of a sum of 1.
+  void make_whole() {
+    double sum = 0;
+    for (std::size_t i = 0; i < count(); ++i) sum += v[i * stride_];
+    if (kind_.whole && std::abs(now.scale * sum - 1) < 1e-6) now.scale = 1 / sum;
   }
 
   void tally() override {

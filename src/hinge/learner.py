@@ -401,18 +401,24 @@ class Learner(Learned):
 
         `unseen`, with a kernel: the length of each (sparse) row in features that have no column.
         """
+        if unseen is not None and unseen.any():
+            return self._lanes_beside(rows, unseen)
         engine = self._engine
         score: Any = engine.score_dense if rows.indptr is None else engine.score_sparse
         scores: Doubles = score(*rows.arrays, averaged=self.averaged)
-        if unseen is not None and unseen.any():
+        return scores
+
+    def _lanes_beside(self, rows: Rows, unseen: Doubles) -> Doubles:
+        with self._lock:
             self._events()
-            values, columns, starts, _ = rows.arrays
-            names, lanes = self.feature_names, scores.reshape(len(scores), -1)
-            for i in np.flatnonzero(unseen).tolist():
+            (values, columns, starts, _), names = rows.arrays, self.feature_names
+            found = []
+            for i, length in enumerate(unseen.tolist()):
                 row = slice(starts[i], starts[i + 1])
                 x = dict(zip((names[j] for j in columns[row].tolist()), values[row].tolist(), strict=True))
-                lanes[i] = self._lanes_one({**x, UNSEEN: float(unseen[i])})
-        return scores
+                found.append(self._lanes_one({**x, UNSEEN: length}))
+        lanes = np.asarray(found)
+        return lanes[:, 0] if lanes.shape[1] == 1 else lanes
 
     def lanes(self, X: Any) -> Doubles:
         if not is_frame(X):
