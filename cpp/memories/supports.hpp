@@ -394,6 +394,8 @@ class Supports : public Memory {
     itself_.assign(count(), 0);
     squares_.assign(count(), 0);
     hold(vectors, false);
+    const bool fits = std::all_of(squares_.begin(), squares_.end(), [](double square) { return std::isfinite(square); });
+    if (!fits || !(reach_ <= limit_)) throw Refused("the supports are larger than the model can hold");
   }
 
  protected:
