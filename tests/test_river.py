@@ -40,12 +40,16 @@ SETTINGS = [
     (PAClassifier, {"geometry": "entropy"}),
     (PARegressor, {"geometry": "mahalanobis", "covariance_regularizer": 0.1}),
     (PARegressor, {"geometry": "entropy", "signed": False}),
+    (PAClassifier, {"kernel": "rbf", "gamma": 0.5}),
+    (PAClassifier, {"kernel": "rbf", "gamma": 0.5, "budget": 20}),
+    (PARegressor, {"kernel": "rbf", "gamma": 0.5, "budget": "adaptive"}),
 ]
 MULTILABEL = [
     (PAMultilabel, {}),
     (PAMultilabel, {"selection": "simproj", "threshold": 0.0, "average": True}),
     (PAMultilabel, {"step": "pa2", "hash_bits": 8, "dtype": "float32"}),
     (PAMultilabel, {"geometry": "diagonal", "covariance_update": "drop", "hash_bits": 8}),
+    (PAMultilabel, {"kernel": "rbf", "gamma": 0.5, "budget": 20}),
 ]
 CHECKS = [
     pytest.param(cls, options, place, id=f"{cls.__name__}-{options}-{place}-{check.__name__}")
