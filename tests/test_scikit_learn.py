@@ -51,7 +51,7 @@ ESTIMATORS = [
     PARegressor(geometry="entropy", scale=100.0),
     PAOneClass(geometry="entropy", scale=2.0),
     PAClassifier(kernel="rbf"),
-    PAClassifier(kernel="poly", degree=2, coef0=1.0, budget=40),
+    PAClassifier(kernel="poly", degree=2, coef0=1.0, budget=100),
     PAMultilabel(kernel="rbf"),
     PAMultilabel(kernel="rbf", budget="adaptive"),
     PAOrdinal(kernel="rbf"),
