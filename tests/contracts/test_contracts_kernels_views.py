@@ -92,6 +92,25 @@ def test_the_products_of_cached_examples_are_kept_right(task, options):
     close(kept, (c @ kernel_values(learner, Z, Z)).T, options)
 
 
+@pytest.mark.parametrize(
+    "rule", [{"step": "pa2", "max_radius": 1.0}, {"step": "pa1", "radius": 0.6, "C": 0.1}], ids=str
+)
+@pytest.mark.parametrize(
+    "budget", [{"budget": 9, "removal": "oldest"}, {"budget": 9}, {"budget": "adaptive"}], ids=str
+)
+def test_a_ball_on_a_budget_does_not_drift(rule, budget):
+    """Each support that goes divides by 1 - c: what was rounded would grow without end."""
+    learner = hinge.Learner("uniclass", **RBF, **rule, **budget)
+    X = np.random.default_rng(0).normal(size=(2000, 4))
+    learner.learn(X)
+    assert learner.statistics.removals > 50
+    Z, c = learner.support_vectors, learner.dual_coef
+    products = c @ kernel_values(learner, Z, X)
+    distance = np.sqrt(np.maximum(0, c @ kernel_values(learner, Z, Z) @ c - 2 * products + 1))
+    np.testing.assert_allclose(learner.scores(X), learner.radius - distance, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(c.sum(), 1, rtol=1e-12)
+
+
 # ---- which examples ----------------------------------------------------------------------------------------
 
 
