@@ -6,6 +6,8 @@
 // (Supports::values_of): to judge and to remove needs no kernel.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -82,10 +84,7 @@ class Budget {
     products.resize(products.size() - held);
     std::swap(truths[i], truths[last]);
     truths.pop_back();
-    for (std::size_t j = 0; afresh && j < last; ++j) {
-      products[j] = 0;
-      for (std::size_t k = 0; k < last; ++k) products[j] += supports.coefficient(k, 0) * supports.values_of(j)[k];
-    }
+    if (supports.kind().distances) sum_up_anew(supports, afresh);
   }
 
   // Before supports.move: room, so that `moved` allocates nothing.
@@ -150,6 +149,22 @@ class Budget {
   std::vector<KeptTruth> truths;
 
  private:
+  // A ball divides by 1 - c whenever a support goes, so what was rounded grows: at once, if the support was most of it, or
+  // e-fold in about as many removals as there are supports. Then its sums are made anew.
+  void sum_up_anew(Supports& supports, bool at_once) {
+    const std::size_t count = supports.count();
+    if (count == 0) return;
+    if (!at_once && static_cast<std::size_t>(supports.now.removals) % std::bit_floor(count) != 0) return;
+    double norm2 = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* const values = supports.values_of(i);
+      products[i] = 0;
+      for (std::size_t j = 0; j < count; ++j) products[i] += supports.coefficient(j, 0) * values[j];
+      norm2 += supports.coefficient(i, 0) * products[i];
+    }
+    supports.now.norm2 = std::max(0.0, norm2);
+  }
+
   double spare_of(std::size_t i, const Rule& rule, const Supports& supports) {
     const double* const its_products = products.data() + i * supports.held();
     const double itself = supports.itself_of(i);

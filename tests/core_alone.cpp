@@ -31,11 +31,52 @@ bool learns_a_sequence() {
          learner.tag(sentences, 0, false, work) == 0.5 && work.path == Path{0, 1};
 }
 
+// Supports on a budget of 2: (x.z)^2 of 1, 2, 3 and their products; each row is asked for the step that makes its loss 0.
+bool learns_with_supports() {
+  using namespace hinge;
+  Settings settings;
+  settings.task = "regression";
+  settings.step = "pa";
+  settings.kernel = "poly";
+  settings.degree = 2;
+  settings.has_budget = true;
+  settings.budget = 2;
+  settings.oldest = true;
+  settings.max_cache = 1e6;
+  settings.epsilon = 0;
+  Learner learner = build(settings);
+  learner.memory().resize(1);
+  const double values[] = {1, 2, 1, NAN}, targets[] = {1, 8, 3, 0};
+  Rows rows = Rows::dense(values, Precision::double_, 3, 1, 1, 1);
+  Batch batch;
+  batch.rows = &rows;
+  batch.targets = targets;
+  batch.count = 3;
+  if (learner.learn(batch, [] {}) != 3) return false;
+  // c_0 = 1; then 8 - 4 over 16: c_1 = 1/4. The third row comes after the first one has gone: 3 - 4/4 over 1: 2.
+  const Supports& supports = *learner.supports();
+  const auto as_expected = [&] {
+    return supports.count() == 2 && supports.now.removals == 1 && supports.numbers == std::vector<std::int64_t>{1, 2} &&
+           supports.coefficient(0, 0) == 0.25 && supports.coefficient(1, 0) == 2 && learner.examples == 3 &&
+           supports.values_of(0)[1] == 4 && learner.budget()->products == std::vector<double>{12, 3};
+  };
+  if (!as_expected()) return false;
+  rows = Rows::dense(values, Precision::double_, 4, 1, 1, 1);
+  batch.count = 4;
+  try {
+    learner.learn(batch, [] {});
+  } catch (const Refused& refused) {
+    return refused.row == 3 && refused.column == 0 && as_expected();
+  }
+  return false;
+}
+
 }  // namespace
 
 int main() {
   using namespace hinge;
   if (!learns_a_sequence()) return 6;
+  if (!learns_with_supports()) return 7;
   Settings settings;
   settings.step = "pa";
   Learner learner = build(settings);

@@ -40,6 +40,9 @@ SETTINGS = [
     (PAClassifier, {"geometry": "entropy"}),
     (PARegressor, {"geometry": "mahalanobis", "covariance_regularizer": 0.1}),
     (PARegressor, {"geometry": "entropy", "signed": False}),
+    (PAClassifier, {"kernel": "rbf", "gamma": 0.5}),
+    (PAClassifier, {"kernel": "rbf", "gamma": 0.5, "budget": 20}),
+    (PARegressor, {"kernel": "rbf", "gamma": 1e-4}),  # dates of 7e5 in its data: |x - z|^2 has 11 digits less
 ]
 MULTILABEL = [
     (PAMultilabel, {}),
@@ -49,7 +52,11 @@ MULTILABEL = [
 ]
 CHECKS = [
     pytest.param(cls, options, place, id=f"{cls.__name__}-{options}-{place}-{check.__name__}")
-    for cls, options in SETTINGS + MULTILABEL
+    for cls, options in [
+        *SETTINGS,
+        *MULTILABEL,
+        (PAMultilabel, {"kernel": "rbf", "gamma": 0.5, "budget": 20}),
+    ]
     for place, check in enumerate(checks.yield_checks(cls(**options)))
 ]
 

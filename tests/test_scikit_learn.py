@@ -50,6 +50,16 @@ ESTIMATORS = [
     PARegressor(geometry="mahalanobis", step="pa2"),
     PARegressor(geometry="entropy", scale=100.0),
     PAOneClass(geometry="entropy", scale=2.0),
+    PAClassifier(kernel="rbf"),
+    PAClassifier(kernel="poly", degree=2, coef0=1.0, budget=100),
+    PAMultilabel(kernel="rbf"),
+    PAMultilabel(kernel="rbf", budget="adaptive"),
+    PAOrdinal(kernel="rbf"),
+    PAOrdinal(kernel="linear", budget=50, removal="oldest"),
+    PARegressor(kernel="rbf"),
+    PARegressor(kernel="rbf", gamma=0.1, budget=50),
+    PAOneClass(kernel="rbf", radius=0.5),
+    PAOneClass(kernel="rbf", radius=0.5, budget=20),
 ]
 
 ONLINE = (
@@ -134,3 +144,15 @@ def test_searches_and_validation() -> None:
         cross_val_score(PAMultilabel(random_state=0, average=True, max_iter=20, tol=None), X, Y, cv=3).mean()
         > 0.3  # that of the most frequent set is 0.15, of perceptrons one against all 0.34
     )
+
+
+def test_searches_over_kernels_and_budgets() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(
+        PAClassifier(random_state=0, max_iter=10, tol=None),
+        {"kernel": ["linear", "rbf", "poly"], "budget": [None, 40, "adaptive"], "C": [1.0]},
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert len(search.cv_results_["mean_test_score"]) == 9
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -272,6 +272,7 @@ class Supports : public Memory {
       now.norm2 = norm2_without(i, own);
       now.origin = left ? now.origin / rest : now.origin + coefficient(i, 0);
       now.scale /= rest;
+      reach_ = std::max(reach_, reach_ / rest);
       fold_if_needed();
     }
     for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) extras[r] += given[i * lanes() + r];
@@ -312,7 +313,8 @@ class Supports : public Memory {
 
   // The numbers are copied; of the vectors, those that go.
   void begin(std::size_t /*stored*/) override {
-    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums, now, reach_, now.insertions};
+    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums, now, reach_, sparse, now.insertions, {}, room_};
+    if (kind_.kernel.kind == Kernel::outside) before_.values = values_;  // who asks again may get another answer, or none
     buried_.clear();
     journaling_ = true;
   }
@@ -337,13 +339,19 @@ class Supports : public Memory {
     extra_sums = std::move(before_.extra_sums);
     now = before_.now;
     reach_ = before_.reach;
-    hold(vectors);
+    sparse = before_.sparse;
+    const bool known = kind_.kernel.kind == Kernel::outside;
+    if (known) {
+      values_ = std::move(before_.values);
+      room_ = before_.room;
+    }
+    hold(vectors, known);
     sum_up_shares();
     commit();
   }
 
-  // Holds these vectors, and what follows from them: kernel values.
-  virtual void hold(const std::vector<SparseVector>& vectors) = 0;
+  // Holds these vectors, and what follows from them: kernel values, unless these are `known`.
+  virtual void hold(const std::vector<SparseVector>& vectors, bool known) = 0;
 
   // sum_i c_i x_i in a column: w if the kernel is linear.
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
@@ -390,8 +398,10 @@ class Supports : public Memory {
     reach_ = std::max(reach, look_for_reach());
     itself_.assign(count(), 0);
     squares_.assign(count(), 0);
-    hold(vectors);
+    hold(vectors, false);
     sum_up_shares();
+    const bool fits = std::all_of(squares_.begin(), squares_.end(), [](double square) { return std::isfinite(square); });
+    if (!fits || !(reach_ <= limit_)) throw Refused("the supports are larger than the model can hold");
   }
 
  protected:
@@ -458,7 +468,9 @@ class Supports : public Memory {
   }
 
   Reading read_one(const Instance& x, bool averaged, Reads reads, double* scores) const {
-    thread_local KernelRows one;
+    KernelRows own;
+    thread_local KernelRows kept;
+    KernelRows& one = kind_.kernel.kind == Kernel::outside ? own : kept;  // a function may ask another learner meanwhile
     look_at(x, one);
     return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
   }
@@ -588,7 +600,10 @@ class Supports : public Memory {
     std::vector<double> itself, squares, v, u, given, extras, extra_sums;
     SupportScalars now;
     double reach = 0;
+    bool sparse = false;
     std::int64_t insertions = 0;
+    std::vector<double> values;  // of a kernel from outside
+    std::size_t room = 0;
   };
   Before before_;
   struct Buried {

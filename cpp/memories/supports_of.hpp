@@ -17,23 +17,24 @@ class SupportsOf final : public Supports {
 
   void look_ahead(const Batch& batch, std::size_t from, std::size_t count) override {
     take(*batch.rows, batch.order, from, count, rows_, ahead_.in_order);
-    compare(rows_, ahead_, true);
+    with_row([&](std::size_t i) { return batch.order == nullptr ? from + i : static_cast<std::size_t>(batch.order[from + i]); },
+             [&] { compare(rows_, ahead_, true); });
     current_ = 0;
   }
   void look_ahead(const Instance& x) override {
     take(x, rows_, ahead_.in_order);
-    compare(rows_, ahead_, true);
+    with_row([](std::size_t) { return none; }, [&] { compare(rows_, ahead_, true); });
     current_ = 0;
   }
   void look_at(const Rows& rows, std::size_t from, std::size_t count, KernelRows& into) const override {
     thread_local AskedRows<Real> block;
     take(rows, nullptr, from, count, block, into.in_order);
-    compare(block, into, false);
+    with_row([&](std::size_t i) { return from + i; }, [&] { compare(block, into, false); });
   }
   void look_at(const Instance& x, KernelRows& into) const override {
     thread_local AskedRows<Real> block;
     take(x, block, into.in_order);
-    compare(block, into, false);
+    with_row([](std::size_t) { return none; }, [&] { compare(block, into, false); });
   }
 
   SparseVector vector(std::size_t i) const override { return vectors_.get(i); }
@@ -42,7 +43,7 @@ class SupportsOf final : public Supports {
     return vectors_.bytes() + 8 * (v.capacity() + u.capacity() + given.capacity() + values_.capacity() + 4 * numbers.capacity());
   }
 
-  void hold(const std::vector<SparseVector>& vectors) override {
+  void hold(const std::vector<SparseVector>& vectors, bool known) override {
     vectors_ = Vectors<Real>();
     AskedRows<Real> block;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -50,12 +51,12 @@ class SupportsOf final : public Supports {
       vectors_.reserve(block, 0);
       vectors_.add(block, 0);
       squares_[i] = block.square(0);
-      itself_[i] = kind_.kernel.itself(squares_[i]);
+      if (!known) itself_[i] = kind_.kernel.itself(squares_[i]);
     }
     ahead_.count = 0;
     grow(vectors.size());
     KernelRows found;
-    for (std::size_t from = 0; needs_values() && from < vectors.size(); from += together) {
+    for (std::size_t from = 0; kind_.keeps_values && !known && from < vectors.size(); from += together) {
       const std::size_t count = std::min(together, vectors.size() - from);
       block.clear(true, 0, true);
       for (std::size_t i = 0; i < count; ++i) block.add(Vectors<Real>::instance_of(vectors[from + i]));
@@ -63,15 +64,13 @@ class SupportsOf final : public Supports {
       compare(block, found, false);
       for (std::size_t i = 0; i < count; ++i) {
         itself_[from + i] = found.of(i)[from + i];
-        if (kind_.keeps_values) std::copy_n(found.of(i), vectors.size(), values_.data() + (from + i) * room_);
+        std::copy_n(found.of(i), vectors.size(), values_.data() + (from + i) * room_);
       }
     }
   }
 
  private:
   static constexpr std::size_t together = 64;  // rows
-
-  bool needs_values() const { return kind_.keeps_values || kind_.kernel.kind == Kernel::outside; }
 
   void reserve_vector(std::size_t row) override { vectors_.reserve(rows_, row); }
   void add_vector(std::size_t row) override {
@@ -81,6 +80,16 @@ class SupportsOf final : public Supports {
   void remove_vector(std::size_t i) override { vectors_.remove(i); }
   double bytes_with(std::size_t row) const override { return static_cast<double>(vectors_.bytes(rows_, row)); }
 
+  // A refusal names a row of the block; place(i) is what it is called outside.
+  template <class Place, class Function>
+  static void with_row(Place&& place, Function&& function) {
+    try {
+      function();
+    } catch (Refused& refused) {
+      if (refused.row != none) refused.row = place(refused.row);
+      throw;
+    }
+  }
   // Rows of `order`, or as they lie. Those that cannot be taken will be refused when their turn comes.
   void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, AskedRows<Real>& block,
             std::vector<char>& in_order) const {
@@ -168,7 +177,7 @@ class SupportsOf final : public Supports {
     for (double& value : values) value += constant;
     for (std::size_t i = 0; i < count; ++i) {
       into.itself[i] = values[i * count + i];
-      if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative");
+      if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative", i);
     }
     if (learning) into.with_rows = std::move(values);
   }

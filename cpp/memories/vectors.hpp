@@ -244,7 +244,9 @@ class Panels {
 template <class Real>
 class Lists {
  public:
-  std::size_t bytes() const { return (held_ + widest_) * 2 * sizeof(Entry) + place_.size() * sizeof(std::uint32_t); }
+  std::size_t bytes() const { return bytes_of(held_) + place_.size() * sizeof(std::uint32_t); }
+  // Without the places of the columns, of which most are never touched: they take no memory.
+  std::size_t bytes_of(std::size_t stored) const { return (stored + widest_) * 2 * sizeof(Entry); }
   void reserve(const AskedRows<Real>& rows, std::size_t row) {
     std::size_t width = 0, stored = 0, fresh = 0;
     rows.each(row, [&](std::size_t column, Real) { width = column + 1, stored += 1; });
@@ -348,13 +350,14 @@ class Vectors {
 
   // How many bytes it takes with one more vector.
   std::size_t bytes(const AskedRows<Real>& rows, std::size_t row) const {
-    if (dense_) return panels_.bytes(count_ + 1, width_of(rows, row));
-    return lists_.bytes() + 4 * sizeof(double) * rows.stored(row);
+    const std::size_t width = width_of(rows, row);
+    if (will_be_dense(rows, row, width)) return panels_.bytes(count_ + 1, std::max(width, widest_));
+    return lists_.bytes_of(stored_) + 4 * sizeof(double) * rows.stored(row);
   }
   // Before `add`: room for the vector. Nothing changes that can be seen.
   void reserve(const AskedRows<Real>& rows, std::size_t row) {
     const std::size_t width = width_of(rows, row);
-    if (std::has_single_bit(count_ + 1)) choose(rows, row, width);
+    choose(rows, row, width);
     if (dense_)
       panels_.reserve(count_, width);
     else
@@ -388,11 +391,16 @@ class Vectors {
     rows.each(row, [&](std::size_t column, Real) { width = column + 1; });
     return width;
   }
-  // Lists take about 8 times as long for each value that is not 0. Asked for whenever the number of vectors doubles.
-  void choose(const AskedRows<Real>& rows, std::size_t row, std::size_t width) {
+  // Lists take about 8 times as long for each value that is not 0. Asked for whenever the number of vectors doubles, or
+  // panels would get twice as wide.
+  bool will_be_dense(const AskedRows<Real>& rows, std::size_t row, std::size_t width) const {
+    if (!std::has_single_bit(count_ + 1) && !(dense_ && width / 2 > widest_)) return dense_;
     std::size_t stored = stored_;
     rows.each(row, [&](std::size_t, Real) { stored += 1; });
-    const bool dense = stored * 8 >= (count_ + 1) * std::max(width, widest_);
+    return stored * 8 >= (count_ + 1) * std::max(width, widest_);
+  }
+  void choose(const AskedRows<Real>& rows, std::size_t row, std::size_t width) {
+    const bool dense = will_be_dense(rows, row, width);
     if (dense == dense_) return;
     Vectors other;
     other.dense_ = dense;

@@ -111,11 +111,11 @@ NB_MODULE(_core, m) {
       .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
            "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
            "weights"_a.none() = nb::none())
-      .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0)
+      .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0, "counts"_a = true)
       .def("name_labels", &Engine::name_labels, "labels"_a, "codes"_a, "turned"_a = false)
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
-      .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0)
+      .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
       .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
            "labels"_a.none() = nb::none(), "weight"_a = 1.0)
       .def("score_block", &Engine::score_block, "names"_a, "values"_a, "averaged"_a)

@@ -104,10 +104,11 @@ class Engine : public Guarded {
     }
   }
 
-  void learn_one(nb::handle x, double target, double weight) { learn_event(x, Truth{target}, weight); }
-  void learn_one_labels(nb::handle x, const Order& labels, double weight) {
+  // `counts`: whether it is one of the examples of the stream; else only asked whether it would be refused.
+  void learn_one(nb::handle x, double target, double weight, bool counts) { learn_event(x, Truth{target}, weight, counts); }
+  void learn_one_labels(nb::handle x, const Order& labels, double weight, bool counts) {
     check_ascending(labels.data(), labels.size(), none);
-    learn_event(x, Truth{0, labels.data(), labels.size()}, weight);
+    learn_event(x, Truth{0, labels.data(), labels.size()}, weight, counts);
   }
 
   // Classes by their labels, as Python has them: what each is called in the core, and back. `turned`: the two
@@ -179,11 +180,13 @@ class Engine : public Guarded {
     return numpy_array(std::move(scores));
   }
 
-  void learn_event(nb::handle x, Truth truth, double weight) {
+  void learn_event(nb::handle x, Truth truth, double weight, bool counts) {
     const Writing writing(*this);
+    const std::int64_t examples = learner_.examples;
     // The sign of the first of two classes, from a moment before there were more.
     if (truth.value == -1 && settings_.task == "classification" && many_lanes()) truth.value = 0;
     learn_held(x, truth, weight);
+    if (!counts) learner_.examples = examples;
   }
 
  private:

@@ -34,7 +34,7 @@ class FunctionKernel final : public Outside {
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < others.size(); ++j) {
         const double value = found.data()[i * others.size() + j];
-        if (!std::isfinite(value)) throw Refused("the kernel returned " + std::to_string(value) + ", which is no finite number");
+        if (!std::isfinite(value)) throw Refused("the kernel returned " + std::to_string(value) + ", which is no finite number", i);
         values[i * stride + j] = value;
       }
   }

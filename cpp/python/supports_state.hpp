@@ -1,7 +1,7 @@
 // What a model file holds of supports, and back.
 //     v, u, extras, reals, counts     as in state.hpp: coefficients (a row a support), what the average keeps beside them, ...
 //     support_origin                  uniclass: the share of the origin in w
-//     support_counts                  insertions, removals, examples, whether the instances came sparse
+//     support_counts                  insertions, removals, examples, whether the instances came sparse, columns
 //     support_numbers, support_ages   the numbers of the examples, the order in which they came
 //     support_starts, _columns, _values       the vectors, as CSR
 //     support_given                   ordinal: what each gave to the thresholds
@@ -51,7 +51,8 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.reach()};
   counts = {s.now.tallied, 0};
   state["support_origin"] = numpy_array(std::vector<double>{s.now.origin});
-  state["support_counts"] = numpy_array(std::vector<std::int64_t>{s.now.insertions, s.now.removals, learner.examples, s.sparse ? 1 : 0});
+  state["support_counts"] = numpy_array(std::vector<std::int64_t>{s.now.insertions, s.now.removals, learner.examples, s.sparse ? 1 : 0,
+                                                                   static_cast<std::int64_t>(s.dimension())});
   state["support_numbers"] = numpy_array(std::vector<std::int64_t>(s.numbers));
   state["support_ages"] = numpy_array(std::vector<std::int64_t>(s.ages));
   state["support_starts"] = numpy_array(std::move(vectors.starts));
@@ -134,7 +135,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   };
   if (settings.has_budget && settings.budget > 0 && count > settings.budget) UncheckedState::fail("support_numbers");
   const auto reals = from.reals("reals", 11);
-  const auto counts = from.wholes("counts", 6), more = from.wholes("support_counts", 4);
+  const auto counts = from.wholes("counts", 6), more = from.wholes("support_counts", 5);
   const auto extras = from.reals("extras", 2 * lanes), origin = from.reals("support_origin", 1);
   std::vector<double> v = spread(from.reals("v", count * held));
   std::vector<double> u = spread(from.reals("u", settings.average_from > 0 ? count * held : 0));
@@ -146,6 +147,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   std::vector<std::int64_t> sorted(ages);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end() || (count > 0 && sorted.back() >= more[0]) ||
+      more[0] - more[1] != static_cast<std::int64_t>(count) ||
       !(reals[0] > 0) || more[3] > 1 || counts[5] > (settings.start_at_first ? 1 : 0))
     UncheckedState::fail("support_ages");
   std::vector<double> products;
@@ -172,7 +174,9 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
     vectors[i].values.assign(values.begin() + starts[i], values.begin() + starts[i + 1]);
     if (!vectors[i].columns.empty()) width = std::max(width, static_cast<std::size_t>(vectors[i].columns.back()) + 1);
   }
-  if (width > s.dimension()) s.resize(width);
+  const auto columns_then = static_cast<std::size_t>(more[4]);
+  if (columns_then > limit || width > columns_then) UncheckedState::fail("support_columns");
+  if (columns_then > s.dimension()) s.resize(columns_then);
   s.numbers = std::move(numbers);
   s.ages = std::move(ages);
   s.v = std::move(v);

@@ -134,6 +134,10 @@ class _Growing:
         self.learner, self.labels, self.before = learner, labels, learner.labels
         from_one_w = labels.lanes and not learner.labels.lanes
         self.state = learner._engine.state() if batch or from_one_w else None
+        # A function is asked for the kernel values among the supports: while nothing has changed yet.
+        self.copy = (
+            self._copied() if self.state is not None and callable(learner.parameters["kernel"]) else None
+        )
 
     def __enter__(self) -> None:
         if self.labels is not self.before:
@@ -146,11 +150,16 @@ class _Growing:
         if self.state is None:
             set_labels(learner, self.before)
             return
+        engine = self._copied() if self.copy is None else self.copy
+        learner._engine, learner.labels = engine, self.before
+
+    def _copied(self) -> Engine:
+        assert self.state is not None
         state, names = self.state
-        engine = learner._new_engine(self.before)
+        engine = self.learner._new_engine(self.before)
         engine.name_columns(names)
         restore(engine, state)
-        learner._engine, learner.labels = engine, self.before
+        return engine
 
 
 def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
@@ -169,7 +178,7 @@ def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
             check_new(learner, labels, label)
             if labels.lanes:
                 learner._engine.learn_one(
-                    x, 0.0, 0.0
+                    x, 0.0, 0.0, counts=False
                 )  # refuses what must be refused, before anything is changed
                 with _Growing(learner, labels):
                     learner._engine.learn_one(x, labels.codes[label], weight)
@@ -188,7 +197,7 @@ def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
         labels = learner.labels.with_new(fresh) if fresh else learner.labels
         if fresh:
             check_new(learner, labels, fresh[-1])
-            learner._engine.learn_one_labels(x, np.empty(0, dtype=np.int64), 0.0)
+            learner._engine.learn_one_labels(x, np.empty(0, dtype=np.int64), 0.0, counts=False)
         known = sorted(int(labels.codes[label]) for label in its_labels if label in labels.codes)
         indices = np.asarray(known, dtype=np.int64)
         if not fresh:

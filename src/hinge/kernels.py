@@ -53,9 +53,18 @@ def scaled_gamma(rows: Rows) -> float:
         else:
             cells = max(1, rows.count * rows.width)
             mean = float(np.sum(values, dtype=np.float64)) / cells
-            variance = float(np.sum(np.square(values, dtype=np.float64))) / cells - mean**2
+            squares = float(np.sum(np.square(values.astype(np.float64) - mean)))
+            variance = (squares + (cells - values.size) * mean**2) / cells
         gamma = 1.0 / (rows.width * variance) if variance > 0 else 1.0
     return gamma if 0 < gamma < np.inf else 1.0
+
+
+UNSEEN = "\0features without a column"
+
+
+def sees_unseen(task: str, kernel: Any) -> bool:
+    """Whether features that no support has count: in distances, and so in K(x, x) of a ball."""
+    return isinstance(kernel, str) and (kernel == "rbf" or task == "uniclass")
 
 
 class SupportSet:

@@ -78,8 +78,10 @@ class _Linear(base.Estimator):
 
     def debug_one(self, x: dict[Any, Any], decimals: int = 5) -> str:
         """The contributions to the score of `x` (of many labels to the highest one) as a table."""
-        parts = self._learner.explain_one(x)
         scores = np.atleast_1d(_numbers(self._learner.score_one(x)))
+        if self._learner.parameters["kernel"] not in (None, "linear"):  # no feature has a part of its own
+            return f"Supports: {self._learner.n_support:,}\nScore: {max(scores, default=0.0):,.{decimals}f}"
+        parts = self._learner.explain_one(x)
         columns = [[str(part.feature) for part in parts]]
         columns += [[f"{part[k]:,.{decimals}f}" for part in parts] for k in (1, 2, 3)]
         table = utils.pretty.print_table(["Name", "Value", "Weight", "Contribution"], columns)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import growth, parameters
+from .. import growth, kernels, parameters
 from .._core import Engine
 from ..files import load
 from ..labels import in_order
@@ -227,7 +227,7 @@ class Study:
         if not isinstance(batch.X, Rows):
             made = [(self.ranker or learner).predict_one(x) for x in batch.X]
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
-        lanes = learner.lanes_of(narrowed(batch.X, learner.n_features))
+        lanes = learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
         known = learner.labels.known
         if self.task == "classification" and learner.many_scores:
             return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
@@ -251,7 +251,8 @@ class Study:
             return [(self.ranker or learner).score_one(x) for x in batch.X]
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
-        scores: list[Any] = learner.scores_of(narrowed(batch.X, learner.n_features)).tolist()
+        rows = narrowed(batch.X, learner.n_features)
+        scores: list[Any] = learner.scores_of(rows, self._beside_the_columns(batch)).tolist()
         if not learner.many_scores:
             return scores
         return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
@@ -260,18 +261,20 @@ class Study:
         """How far inside of the ball; to a ball, features never seen are distance."""
         assert isinstance(self.learner, Learner)
         assert isinstance(batch.X, Rows)
-        learner, width = self.learner, self.learner.n_features
-        inside = learner.scores_of(narrowed(batch.X, width))
-        if batch.X.width > width:
-            values, columns, starts, _ = batch.X.arrays
-            sums = np.concatenate([[0.0], np.cumsum(np.where(columns >= width, values * values, 0.0))])
-            unseen = sums[starts[1:]] - sums[starts[:-1]]
-        elif batch.unseen is not None:
-            unseen = batch.unseen
-        else:
+        learner = self.learner
+        of_kernel = self._beside_the_columns(batch)
+        inside = learner.scores_of(narrowed(batch.X, learner.n_features), of_kernel)
+        unseen = _unseen(batch, learner.n_features)
+        if unseen is None or learner.parameters["kernel"] is not None:
             return inside
-        distances: Doubles = np.hypot(learner.radius - inside, np.sqrt(unseen))
+        distances: Doubles = np.hypot(learner.radius - inside, unseen)
         return learner.radius - distances
+
+    def _beside_the_columns(self, batch: Batch) -> Doubles | None:
+        """The lengths of the rows in features never seen, if the kernel asks for them."""
+        if not kernels.sees_unseen(self.task, self.learner.parameters.get("kernel")):
+            return None
+        return _unseen(batch, self.learner.n_features)
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
@@ -373,6 +376,17 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
     weights = None if batch.weights is None else batch.weights[start:stop]
     unseen = None if batch.unseen is None else batch.unseen[start:stop]
     return replace(batch, X=X, labels=labels, lines=batch.lines[start:stop], weights=weights, unseen=unseen)
+
+
+def _unseen(batch: Batch, width: int) -> Doubles | None:
+    """The length of each row in features that are not among the first `width` columns."""
+    assert isinstance(batch.X, Rows)
+    if batch.X.width > width:
+        values, columns, starts, _ = batch.X.arrays
+        sums = np.concatenate([[0.0], np.cumsum(np.where(columns >= width, values * values, 0.0))])
+        lengths: Doubles = np.sqrt(sums[starts[1:]] - sums[starts[:-1]])
+        return lengths
+    return None if batch.unseen is None else np.sqrt(batch.unseen)
 
 
 def narrowed(rows: Rows, width: int) -> Rows:
