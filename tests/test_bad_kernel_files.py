@@ -26,7 +26,8 @@ cases = pytest.mark.parametrize(("task", "options"), CASES, ids=str)
 EVENTS = [
     {"a": 1.0, "b": 2.0}, {"b": -1.0, "c": 0.5}, {"a": 1.0, "c": 1.0}, {"c": -3.0}, {"a": -2.0, "b": 0.5}, {"d": 1.5},
 ]  # fmt: skip
-ALWAYS = ("v", "u", "extras", "reals", "counts", "support_counts", "support_numbers", "support_ages", "support_starts",
+ALWAYS = ("v", "u", "extras", "reals", "counts", "support_counts", "support_origin",
+          "support_numbers", "support_ages", "support_starts",
           "support_columns", "support_values", "support_given")  # fmt: skip
 BUDGETED = ("support_products", "support_truths", "support_truth_starts", "support_truth_labels")
 

@@ -107,8 +107,10 @@ def certificate(study: Study) -> str:
         return ELSEWHERE
     if p["step"] not in ("pa", "pa1", "pa2"):
         return ELSEWHERE
-    if p["budget"] is not None:
-        return "nothing is known of steps on a budget (of the perceptron's cache: hinge.bounds.cache_bound)"
+    if s.removals:
+        return (
+            "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
+        )
     position = Position.of(learner.notes)
     if position is not None and position.weighted:
         return "nothing is known: examples had weights, and the theorems are about those that have none"
