@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 
+import hinge
 from kernel_streams import KERNELS, K, make
 
 KINDS = ("reference", "dense", "csr", "dict")
@@ -327,3 +329,18 @@ def test_no_average_on_a_budget(kind, task, budget):
     k = 3 if task == "ordinal" else None
     with pytest.raises(ValueError, match=r"average|vectors of the past"):
         make(kind, task, k=k, kernel="linear", budget=budget, average=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("container", ["dense", "csr"])
+def test_far_from_the_origin_distances_keep_their_digits(dtype, container):
+    """|x|^2 + |z|^2 - 2 x.z would be all rounding."""
+    offset = 1e8 if dtype == "float64" else 4096.0
+    points = offset + np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 4.0]])
+    learner = hinge.Learner(
+        "classification", kernel="rbf", gamma=0.1, fit_intercept=False, dtype=dtype, classes=[0, 1]
+    )
+    rows = scipy.sparse.csr_matrix(points) if container == "csr" else points
+    learner.learn(rows[:1], [1])
+    expected = float(learner.dual_coef[0]) * np.exp(-0.1 * np.array([0.0, 1.0, 25.0]))
+    np.testing.assert_allclose(learner.scores(rows), expected, rtol=1e-12)

@@ -45,8 +45,8 @@ struct Kernel {
   unsigned degree = 3;
   double constant = 0;  // 1 with an intercept
 
-  // Products x.z to kernel values, in place; `squares` are the |z|^2, `square` |x|^2.
-  void apply(double square, const double* squares, std::size_t count, double* values) const;
+  // Products x.z to kernel values, in place (linear, poly); |x - z|^2 to them (rbf).
+  void apply(std::size_t count, double* values) const;
   // K(x, x).
   double itself(double square) const {
     if (kind == rbf) return 1 + constant;
@@ -71,10 +71,9 @@ struct Kernel {
     }
     for (std::size_t i = 0; i < count; ++i) values[i] = results[i] + constant;
   }
-  HINGE_INLINE void apply_all(double square, const double* squares, std::size_t count, double* values) const {
+  HINGE_INLINE void apply_all(std::size_t count, double* values) const {
     const Kernel k = *this;  // its own copy: nothing that is written can be a part of it
     if (k.kind == rbf) {
-      for (std::size_t i = 0; i < count; ++i) values[i] = (square + squares[i]) - 2 * values[i];
       for (std::size_t i = 0; i < count; ++i) values[i] = -k.gamma * (values[i] > 0 ? values[i] : 0);
       for (std::size_t i = 0; i < count; ++i) values[i] = values[i] > -708 ? values[i] : -708;  // 3e-308
       for (std::size_t i = 0; i < count; ++i) values[i] = exponential(values[i]) + k.constant;
@@ -87,17 +86,16 @@ struct Kernel {
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
-HINGE_AVX2 inline void apply_avx2(const Kernel& kernel, double square, const double* squares, std::size_t count,
-                                  double* values) {
-  kernel.apply_all(square, squares, count, values);
+HINGE_AVX2 inline void apply_avx2(const Kernel& kernel, std::size_t count, double* values) {
+  kernel.apply_all(count, values);
 }
 #endif
 
-inline void Kernel::apply(double square, const double* squares, std::size_t count, double* values) const {
+inline void Kernel::apply(std::size_t count, double* values) const {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (has_avx2) return apply_avx2(*this, square, squares, count, values);
+  if (has_avx2) return apply_avx2(*this, count, values);
 #endif
-  apply_all(square, squares, count, values);
+  apply_all(count, values);
 }
 
 }  // namespace hinge

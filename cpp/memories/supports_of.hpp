@@ -139,7 +139,7 @@ class SupportsOf final : public Supports {
     if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
     vectors_.products(rows, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < count; ++i) {
-      kind_.kernel.apply(into.squares[i], squares_.data(), supports, into.of(i));
+      apply(rows, i, vectors_, squares_.data(), into.of(i));
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
     }
     if (!learning || count < 2) return;
@@ -150,7 +150,21 @@ class SupportsOf final : public Supports {
     }
     among.products(rows, into.with_rows.data(), count);
     for (std::size_t i = 0; i < count; ++i)
-      kind_.kernel.apply(into.squares[i], into.squares.data(), count, into.with_rows.data() + i * count);
+      apply(rows, i, among, into.squares.data(), into.with_rows.data() + i * count);
+  }
+
+  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside its
+  // parts: there |x - z|^2 is summed up.
+  void apply(const AskedRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
+             double* values) const {
+    const double square = rows.square(row);
+    if (kind_.kernel.kind == Kernel::rbf && std::isfinite(square)) {
+      constexpr double small = sizeof(Real) == 4 ? 1e-2 : 1e-6;
+      for (std::size_t j = 0; j < with.count(); ++j) values[j] = (square + squares[j]) - 2 * values[j];
+      for (std::size_t j = 0; j < with.count(); ++j)
+        if (!(values[j] > small * (square + squares[j]))) values[j] = rows.distance(row, with.get(j));
+    }
+    kind_.kernel.apply(with.count(), values);
   }
 
   void ask_outside(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {

@@ -40,6 +40,7 @@ class AskedRows {
     columns_.clear();
     values_.clear();
     squares_.clear();
+    unseen_.clear();
   }
   // False if the columns are not in order.
   bool add(const Instance& x) {
@@ -50,12 +51,14 @@ class AskedRows {
     Real square = 0;
     for (std::size_t j = from; j < values_.size(); ++j) square += values_[j] * values_[j];
     squares_.push_back(static_cast<double>(square) + x.unseen);
+    unseen_.push_back(x.unseen);
     return in_order;
   }
 
   void drop_last() {
     starts_.pop_back();
     squares_.pop_back();
+    unseen_.pop_back();
     values_.resize(starts_.back());
     if (sparse_) columns_.resize(starts_.back());
   }
@@ -65,6 +68,22 @@ class AskedRows {
   bool came_sparse() const { return came_sparse_; }
   std::size_t width() const { return width_; }  // of dense rows
   double square(std::size_t i) const { return squares_[i]; }  // |x|^2, with the features that have no column
+  // |x - z|^2, summed up in the order of the columns.
+  double distance(std::size_t i, const SparseVector& z) const {
+    double sum = 0;
+    std::size_t k = 0;
+    const auto up_to = [&](std::size_t column) {  // what z has where x has nothing
+      for (; k < z.columns.size() && static_cast<std::size_t>(z.columns[k]) < column; ++k) sum += z.values[k] * z.values[k];
+    };
+    each(i, [&](std::size_t column, Real value) {
+      up_to(column);
+      double difference = static_cast<double>(value);
+      if (k < z.columns.size() && static_cast<std::size_t>(z.columns[k]) == column) difference -= z.values[k++];
+      sum += difference * difference;
+    });
+    up_to(none);
+    return sum + unseen_[i];
+  }
   const Real* dense(std::size_t i) const { return values_.data() + i * width_; }
   std::size_t stored(std::size_t i) const { return starts_[i + 1] - starts_[i]; }
   // Calls function(column, value) for the values of row i that are not 0, in the order of the columns.
@@ -98,7 +117,7 @@ class AskedRows {
   std::vector<std::size_t> starts_{0};
   std::vector<std::int64_t> columns_;
   std::vector<Real> values_;
-  std::vector<double> squares_;
+  std::vector<double> squares_, unseen_;
 };
 
 // ---- dense vectors: panels ------------------------------------------------------------------------------------------
