@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -104,3 +106,28 @@ def test_a_stream_of_noise_is_guaranteed_little():
     model = hinge.PAClassifier(C=0.01).partial_fit(rows, labels, classes=[0, 1])
     best = model.certificate(rows, labels).tightest
     assert best.suffered <= best.guaranteed < np.inf
+
+
+def lines_of(rows, labels):
+    return "".join(
+        f"{label} " + " ".join(f"{j + 1}:{value:.6f}" for j, value in enumerate(row)) + "\n"
+        for row, label in zip(rows.tolist(), labels.tolist(), strict=True)
+    )
+
+
+def test_the_command_line_certifies(tmp_path, capsys):
+    """What it says it suffered is what the learner did, and what it guarantees is a bound of the right theorem."""
+    from hinge.cli.app import run
+
+    file = tmp_path / "stream.svm"
+    file.write_text(lines_of(X, 2 * Y - 1))
+    assert run(["learn", str(file), "--C", "0.5", "--certificate", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = next(event for event in told if event["event"] == "certificate")
+    mistakes = next(g for g in found["guarantees"] if g["theorem"] == "J06 Theorem 4")
+    assert mistakes["suffered"] == next(event for event in told if event["event"] == "done")["mistakes"]
+    assert mistakes["suffered"] <= mistakes["guaranteed"] < 569
+    assert found["holds"]
+
+    assert run(["learn", str(file), "--kernel", "rbf", "--gamma", "1", "--certificate"]) == 0
+    assert "Nothing is guaranteed: a fixed predictor would be one in the space" in capsys.readouterr().out

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import plots
-from ..bounds import Comparator, guarantees
+from ..bounds import Comparator
+from ..certificates import Certificate, strongest
 from ..kernels import beta_of
 from ..learner import Learner
 from ..statistics import Statistics
@@ -90,35 +91,66 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
     return ""
 
 
+def certificate_of(session: Session, stream: Stream) -> Certificate:
+    """What was guaranteed in the end, against multiples of the weights that were learned."""
+    study = session.study
+    assert study is not None
+    why_not = _no_bound(study, session, stream)
+    if why_not:
+        return Certificate((), "", why_not)
+    run = _Multiples(study)
+    for delta in _discrepancies(study, stream):
+        run.see(delta)
+    statistics = study.learner.statistics
+    found = strongest(run.step, statistics, run.comparators(statistics), C=run.C, beta=run.beta)
+    return Certificate(tuple(found), "multiples of the weights that were learned in the end")
+
+
+class _Multiples:
+    """What multiples of the weights that were learned in the end suffer, example by example."""
+
+    def __init__(self, study: Study) -> None:
+        learner = study.learner
+        assert isinstance(learner, Learner)
+        p = learner.parameters
+        self.task, self.step, self.C = study.task, p["step"], float(p["C"])
+        self.beta = beta_of(p) if p["step"] == "perceptron" else 0.0
+        self.norm2 = float(learner.weights @ learner.weights) + float(learner.intercept) ** 2
+        self.insensitivity = p["epsilon"] if study.task == "regression" else -p["margin"]
+        self.rounds = 0
+        self._sums = np.zeros((len(SCALES), 2))  # of the losses, and of their squares
+        self._largest = np.full(len(SCALES), -np.inf)
+
+    def see(self, delta: Any) -> None:
+        losses = np.maximum(0.0, delta - self.insensitivity)
+        self._sums += np.column_stack([losses, losses**2])
+        self._largest = np.maximum(self._largest, delta)
+        self.rounds += 1
+
+    def comparators(self, statistics: Statistics) -> list[Comparator]:
+        return [
+            Comparator(
+                task=self.task, rounds=self.rounds, insensitivity=self.insensitivity, distance2=scale**2 * self.norm2,
+                from_zero=True, loss=loss, squared_loss=squared, largest_discrepancy=worst,
+                largest_q=statistics.largest_q, smallest_q=0.0,
+            )
+            for scale, (loss, squared), worst in zip(SCALES, self._sums.tolist(), self._largest.tolist(), strict=True)
+        ]  # fmt: skip
+
+
 def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float]]:
     """At each moment of the curve, the best bound against multiples of the weights that were learned in the end."""
-    learner = study.learner
-    assert isinstance(learner, Learner)
-    p = learner.parameters
-    norm2 = float(learner.weights @ learner.weights) + float(learner.intercept) ** 2
-    regression = study.task == "regression"
-    beta = beta_of(p) if p["step"] == "perceptron" else 0.0
-    insensitivity = p["epsilon"] if regression else -p["margin"]
-    sums = np.zeros((len(SCALES), 2))  # of the losses, and of their squares
-    largest = np.full(len(SCALES), -np.inf)
-    at, moments = 0, iter(zip(curve.errors, curve.statistics, strict=True))
+    run = _Multiples(study)
+    moments = iter(zip(curve.errors, curve.statistics, strict=True))
     (rounds, _), statistics = next(moments)
     for delta in _discrepancies(study, stream):
-        losses = np.maximum(0.0, delta - insensitivity)
-        sums += np.column_stack([losses, losses**2])
-        largest = np.maximum(largest, delta)
-        at += 1
-        if at < rounds:
+        run.see(delta)
+        if run.rounds < rounds:
             continue
-        best = math.inf
-        for scale, (loss, squared), worst in zip(SCALES, sums.tolist(), largest.tolist(), strict=True):
-            u = Comparator(
-                task=study.task, rounds=at, insensitivity=insensitivity, distance2=scale**2 * norm2, from_zero=True,
-                loss=loss, squared_loss=squared, largest_discrepancy=worst, largest_q=statistics.largest_q,
-                smallest_q=0.0,
-            )  # fmt: skip
-            found = guarantees(p["step"], statistics, u, C=float(p["C"]), beta=beta)
-            best = min(best, *(_as_error(one, study.task, insensitivity, at) for one in found))
+        best = min(
+            _as_error(one, study.task, run.insensitivity, rounds)
+            for one in strongest(run.step, statistics, run.comparators(statistics), C=run.C, beta=run.beta)
+        )
         if math.isfinite(best):
             yield rounds, best
         (rounds, _), statistics = next(moments, ((math.inf, 0.0), statistics))  # type: ignore[assignment]

@@ -43,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--plot", metavar="FILE", help="Draw the progressive error and its bound: .png, .svg, .pdf or .html."
     )
+    group.add_argument(
+        "--certificate",
+        action="store_true",
+        help="Read the data again, and say what was guaranteed against fixed predictors, and what was suffered.",
+    )
     learner_options.add_arguments(parser)
     add_parameters(parser.add_argument_group("passes over the data"), PASSES)
 
@@ -102,7 +107,19 @@ def run(arguments: argparse.Namespace) -> int:
         from .curve import draw
 
         draw(arguments.plot, curve, session, stream, arguments.json)
+    if arguments.certificate and not stopped:
+        from .curve import certificate_of
+
+        _certify(certificate_of(session, stream), arguments.json)
     return 0 if stopped is None else 128 + stopped
+
+
+def _certify(found: Any, as_json: bool) -> None:
+    if not as_json:
+        print(found)
+        return
+    told = [vars(one) for one in found.applicable]
+    Json(sys.stdout).write("certificate", {"guarantees": told, "holds": found.holds, "sentence": str(found)})
 
 
 def nothing_learned(stream: Stream, bad: BadLines, stopped: int | None) -> int:
