@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.preprocessing import normalize, scale
 
 import hinge
@@ -38,12 +39,40 @@ def learners():
         yield hinge.PAOrdinal(C=0.1, selection=selection), DIGITS, np.minimum(DIGIT, 4)
     yield hinge.PAMultilabel(C=0.1), DIGITS, np.eye(10)[DIGIT]
     yield hinge.PAMultilabel(C=0.1, threshold=0.0), DIGITS, np.eye(10)[DIGIT]
+    few, digit = DIGITS[:120, :20], DIGIT[:120]
+    for geometry in ("mahalanobis", "diagonal"):
+        for step in ("pa1", "pa2"):
+            yield hinge.PAClassifier(geometry=geometry, step=step), X, Y
+        yield hinge.PAClassifier(geometry=geometry, step="pa2", selection="simproj"), few, digit
+        yield hinge.PARegressor(geometry=geometry, step="pa2"), X, X @ np.arange(30.0) / 30
+        yield hinge.PAOrdinal(geometry=geometry, step="pa2"), few, np.minimum(digit, 3)
+        yield hinge.PAMultilabel(geometry=geometry, step="pa2"), few, np.eye(10)[digit]
+    yield hinge.PAClassifier(geometry="mahalanobis", step="perceptron"), X, Y
+    for step in ("pa1", "pa2"):
+        yield hinge.PAClassifier(geometry="entropy", step=step), X, Y
+        yield hinge.PARegressor(geometry="entropy", step=step), X, X @ np.arange(30.0) / 30
+        yield hinge.PAOneClass(geometry="entropy", step=step, radius=2.0), DIGITS, None
+    yield hinge.PAClassifier(geometry="entropy", scale=50.0), few, digit
+    yield hinge.PAOrdinal(geometry="entropy", scale=50.0), few, np.minimum(digit, 3)
+    for options in (
+        {"kernel": "rbf"},
+        {"kernel": "poly", "degree": 2},
+        {"kernel": "linear", "fit_intercept": False},
+    ):
+        for step in ("pa1", "pa2", "perceptron"):
+            yield hinge.PAClassifier(step=step, **options), X, Y
+        yield hinge.PARegressor(step="pa2", **options), X, X @ np.arange(30.0) / 30
+        yield hinge.PAClassifier(selection="simproj", C=0.1, **options), few, digit
+        yield hinge.PAMultilabel(C=0.1, **options), few, np.eye(10)[digit]
+    yield hinge.PAClassifier(kernel=laplacian_kernel), X, Y
 
 
 CASES = list(learners())
 
 
-@pytest.mark.parametrize("case", range(len(CASES)), ids=lambda i: str(CASES[i][0]).replace("\n", "")[:80])
+@pytest.mark.parametrize(
+    "case", range(len(CASES)), ids=lambda i: " ".join(str(CASES[i][0]).split("<")[0].split())[:80]
+)
 def test_every_guarantee_holds_and_one_applies(case):
     model, rows, targets = CASES[case]
     options = (
@@ -78,11 +107,11 @@ def test_a_given_comparator_is_that_of_the_bounds():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"kernel": "rbf", "gamma": 1.0}, "space of the kernel"),
         ({"kernel": "linear", "budget": 5}, "budget"),
-        ({"geometry": "diagonal"}, "bounds_geometries"),
         ({"class_weight": {0: 2.0}}, "weights"),
-        ({"step": "cw", "geometry": "diagonal"}, "bounds_geometries"),
+        ({"step": "cw", "geometry": "diagonal"}, "'cw'"),
+        ({"step": "perceptron", "geometry": "diagonal"}, "full covariance"),
+        ({"w1": np.ones(30)}, "w1"),
     ],
 )
 def test_what_does_not_apply_is_no_failure(options, reason):

@@ -94,18 +94,23 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
     if reason:
         return Certificate((), "", reason)
     targets = None if learner.task == "uniclass" else _targets(learner, y, X.shape[0])
-    if u is not None:
-        given = np.asarray(u, dtype=np.float64)
-        its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
-        predictors: list[Predictor] = [Predictor(given, its)]
-        against = "the comparator that was given"
-    else:
-        predictors = list(_found(learner, X, y))
-        scales = (1.0,) if learner.task == "uniclass" else SCALES
-        predictors = [one.times(scale) for one in predictors for scale in scales]
-        against = "averages of several passes over the same data"
     p = learner.parameters
-    comparators = [_compared(learner, X, targets, one) for one in predictors]
+    against = "averages of several passes over the same data"
+    if p["kernel"] is not None:
+        if u is not None:
+            raise ValueError(
+                "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
+            )
+        comparators = list(_in_the_space_of_the_kernel(learner, X, y, targets))
+    else:
+        if u is None:
+            scales = (1.0,) if learner.task == "uniclass" else SCALES
+            predictors = [one.times(scale) for one in _found(learner, X, y) for scale in scales]
+        else:
+            its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
+            predictors = [Predictor(np.asarray(u, dtype=np.float64), its)]
+            against = "the comparator that was given"
+        comparators = list(_compared(learner, X, targets, predictors))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
     found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta)
     return Certificate(tuple(found), against)
@@ -116,10 +121,8 @@ def _obstacle(learner: Learner, X: Any) -> str:
     p = learner.parameters
     if learner.task not in ("classification", "regression", "uniclass", "multilabel", "ordinal"):
         return f"hinge.bounds_labels has the theorems for {learner.task}"
-    if p["geometry"] != "euclidean":
-        return f"hinge.bounds_geometries has the theorems for geometry={p['geometry']!r}"
-    if p["kernel"] not in (None, "linear"):
-        return "a comparator would be one in the space of the kernel"
+    if p["kernel"] is not None and learner.task in ("uniclass", "ordinal"):
+        return f"hinge computes no comparators in the space of a kernel for {learner.task}"
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.bounds.cache_bound)"
@@ -130,8 +133,10 @@ def _obstacle(learner: Learner, X: Any) -> str:
         return "the theorems are about examples without weights"
     if p["w1"] is not None and not isinstance(p["w1"], str):
         return "give hinge.bounds the start w1"
+    if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
+        return "features that came on the way took their share from the others, which no theorem covers"
     rounds, rows = learner.statistics.rounds, int(X.shape[0])
-    first = int(learner.task == "uniclass" and p["w1"] != "zero")
+    first = int(learner.task == "uniclass" and p["w1"] != "zero" and p["geometry"] != "entropy")
     if rounds != rows - first:
         return f"the learner has seen {rounds:,} rounds, and X has {rows:,} rows: it must be the whole stream, once"
     return ""
@@ -152,43 +157,182 @@ def _targets(learner: Learner, y: Any, count: int) -> Any:
     return targets.astype(np.int64) if learner.many_scores or learner.task == "ordinal" else targets
 
 
-def _compared(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comparator:
-    """What the predictor suffers, with the learner's own losses."""
+def _compared(learner: Learner, X: Any, targets: Any, predictors: list[Predictor]) -> Iterator[Comparator]:
+    """What the predictors suffer, with the learner's own losses and in its geometry."""
+    geometry = learner.parameters["geometry"]
+    if geometry == "entropy":
+        yield from (_on_the_simplex(learner, X, targets, one) for one in predictors)
+    elif geometry == "euclidean":
+        yield from (_as_they_are(learner, X, targets, one) for one in predictors)
+    else:
+        yield from _seen_from_the_run(learner, X, targets, predictors)
+
+
+def _label_options(learner: Learner) -> dict[str, Any]:
+    p, k = learner.parameters, len(learner.labels.known)
+    options = growth.engine_options(learner.task, p, learner.labels)
+    square = {name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")}
+    return {"selection": p["selection"], "margin": p["margin"], "beta": options["beta"], **square}
+
+
+def _rank_options(learner: Learner) -> dict[str, Any]:
+    p = learner.parameters
+    nu = growth.nu_of("ordinal", p["nu"], learner.labels)
+    return {
+        "selection": p["selection"],
+        "margin": p["margin"],
+        "nu": nu,
+        "sort_thresholds": p["sort_thresholds"],
+    }
+
+
+def _as_they_are(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comparator:
     from .bounds_labels import label_comparator, ordinal_comparator
 
-    p = learner.parameters
-    fits = learner._has_intercept
+    p, fits = learner.parameters, learner._has_intercept
     if learner.task == "ordinal":
-        nu = growth.nu_of("ordinal", p["nu"], learner.labels)
-        return ordinal_comparator(
-            X, targets, one.weights, one.beside, selection=p["selection"], margin=p["margin"], nu=nu,
-            sort_thresholds=p["sort_thresholds"],
-        )  # fmt: skip
+        return ordinal_comparator(X, targets, one.weights, one.beside, **_rank_options(learner))
     if learner.many_scores:
-        options = growth.engine_options(learner.task, p, learner.labels)
-        k = len(learner.labels.known)
-        square = {
-            name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")
-        }
-        return label_comparator(
-            X, targets, one.weights, intercepts=one.beside if fits else None, selection=p["selection"],
-            margin=p["margin"], beta=options["beta"], **square,
-        )  # fmt: skip
+        intercepts = one.beside if fits else None
+        return label_comparator(X, targets, one.weights, intercepts=intercepts, **_label_options(learner))
     options = {name: p[name] for name in ("margin", "epsilon", "radius", "max_radius")}
     start = p["w1"] if learner.task == "uniclass" else None
     if learner.task == "uniclass" and p["max_radius"] is not None:
         options["radius"] = float(one.beside[0]) if len(one.beside) else p["max_radius"]
-    intercept = float(one.beside[0]) if fits and len(one.beside) else 0.0 if fits else None
+    intercept = _intercept(one) if fits else None
     return comparator(learner.task, X, targets, one.weights, intercept=intercept, w1=start, **options)
+
+
+def _intercept(one: Predictor) -> float:
+    return float(one.beside[0]) if len(one.beside) else 0.0
+
+
+def _on_the_simplex(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comparator:
+    """Weights whose sizes add up to more than the scale are made smaller."""
+    from .bounds_geometries import entropy_comparator, entropy_label_comparator, entropy_ordinal_comparator
+
+    p, fits = learner.parameters, learner._has_intercept
+    size = float(
+        np.abs(one.weights).sum() + (np.abs(one.beside).sum() if fits or learner.task == "ordinal" else 0.0)
+    )
+    if p["signed"]:
+        one = one.times(min(1.0, 0.999 * p["scale"] / size)) if size > 0 else one
+    elif size > 0:  # a distribution
+        weights = np.maximum(one.weights, 0.0)
+        share = weights.sum() + (max(0.0, _intercept(one)) if fits else 0.0)
+        one = Predictor(weights, np.maximum(one.beside, 0.0)).times(p["scale"] / share if share > 0 else 0.0)
+    scale = float(p["scale"])
+    if learner.task == "ordinal":
+        return entropy_ordinal_comparator(
+            X, targets, one.weights, one.beside, scale=scale, **_rank_options(learner)
+        )
+    if learner.many_scores:
+        options = {name: value for name, value in _label_options(learner).items() if name != "beta"}
+        intercepts = one.beside if fits else None
+        return entropy_label_comparator(
+            X, targets, one.weights, scale=scale, intercepts=intercepts, **options
+        )
+    return entropy_comparator(
+        learner.task, X, targets, one.weights, scale=scale, intercept=_intercept(one) if fits else None,
+        signed=p["signed"], entropy_step=p["entropy_step"], largest_q=learner.statistics.largest_q,
+        margin=p["margin"], epsilon=p["epsilon"], radius=p["radius"],
+    )  # fmt: skip
+
+
+def _seen_from_the_run(
+    learner: Learner, X: Any, targets: Any, predictors: list[Predictor]
+) -> Iterator[Comparator]:
+    """With a covariance a comparator is measured from the vectors of the run: it is run again, and followed."""
+    from .bounds_geometries import follow
+    from .learner import Learner
+
+    options = {name: value for name, value in learner.parameters.items() if name != "w1"}
+    if learner.task not in ("regression",):
+        k = len(learner.labels.known)
+        options["classes"] = (
+            list(range(k)) if learner.many_scores or learner.task == "ordinal" else [-1.0, 1.0]
+        )
+    if learner.task == "multilabel":
+        targets = [np.flatnonzero(row).tolist() for row in targets]
+    trace = follow(Learner(learner.task, **options), X, targets)
+    for one in predictors:
+        intercept: Any = None
+        if learner._has_intercept:
+            intercept = one.beside if learner.many_scores else _intercept(one)
+        thresholds = one.beside if learner.task == "ordinal" else None
+        yield trace.comparator(one.weights, intercept=intercept, thresholds=thresholds)
+
+
+def _in_the_space_of_the_kernel(learner: Learner, X: Any, y: Any, targets: Any) -> Iterator[Comparator]:
+    """Other learners with the same kernel: |u|^2 = sum_i c_i u(x_i), and what it suffers is told by its scores."""
+    from .comparators import _compare, _relevant
+
+    p = learner.parameters
+    q = _sizes_in_kernel(learner, X)
+    for other in _others(learner, X, y):
+        supports = other.supports
+        scores = other.lanes(X)
+        scores = scores[:, learner._beside :] if learner.many_scores else np.asarray(scores)[:, np.newaxis]
+        at_supports = np.asarray(other.lanes(supports.vectors)).reshape(len(supports.numbers), -1)
+        first = learner._beside
+        norm2 = max(0.0, float((supports.coefficients[:, first:] * at_supports[:, first:]).sum()))
+        for scale in SCALES:
+            length = np.asarray([scale * np.sqrt(norm2)])
+            if learner.many_scores:
+                options = _label_options(learner)
+                wanted = options["beta"] if p["selection"] == "mira" else p["margin"]
+                relevant = _relevant(targets, len(scores), scores.shape[1])
+                yield _compare(
+                    scale * scores, relevant, 2 * q, 2 * q, length, 0 * length, p["selection"], wanted,
+                    options["cost"], options["nu"],
+                )  # fmt: skip
+                continue
+            regression = learner.task == "regression"
+            score = scale * scores[:, 0]
+            discrepancies = np.abs(targets - score) if regression else -targets * score
+            insensitivity = float(p["epsilon"] if regression else -p["margin"])
+            losses = np.maximum(0.0, discrepancies - insensitivity)
+            yield Comparator(
+                task=learner.task, rounds=len(score), insensitivity=insensitivity, distance2=float(length[0] ** 2),
+                from_zero=True, loss=float(losses.sum()), squared_loss=float((losses**2).sum()),
+                largest_discrepancy=float(discrepancies.max()), largest_q=float(q.max()), smallest_q=float(q.min()),
+            )  # fmt: skip
+
+
+def _sizes_in_kernel(learner: Learner, X: Any) -> Vector:
+    """K(x, x) of each row, with the constant feature of an intercept."""
+    p = learner.parameters
+    kernel, one = p["kernel"], float(learner._has_intercept)
+    if kernel == "rbf":
+        return np.full(X.shape[0], 1.0 + one)
+    if callable(kernel):
+        sizes = [float(np.asarray(kernel(X[i : i + 1], X[i : i + 1])).ravel()[0]) for i in range(X.shape[0])]
+        return np.asarray(sizes) + one
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if hasattr(X, "tocsr") else (X * X).sum(axis=1)
+    if kernel == "poly":
+        squares = (p["gamma"] * squares + p["coef0"]) ** p["degree"]
+    return np.asarray(squares + one, dtype=np.float64)
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
     """Averages of several passes with the learner's own losses, cautious and bold ones."""
+    for other in _others(learner, X, y):
+        weights = np.asarray(other.weights, dtype=np.float64)
+        if learner.task == "ordinal":
+            yield Predictor(weights, np.sort(np.asarray(other.thresholds)))
+        elif learner.task == "uniclass":
+            yield Predictor(weights, np.asarray([other.radius]))
+        else:
+            yield Predictor(weights, np.atleast_1d(np.asarray(other.intercept, dtype=np.float64)))
+
+
+def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
     from .learner import Learner
 
     p = learner.parameters
     kept = ("margin", "selection", "beta", "cost", "nu", "epsilon", "radius", "max_radius", "fit_intercept",
-            "threshold", "sort_thresholds", "hash_bits", "max_features")  # fmt: skip
+            "threshold", "sort_thresholds", "hash_bits", "max_features", "kernel", "degree", "gamma", "coef0",
+            "max_cache")  # fmt: skip
     options = {name: p[name] for name in kept}
     if learner.task not in ("regression", "uniclass"):
         options["classes"] = learner.labels.known
@@ -198,11 +342,5 @@ def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
     for C in CS:
         other = Learner(learner.task, step="pa1", C=C / largest, average=True, **options)
         for _ in range(PASSES):
-            other.learn(X, y)
-        weights = np.asarray(other.weights, dtype=np.float64)
-        if learner.task == "ordinal":
-            yield Predictor(weights, np.sort(np.asarray(other.thresholds)))
-        elif learner.task == "uniclass":
-            yield Predictor(weights, np.asarray([other.radius]))
-        else:
-            yield Predictor(weights, np.atleast_1d(np.asarray(other.intercept, dtype=np.float64)))
+            other._learn_rows(other._unnamed_rows(X), y, repeats=True)
+        yield other
