@@ -160,3 +160,21 @@ def test_the_command_line_certifies(tmp_path, capsys):
 
     assert run(["learn", str(file), "--kernel", "rbf", "--gamma", "1", "--certificate"]) == 0
     assert "Nothing is guaranteed: a fixed predictor would be one in the space" in capsys.readouterr().out
+
+
+def test_the_command_line_certifies_several(tmp_path, capsys):
+    from hinge.cli.app import run
+
+    file = tmp_path / "stream.svm"
+    file.write_text(lines_of(X, 2 * Y - 1))
+    assert run(["compare", str(file), "pa1:C=0.5", "pa2", "arow", "--certificate", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {event["name"]: event for event in told if event["event"] == "certificate"}
+    suffered = {event["name"]: event["mistakes"] for event in told if event["event"] == "learner"}
+    assert set(found) == {"pa1:C=0.5", "pa2", "arow"}
+    for name in ("pa1:C=0.5", "pa2"):
+        mistakes = next(g for g in found[name]["guarantees"] if g["quantity"] == "mistakes")
+        assert suffered[name] == mistakes["suffered"] <= mistakes["guaranteed"]
+    assert found["arow"]["sentence"].startswith(
+        "Nothing is guaranteed: hinge.bounds has those for other geometries"
+    )

@@ -25,6 +25,9 @@ PASSES = 5
 CS = (0.01, 0.1, 1.0)  # over the largest q
 
 
+ELSEWHERE = "hinge.bounds_labels has the theorems, given the feature vectors of the outputs"
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Every theorem for the learner, on the stream that it was given."""
@@ -119,8 +122,6 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
 def _obstacle(learner: Learner, X: Any) -> str:
     """Why there is no theorem for this learner on this stream; "" if there may be."""
     p = learner.parameters
-    if learner.task not in ("classification", "regression", "uniclass", "multilabel", "ordinal"):
-        return f"hinge.bounds_labels has the theorems for {learner.task}"
     if p["kernel"] is not None and learner.task in ("uniclass", "ordinal"):
         return f"hinge computes no comparators in the space of a kernel for {learner.task}"
     if p["budget"] is not None:

@@ -23,7 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data = next(action for action in parser._actions if action.dest == "data")
     data.metavar = "DATA... LEARNER"
     data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
-    race.add_shown(parser)
+    race.add_shown(parser).add_argument(
+        "--certificate",
+        action="store_true",
+        help="Read the data again, and say for each learner what was guaranteed, and what was suffered.",
+    )
     learner_options.add_arguments(parser)
 
 
@@ -44,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     running = race.Race(stream, bad, runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
+    if arguments.certificate and stopped is None:
+        race.certify(running, arguments.json)
     if arguments.plot is not None:
         best = running.best
         race.draw(running, arguments.plot, f"{best.name} errs least", arguments.json)

@@ -67,6 +67,21 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:
     """Why no bound can be drawn; "" if one can."""
+    why_not = no_comparators(study, stream)
+    if why_not:
+        return why_not
+    position = session.position
+    if position.weighted:
+        return "the theorems are about examples without weights"
+    if position.passes or position.seed is not None or study.learner.statistics.rounds != position.examples:
+        return (
+            "it is for one whole pass over the data in its order, from the start and without skipped examples"
+        )
+    return ""
+
+
+def no_comparators(study: Study, stream: Stream) -> str:
+    """Why fixed predictors of this kind cannot be tried on the stream; "" if they can."""
     learner = study.learner
     if not isinstance(learner, Learner) or study.task not in ("classification", "regression"):
         return f"hinge.bounds has those for {study.task}"
@@ -81,13 +96,6 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
         return "the theorems are about the vectors that were averaged, not about their average"
     if not stream.can_be_read_again:
         return "a pipe cannot be read again, to see how a fixed predictor would have done"
-    position = session.position
-    if position.weighted:
-        return "the theorems are about examples without weights"
-    if position.passes or position.seed is not None or learner.statistics.rounds != position.examples:
-        return (
-            "it is for one whole pass over the data in its order, from the start and without skipped examples"
-        )
     return ""
 
 
@@ -95,7 +103,11 @@ def certificate_of(session: Session, stream: Stream) -> Certificate:
     """What was guaranteed in the end, against multiples of the weights that were learned."""
     study = session.study
     assert study is not None
-    why_not = _no_bound(study, session, stream)
+    return certified(study, stream, _no_bound(study, session, stream))
+
+
+def certified(study: Study, stream: Stream, why_not: str) -> Certificate:
+    """Of a learner that has seen the stream once."""
     if why_not:
         return Certificate((), "", why_not)
     run = _Multiples(study)

@@ -59,12 +59,14 @@ class Race:
         self.examples = 0
         self.done: float | None = None
         self.stopped = self.waiting = False
+        self.weighted = False  # whether examples had weights
 
     def run(self) -> Any:
         """Yields after each step."""
         for piece in awaited(self, self.stream.once()):
             if not self.task:
                 self._begin(piece)
+            self.weighted = self.weighted or piece.batch.weights is not None
             for start, stop in cuts(self.examples, len(piece.batch)):
                 self._step(piece, start, stop)
                 self.examples += stop - start
@@ -110,12 +112,13 @@ class Race:
         return min((runner for runner in self.runners if not runner.out), key=lambda runner: runner.error)
 
 
-def add_shown(parser: argparse.ArgumentParser) -> None:
+def add_shown(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("what is shown")
     learn.add_shown(group)
     group.add_argument(
         "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
     )
+    return group
 
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
@@ -187,6 +190,27 @@ def _record(runner: Runner, race: Race) -> dict[str, Any]:
             "examples": race.examples, "microseconds": 1e6 * runner.seconds / race.examples,
             "options": {k: v for k, v in runner.study.learner.parameters.items() if isinstance(v, (int, float, str))},
             "best": runner is race.best}  # fmt: skip
+
+
+def certify(race: Race, as_json: bool) -> None:
+    """What was guaranteed to each of them. The data is read again."""
+    from .curve import certified, no_comparators
+
+    for runner in race.runners:
+        if runner.study is None or runner.out:
+            continue
+        why_not = no_comparators(runner.study, race.stream)
+        if not why_not and race.weighted:
+            why_not = "the theorems are about examples without weights"
+        if not why_not and runner.study.learner.statistics.rounds != race.examples:
+            why_not = "examples were skipped"
+        found = certified(runner.study, race.stream, why_not)
+        if as_json:
+            told = [vars(one) for one in found.applicable]
+            record = {"name": runner.name, "guarantees": told, "holds": found.holds, "sentence": str(found)}
+            print(json.dumps({"event": "certificate", **record}))
+        else:
+            print(f"{runner.name}: {found}")
 
 
 def save_best(race: Race, model: str, format_name: str) -> None:
