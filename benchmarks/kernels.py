@@ -85,7 +85,7 @@ def ours(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def new_learner(name: str, options: dict[str, Any]) -> Any:
     import hinge
 
-    passes: dict[str, Any] = {"max_iter": 1, "shuffle": False, "tol": None}
+    passes: dict[str, Any] = {"max_iter": 1, "shuffle": False, "tol": None, "max_cache": 2**33}
     return hinge.PAClassifier(**KERNELS[name], fit_intercept=False, **passes, **options)
 
 

@@ -16,13 +16,13 @@ import hinge
 from hinge import parameters
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(
     m.name for m in pkgutil.walk_packages(hinge.__path__, "hinge.") if not m.name.endswith("_core")
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False)
     assert result.failed == 0
