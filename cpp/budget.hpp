@@ -1,9 +1,9 @@
 // Budgets of supports (B03, S14): which of the cached examples can go.
 //
-// An example is judged at the scores without its own contribution: how much better they are than the rule asks (Rule::spare).
-// `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the cache is full, one
-// goes before another comes. The scores of all cached examples are kept up to date, with the kernel values among them
-// (Supports::values_of): to judge and to remove needs no kernel.
+// An example is judged at the scores without its own contribution: how much better they are than the rule asks
+// (Rule::spare). `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the
+// cache is full, one goes before another comes. The scores of all cached examples are kept up to date, with the kernel
+// values among them (Supports::values_of): to judge and to remove needs no kernel.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ class Budget {
       }
     }
     supports.remove(i, own);
-    std::copy_n(products.end() - static_cast<std::ptrdiff_t>(held), held, products.begin() + static_cast<std::ptrdiff_t>(i * held));
+    std::copy_n(products.data() + last * held, held, products.data() + i * held);
     products.resize(products.size() - held);
     std::swap(truths[i], truths[last]);
     truths.pop_back();
@@ -95,7 +95,8 @@ class Budget {
       products.reserve(std::max(count * supports.held(), 2 * products.capacity()));
     coming_ = KeptTruth::of(truth);
   }
-  // What a move changes in the products of the supports. Before it: the kernel values and products are of the present row.
+  // What a move changes in the products of the supports. It comes before it: kernel values and products are those of the
+  // present row.
   void moving(const Supports& supports, const double* amounts, double decay) {
     const std::size_t held = supports.held(), count = supports.count();
     const bool fresh = supports.known() == none;
@@ -110,8 +111,10 @@ class Budget {
       }
     }
     if (!fresh) return;
-    for (std::size_t r = 0; r < held; ++r)
-      products.push_back((decay == 1 ? supports.products()[r] : decay * supports.products()[r]) + amount(r) * supports.itself());
+    for (std::size_t r = 0; r < held; ++r) {
+      const double product = supports.products()[r];
+      products.push_back((decay == 1 ? product : decay * product) + amount(r) * supports.itself());
+    }
     truths.push_back(std::move(coming_));
   }
 
@@ -149,8 +152,8 @@ class Budget {
   std::vector<KeptTruth> truths;
 
  private:
-  // A ball divides by 1 - c whenever a support goes, so what was rounded grows: at once, if the support was most of it, or
-  // e-fold in about as many removals as there are supports. Then its sums are made anew.
+  // A ball divides by 1 - c whenever a support goes, so what was rounded grows: at once, if the support was most of it,
+  // or e-fold in about as many removals as there are supports. Then its sums are made anew.
   void sum_up_anew(Supports& supports, bool at_once) {
     const std::size_t count = supports.count();
     if (count == 0) return;

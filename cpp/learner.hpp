@@ -239,7 +239,8 @@ class Learner {
   }
   // On supports: supported.hpp.
   std::size_t supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row);
-  bool learn_supported(const Instance& x, const Truth& truth, double weight, double tolerance, std::int64_t number, bool known);
+  bool learn_supported(const Instance& x, const Truth& truth, double weight, double tolerance, std::int64_t number,
+                       bool known);
   bool supported_round(const Instance& x, const Reading& reading, const Truth& truth, double weight, double tolerance);
   void score_supported(const Rows& rows, bool averaged, double* scores) const;
   void start_supported(const Truth& truth);

@@ -5,8 +5,8 @@
 //     PA-I   min 1/2|v-w|^2 + C xi     s.t. v.a >= b - xi, xi >= 0
 //     PA-II  min 1/2|v-w|^2 + C xi^2   s.t. v.a >= b - xi
 // (J06 section 3; gamma of N03 is 1/(2C)), in whatever geometry |.| and q are taken. The perceptron takes a step of
-// constant length, if the margin is at most beta; in the geometry of a covariance it is the second-order one: v += y x and A += x x'/r on mistakes,
-// with w = A^-1 v, is a step of loss/(q + r) along A^-1 x.
+// constant length, if the margin is at most beta (S4); in the geometry of a covariance it is the second-order one:
+// v += y x and A += x x'/r on mistakes, with w = A^-1 v, is a step of loss/(q + r) along A^-1 x.
 // Confidence-weighted learning (S18) wants M = w.a >= phi V, V = a'Sa, and takes the step alpha that solves
 //     min KL(N(w, S) || N(w_t, S_t))   s.t.   M >= phi V;     S^-1 gets 2 alpha phi a a'.
 // If k labels share S, the divergences add up: with V = 2x'Sx of a pair, S^-1 gets (4/k) alpha phi x x'.

@@ -1,12 +1,12 @@
 // w as a combination of instances, w = sum_i c_i x_i, in the space of a kernel (S8): scores are sums of kernel values.
 //
 // Learning looks ahead: the kernel values of a block of coming rows, with the supports and with each other, are matrix
-// products. Rounds then run one by one on these numbers; a row that becomes a support, or a support that goes, changes a
-// number in each row that is still to come. Every kernel value is the same to the bit however it was asked for, and the
+// products. Rounds then run one by one on these numbers; a row that becomes a support, or a support that goes, changes
+// a number in each row that is still to come. Every kernel value is the same to the bit however it was asked for, and the
 // scores are sums in the order of the supports: so are the results.
 //
 // One lane: c is held as scale * v (uniclass decays all of them). Many lanes: a row of coefficients each. Ordinal
-// regression has one w for all lanes, the sum of the amounts, and thresholds b; each support keeps what it gave to these.
+// regression has one w for all lanes, the sum of the amounts, and thresholds b; each support keeps what it gave to them.
 // The average is lazy as in Weights: A = alpha * v + u, the sum of the tallied c.
 #pragma once
 
@@ -21,44 +21,12 @@
 
 #include "../batch.hpp"
 #include "kernel.hpp"
+#include "kernel_rows.hpp"
 #include "lane_sums.hpp"
 #include "memory.hpp"
 #include "vectors.hpp"
 
 namespace hinge {
-
-// Kernel values of rows, one row after the other.
-struct KernelRows {
-  std::size_t count = 0, stride = 0;
-  std::vector<double> with_supports;  // count x stride: K(x_row, support)
-  std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
-  std::vector<double> itself;         // K(x, x)
-  std::vector<double> squares;        // |x|^2
-  std::vector<char> in_order;         // whether the columns of the row are; else it must come alone, in order
-
-  void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
-    count = rows;
-    stride = supports;
-    with_supports.resize(rows * supports);
-    with_rows.resize(also_rows ? rows * rows : 0);
-    itself.assign(rows, 0);
-    squares.resize(rows);
-    in_order.resize(rows);
-  }
-  double* of(std::size_t row) { return with_supports.data() + row * stride; }
-  const double* of(std::size_t row) const { return with_supports.data() + row * stride; }
-};
-
-// Everything but the arrays.
-struct SupportScalars {
-  double scale = 1;
-  double alpha = 0;
-  double norm2 = 0;        // |w|^2, for distances
-  double sum_norm2 = 0;    // |A|^2 of the sum of the tallied w, for distances
-  double sum_product = 0;  // A.w
-  double origin = 1;       // uniclass: the share of the origin in w; the other shares are the coefficients
-  std::int64_t tallied = 0, insertions = 0, removals = 0;
-};
 
 class Supports : public Memory {
  public:
@@ -153,7 +121,8 @@ class Supports : public Memory {
       return finish(products.data(), extras, now.norm2, rows.itself[row], rows.squares[row], reads, scores);
     std::vector<double> mean(extra_sums);
     for (double& extra : mean) extra *= share;
-    return finish(products.data(), mean, now.sum_norm2 * share * share, rows.itself[row], rows.squares[row], reads, scores);
+    const double norm2 = now.sum_norm2 * share * share;
+    return finish(products.data(), mean, norm2, rows.itself[row], rows.squares[row], reads, scores);
   }
   // The coefficients that score: v, or the sums of the average.
   std::vector<double> coefficients(bool averaged) const {
@@ -161,7 +130,9 @@ class Supports : public Memory {
     for (std::size_t i = 0; averaged && now.tallied > 0 && i < all.size(); ++i) all[i] = now.alpha * v[i] + u[i];
     return all;
   }
-  Reading read(const Instance& x, Reads reads, double* scores) const override { return read_one(x, false, reads, scores); }
+  Reading read(const Instance& x, Reads reads, double* scores) const override {
+    return read_one(x, false, reads, scores);
+  }
   Reading read_average(const Instance& x, Reads reads, double* scores) const override {
     return read_one(x, true, reads, scores);
   }
@@ -216,15 +187,17 @@ class Supports : public Memory {
     const double* const kernels = ahead_.of(current_);
     double largest = itself();
     for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::abs(kernels[i]));
-    const double bound = decay * reach_ + amount * std::max(1.0, largest);
+    const double step = amount * std::max(1.0, largest);
+    double bound = decay * reach_ + step;
+    if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
     if (!(bound <= limit_)) throw Refused("the step would make a coefficient larger than the model can hold");
     if (known_ == none) {
       const std::size_t more = replacing ? count() : count() + 1;
       const double square = kind_.keeps_values ? 8.0 * static_cast<double>(more) * static_cast<double>(more) : 0;
       const double each = 8.0 * static_cast<double>(stride_ * (kind_.averaging ? 2 : 1) + 6);
       if (bytes_with(current_) + square + each * static_cast<double>(more) > kind_.max_bytes)
-        throw Refused("the supports would take more than " + std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) +
-                      " bytes (max_cache): give a budget, or a larger max_cache");
+        throw Refused("the supports would take more than " +
+                      std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) + " bytes (max_cache): give a budget, or a larger max_cache");
       reserve_vector(current_);
       grow(more);
     }
@@ -309,12 +282,14 @@ class Supports : public Memory {
     for (std::size_t r = 0; r < lanes(); ++r) extra_sums[r] += extras[r];
   }
 
-  // ---- all or nothing -------------------------------------------------------------------------------------------------
+  // ---- all or nothing -----------------------------------------------------------------------------------------------
 
   // The numbers are copied; of the vectors, those that go.
   void begin(std::size_t /*stored*/) override {
-    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums, now, reach_, sparse, now.insertions, {}, room_};
-    if (kind_.kernel.kind == Kernel::outside) before_.values = values_;  // who asks again may get another answer, or none
+    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums,
+                     now, reach_, sparse, now.insertions, {}, room_};
+    // Who asks a function again may get another answer, or none.
+    if (kind_.kernel.kind == Kernel::outside) before_.values = values_;
     buried_.clear();
     journaling_ = true;
   }
@@ -357,8 +332,8 @@ class Supports : public Memory {
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
     double sum = 0;
     for (std::size_t i = 0; i < count(); ++i) {
-      const double c = averaged ? averaged_coefficient(i, kind_.shared ? 0 : lane) : coefficient(i, kind_.shared ? 0 : lane);
-      sum += c * value(i, column);
+      const std::size_t its = kind_.shared ? 0 : lane;
+      sum += (averaged ? averaged_coefficient(i, its) : coefficient(i, its)) * value(i, column);
     }
     return sum;
   }
@@ -382,7 +357,9 @@ class Supports : public Memory {
       sum += averaged ? averaged_coefficient(i, lane) : coefficient(i, lane);
     return kind_.kernel.constant * sum;
   }
-  void start_at(const double*, std::size_t, const double*) override { throw Refused("a kernel has no weights to start at"); }
+  void start_at(const double*, std::size_t, const double*) override {
+    throw Refused("a kernel has no weights to start at");
+  }
 
   // The state, open to be saved and restored: numbers of examples, the order of insertion, coefficients.
   std::vector<std::int64_t> numbers, ages;
@@ -400,7 +377,8 @@ class Supports : public Memory {
     squares_.assign(count(), 0);
     hold(vectors, false);
     sum_up_shares();
-    const bool fits = std::all_of(squares_.begin(), squares_.end(), [](double square) { return std::isfinite(square); });
+    const auto finite = [](double square) { return std::isfinite(square); };
+    const bool fits = std::all_of(squares_.begin(), squares_.end(), finite);
     if (!fits || !(reach_ <= limit_)) throw Refused("the supports are larger than the model can hold");
   }
 
@@ -470,7 +448,7 @@ class Supports : public Memory {
   Reading read_one(const Instance& x, bool averaged, Reads reads, double* scores) const {
     KernelRows own;
     thread_local KernelRows kept;
-    KernelRows& one = kind_.kernel.kind == Kernel::outside ? own : kept;  // a function may ask another learner meanwhile
+    KernelRows& one = kind_.kernel.kind == Kernel::outside ? own : kept;  // a function may ask another learner
     look_at(x, one);
     return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
   }
@@ -573,7 +551,7 @@ class Supports : public Memory {
   template <class Number>
   static void take_last(std::vector<Number>& numbers, std::size_t i, std::size_t each) {
     if (each == 0) return;
-    std::copy_n(numbers.end() - static_cast<std::ptrdiff_t>(each), each, numbers.begin() + static_cast<std::ptrdiff_t>(i * each));
+    std::copy_n(numbers.data() + numbers.size() - each, each, numbers.data() + i * each);
     numbers.resize(numbers.size() - each);
   }
   SparseVector found_vector(std::int64_t age) const {
@@ -612,15 +590,6 @@ class Supports : public Memory {
   };
   std::vector<Buried> buried_;  // supports that were there when the batch began, and went
   bool journaling_ = false;
-};
-
-// A kernel of the user's own: a function of two sets of vectors.
-class Outside {
- public:
-  virtual ~Outside() = default;
-  // values[i * stride + j] = K(x_i, z_j). `sparse`: how the model's instances came; `version` changes with the others.
-  virtual void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
-                      bool sparse, double* values, std::size_t stride) = 0;
 };
 
 }  // namespace hinge

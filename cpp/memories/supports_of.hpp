@@ -40,7 +40,8 @@ class SupportsOf final : public Supports {
   SparseVector vector(std::size_t i) const override { return vectors_.get(i); }
   double value(std::size_t i, std::size_t column) const override { return vectors_.value(i, column); }
   std::size_t bytes() const override {
-    return vectors_.bytes() + 8 * (v.capacity() + u.capacity() + given.capacity() + values_.capacity() + 4 * numbers.capacity());
+    const std::size_t others = v.capacity() + u.capacity() + given.capacity() + 4 * numbers.capacity();
+    return vectors_.bytes() + 8 * (others + values_.capacity());
   }
 
   void hold(const std::vector<SparseVector>& vectors, bool known) override {
@@ -153,8 +154,8 @@ class SupportsOf final : public Supports {
       apply(rows, i, among, into.squares.data(), into.with_rows.data() + i * count);
   }
 
-  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside its
-  // parts: there |x - z|^2 is summed up.
+  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside
+  // its parts: there |x - z|^2 is summed up.
   void apply(const AskedRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
              double* values) const {
     const double square = rows.square(row);

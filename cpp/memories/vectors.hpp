@@ -73,7 +73,8 @@ class AskedRows {
     double sum = 0;
     std::size_t k = 0;
     const auto up_to = [&](std::size_t column) {  // what z has where x has nothing
-      for (; k < z.columns.size() && static_cast<std::size_t>(z.columns[k]) < column; ++k) sum += z.values[k] * z.values[k];
+      for (; k < z.columns.size() && static_cast<std::size_t>(z.columns[k]) < column; ++k)
+        sum += z.values[k] * z.values[k];
     };
     each(i, [&](std::size_t column, Real value) {
       up_to(column);
@@ -310,7 +311,8 @@ class Lists {
     }
     held_ -= own_[i].columns.size();
     if (i != last) {
-      for (const std::int64_t column : own_[last].columns) entry_of(list_of(column), last)->vector = static_cast<std::uint32_t>(i);
+      for (const std::int64_t column : own_[last].columns)
+        entry_of(list_of(column), last)->vector = static_cast<std::uint32_t>(i);
       std::swap(own_[i], own_[last]);
     }
     own_.pop_back();

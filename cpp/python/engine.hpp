@@ -27,7 +27,8 @@ class Engine : public Guarded {
 
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-                    const std::optional<Order>& order, double tolerance, std::int64_t max_updates, std::int64_t first, bool repeats) {
+                    const std::optional<Order>& order, double tolerance, std::int64_t max_updates, std::int64_t first,
+                    bool repeats) {
     Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
       throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
@@ -105,7 +106,9 @@ class Engine : public Guarded {
   }
 
   // `counts`: whether it is one of the examples of the stream; else only asked whether it would be refused.
-  void learn_one(nb::handle x, double target, double weight, bool counts) { learn_event(x, Truth{target}, weight, counts); }
+  void learn_one(nb::handle x, double target, double weight, bool counts) {
+    learn_event(x, Truth{target}, weight, counts);
+  }
   void learn_one_labels(nb::handle x, const Order& labels, double weight, bool counts) {
     check_ascending(labels.data(), labels.size(), none);
     learn_event(x, Truth{0, labels.data(), labels.size()}, weight, counts);

@@ -25,7 +25,8 @@ class FunctionKernel final : public Outside {
     try {
       numbers = nb::module_::import_("numpy").attr("ascontiguousarray")(returned, "float64");
     } catch (nb::python_error&) {
-      throw Refused("the kernel must return a matrix of numbers, not " + nb::cast<std::string>(returned.type().attr("__name__")));
+      const auto kind = nb::cast<std::string>(returned.type().attr("__name__"));
+      throw Refused("the kernel must return a matrix of numbers, not " + kind);
     }
     Matrix found;
     if (!nb::try_cast(numbers, found) || found.shape(0) != rows.size() || found.shape(1) != others.size())
@@ -34,7 +35,8 @@ class FunctionKernel final : public Outside {
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < others.size(); ++j) {
         const double value = found.data()[i * others.size() + j];
-        if (!std::isfinite(value)) throw Refused("the kernel returned " + std::to_string(value) + ", which is no finite number", i);
+        if (!std::isfinite(value))
+          throw Refused("the kernel returned " + std::to_string(value) + ", which is no finite number", i);
         values[i * stride + j] = value;
       }
   }

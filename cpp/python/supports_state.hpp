@@ -1,5 +1,5 @@
 // What a model file holds of supports, and back.
-//     v, u, extras, reals, counts     as in state.hpp: coefficients (a row a support), what the average keeps beside them, ...
+//     v, u, extras, reals, counts     as in state.hpp: coefficients (a row a support), what the average keeps, ...
 //     support_origin                  uniclass: the share of the origin in w
 //     support_counts                  insertions, removals, examples, whether the instances came sparse, columns
 //     support_numbers, support_ages   the numbers of the examples, the order in which they came
@@ -35,12 +35,13 @@ struct SupportArrays {
 inline std::vector<double> without_padding(const std::vector<double>& padded, std::size_t stride, std::size_t held) {
   std::vector<double> all;
   for (std::size_t i = 0; i < padded.size(); i += stride)
-    all.insert(all.end(), padded.begin() + static_cast<std::ptrdiff_t>(i), padded.begin() + static_cast<std::ptrdiff_t>(i + held));
+    all.insert(all.end(), padded.data() + i, padded.data() + i + held);
   return all;
 }
 
 // Writes all but the statistics of the learner; returns the numbers that go with these.
-inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>& reals, std::vector<std::int64_t>& counts) {
+inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>& reals,
+                          std::vector<std::int64_t>& counts) {
   const Supports& s = *learner.supports();
   SupportArrays vectors(s);
   state["v"] = numpy_array(without_padding(s.v, s.stride(), s.held()));
@@ -51,8 +52,9 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.reach()};
   counts = {s.now.tallied, 0};
   state["support_origin"] = numpy_array(std::vector<double>{s.now.origin});
-  state["support_counts"] = numpy_array(std::vector<std::int64_t>{s.now.insertions, s.now.removals, learner.examples, s.sparse ? 1 : 0,
-                                                                   static_cast<std::int64_t>(s.dimension())});
+  const auto columns = static_cast<std::int64_t>(s.dimension());
+  state["support_counts"] = numpy_array(
+      std::vector<std::int64_t>{s.now.insertions, s.now.removals, learner.examples, s.sparse ? 1 : 0, columns});
   state["support_numbers"] = numpy_array(std::vector<std::int64_t>(s.numbers));
   state["support_ages"] = numpy_array(std::vector<std::int64_t>(s.ages));
   state["support_starts"] = numpy_array(std::move(vectors.starts));
@@ -103,11 +105,14 @@ class UncheckedState {
       if (starts[i + 1] < starts[i] || starts[i + 1] > static_cast<std::int64_t>(entries.size())) fail(starts_name);
       for (std::int64_t j = starts[i]; j < starts[i + 1]; ++j) {
         const std::int64_t entry = entries[static_cast<std::size_t>(j)];
-        if (static_cast<std::size_t>(entry) >= limit || (j > starts[i] && entries[static_cast<std::size_t>(j - 1)] >= entry)) fail(entries_name);
+        const bool ascends = j == starts[i] || entries[static_cast<std::size_t>(j - 1)] < entry;
+        if (static_cast<std::size_t>(entry) >= limit || !ascends) fail(entries_name);
       }
     }
   }
-  [[noreturn]] static void fail(const std::string& name) { throw Refused("the state of the supports makes no sense: " + name); }
+  [[noreturn]] static void fail(const std::string& name) {
+    throw Refused("the state of the supports makes no sense: " + name);
+  }
 
  private:
   nb::object found(const char* name) const {
@@ -161,7 +166,8 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
     for (std::size_t i = 0; i < count; ++i) {
       const bool set = settings.task == "multilabel";
       const bool by_index = (settings.task == "classification" && !is_binary(settings)) || settings.task == "ordinal";
-      if (by_index && !(told[i] >= 0 && told[i] < label_limit && told[i] == std::floor(told[i]))) UncheckedState::fail("support_truths");
+      const bool is_index = told[i] >= 0 && told[i] < label_limit && told[i] == std::floor(told[i]);
+      if (by_index && !is_index) UncheckedState::fail("support_truths");
       truths[i].set = set;
       truths[i].value = set ? 0 : told[i];
       truths[i].labels.assign(labels.begin() + truth_starts[i], labels.begin() + truth_starts[i + 1]);

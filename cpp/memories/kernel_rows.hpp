@@ -1,0 +1,54 @@
+// What supports know beside their coefficients and vectors: kernel values of rows, and numbers of the whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vectors.hpp"
+
+namespace hinge {
+
+// Kernel values of rows, one row after the other.
+struct KernelRows {
+  std::size_t count = 0, stride = 0;
+  std::vector<double> with_supports;  // count x stride: K(x_row, support)
+  std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
+  std::vector<double> itself;         // K(x, x)
+  std::vector<double> squares;        // |x|^2
+  std::vector<char> in_order;         // whether the columns of the row are; else it must come alone, in order
+
+  void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
+    count = rows;
+    stride = supports;
+    with_supports.resize(rows * supports);
+    with_rows.resize(also_rows ? rows * rows : 0);
+    itself.assign(rows, 0);
+    squares.resize(rows);
+    in_order.resize(rows);
+  }
+  double* of(std::size_t row) { return with_supports.data() + row * stride; }
+  const double* of(std::size_t row) const { return with_supports.data() + row * stride; }
+};
+
+// Everything but the arrays.
+struct SupportScalars {
+  double scale = 1;
+  double alpha = 0;
+  double norm2 = 0;        // |w|^2, for distances
+  double sum_norm2 = 0;    // |A|^2 of the sum of the tallied w, for distances
+  double sum_product = 0;  // A.w
+  double origin = 1;       // uniclass: the share of the origin in w; the other shares are the coefficients
+  std::int64_t tallied = 0, insertions = 0, removals = 0;
+};
+
+// A kernel of the user's own: a function of two sets of vectors.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  // values[i * stride + j] = K(x_i, z_j). `sparse`: how the model's instances came; `version` changes with the others.
+  virtual void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
+                      bool sparse, double* values, std::size_t stride) = 0;
+};
+
+}  // namespace hinge
