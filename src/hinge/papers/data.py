@@ -80,7 +80,9 @@ def made_up_mail(messages: int, seed: int, folders: int = 20) -> Mail:
         shared = random.choice(len(common), size=length, p=common / common.sum())
         own = random.choice(topics[folder], size=1 + length // 6)
         drawn = [*(f"common{word}" for word in shared), *(f"topic{word}" for word in own)]
-        repeated = [word for word in drawn if random.random() < 0.05 for _ in range(int(random.pareto(1.0) * 3))]
+        repeated = [
+            word for word in drawn if random.random() < 0.05 for _ in range(int(random.pareto(1.0) * 3))
+        ]
         texts.append(drawn + repeated)
         labels.append(f"folder {folder}")
     return Mail(f"made up ({seed})", texts, labels)

@@ -48,7 +48,7 @@ class Run:
 Runs = dict[tuple[str, str, str, float], Run]  # by way, user, learner, C
 
 
-def learn(model: Any, words: Any, folders: Sequence[Any], every: Sequence[Any]) -> Run:
+def learn(model: Any, words: Any, folders: Any, every: Sequence[Any]) -> Run:
     """One pass in the order of time, counted a hundred times on the way. All folders are known from the start, as in
     the paper (k - 1 constraints a message): those that are empty as yet have phi = 0."""
     moments = sorted({int(m) for m in np.linspace(1, len(folders), 101)})
@@ -99,7 +99,8 @@ def criteria(runs: Runs, way: str, users: Sequence[str], grid: Sequence[float]) 
     first = [user for user in users if percents[user]["SimProj"] <= min(percents[user].values())]
     apart = float(np.mean([abs(percents[user]["SimPerc"] - percents[user]["ConProj"]) for user in users]))
     below = {
-        name: [user for user in users if percents[user]["SimProj"] < percents[user][name]] for name in WITH_PHI
+        name: [user for user in users if percents[user]["SimProj"] < percents[user][name]]
+        for name in WITH_PHI
     }
     found = [
         Criterion(
@@ -107,7 +108,9 @@ def criteria(runs: Runs, way: str, users: Sequence[str], grid: Sequence[float]) 
             len(first) >= 6 / 7 * len(users),
             f"{len(first)} of {len(users)}: {', '.join(first) or 'none'}",
         ),
-        Criterion(f"{way}: SimPerc and ConProj are 3 points apart at most, on average", apart <= 3, f"{apart:.1f}"),
+        Criterion(
+            f"{way}: SimPerc and ConProj are 3 points apart at most, on average", apart <= 3, f"{apart:.1f}"
+        ),
     ]
     found += [
         Criterion(
@@ -183,15 +186,16 @@ def scaling_remarks(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> 
     gap = {
         way: np.mean(
             [
-                runs[way, user, "SimPerc", grid[0]].percent - best(runs, way, user, "ConProj", grid)[1].percent
+                runs[way, user, "SimPerc", grid[0]].percent
+                - best(runs, way, user, "ConProj", grid)[1].percent
                 for user in users
             ]
         )
         for way in WAYS
     }
     return [
-        "Dividing phi by a constant is a change of C for ConProj, SimProj and Max-SP and none at all for SimPerc, whose "
-        "mistakes do not depend on it: it cannot bring them together.",
+        "Dividing phi by a constant is a change of C for ConProj, SimProj and Max-SP, and none at all for SimPerc, "
+        "whose mistakes do not depend on it: it cannot bring them together.",
         "What does is how much a message weighs: SimPerc steps by C times phi, so a word that occurs 50 times in one "
         "message counts 50 times, while a projection divides by |phi|^2. "
         f"With counts SimPerc errs {gap['counts']:+.1f} points more than ConProj on average, "
