@@ -140,7 +140,7 @@ def _timed(name: str, data: Labelled, C: float, options: dict[str, Any]) -> tupl
 
 
 def bounds(setting: Setting, outcome: Outcome) -> None:
-    all_rows = streams(setting.pick(4000, 2000, 200), seed=0)
+    all_rows = streams(setting.pick(4000, 2000, 100), seed=0)
     setting.say("how tight the bounds are")
     found = tightness(all_rows)
     for t in found:

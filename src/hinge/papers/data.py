@@ -1,4 +1,4 @@
-"""The data of E6 to E8: from the folder of the sets (docs/papers says where they come from), or a substitute.
+"""The data of E6 to E8 and E10: from the folder of the sets (their files are a recipe's `needs`), or a substitute.
 
 Substitutes are scikit-learn's bundled sets, and for mail a stream that is made up: nothing is downloaded.
 """
