@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 LETTERS = re.compile(r"[^\W\d_]+")
+ALL_WORDS = "webkb (all words)"
 
 
 # ---- mail -----------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ def _webkb(file: Path, common: int) -> TwoClasses:
     y = np.array([page["label"] for page in pages], dtype=np.int64)
     if common == 1:
         about = "all words; a diagonal covariance"
-        return TwoClasses("webkb, all words", counts, scaled, y, about, full=False)
+        return TwoClasses(ALL_WORDS, counts, scaled, y, about, full=False)
     return TwoClasses("webkb", counts, scaled, y, f"words of at least {common} pages")
 
 
