@@ -48,10 +48,10 @@ def enron(folder: Path | None) -> list[Mail]:
 
 
 def _enron_user(file: Path) -> Mail:
-    """The words of sender, recipients, subject and body: runs of letters, in lower case."""
+    """The words of sender and recipients (addresses and names), subject and body: runs of letters, in lower case."""
     messages = list(json_lines(file))
-    parts = ("from", "to", "cc", "subject", "body")
-    texts = [" ".join(message[part] or "" for part in parts).lower() for message in messages]
+    parts = ("from", "to", "cc", "x_from", "x_to", "subject", "body")
+    texts = [" ".join(message.get(part) or "" for part in parts).lower() for message in messages]
     user = file.name.removeprefix("enron_").removesuffix(".jsonl.xz")
     return Mail(user, [LETTERS.findall(text) for text in texts], [message["folder"] for message in messages])
 

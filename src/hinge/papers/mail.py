@@ -209,8 +209,9 @@ def scaling_remarks(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> 
     mean = {(way, n): mean_percent(runs, way, users, n, grid) for way in WAYS for n in LEARNERS}
     gap = {way: mean[way, "SimPerc"] - mean[way, "ConProj"] for way in WAYS}
     return [
-        "C is the best of the grid in hindsight for each learner and user, since the paper does not give it; the "
-        "lines at the end have one C for all.",
+        "The paper gives neither its tokens (here: runs of letters of sender, recipients, their names, subject and "
+        "body) nor its C (here: the best of the grid in hindsight, for each learner and user; the lines at the end "
+        "have one C for all).",
         "Dividing phi by a constant is a change of C for ConProj, SimProj and Max-SP, and none at all for SimPerc, "
         "whose mistakes do not depend on it: it cannot bring them together.",
         "How much a message weighs can. SimPerc steps by C times phi, so a word that occurs 50 times in a message "
