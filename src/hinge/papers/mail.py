@@ -135,7 +135,7 @@ def criteria(way: str, found: Comparison) -> list[Criterion]:
     seen = f"{len(found.first)} of {found.users}: {', '.join(found.first) or 'none'}"
     all_of_it = [
         Criterion(
-            f"phi of {way}: SimProj has the fewest mistakes for {most} of {found.users} users (paper: 6 of 7)",
+            f"phi of {way}: SimProj has the fewest mistakes for {most} of {found.users} users (6 of 7 in all)",
             len(found.first) >= most,
             seen,
         ),
