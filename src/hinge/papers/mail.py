@@ -225,7 +225,7 @@ def scaling_remarks(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> 
 
 
 def foldering(setting: Setting) -> Outcome:
-    grid, most = setting.pick(GRID, (0.1,), (0.1,)), setting.pick(None, 500, None)
+    grid, most = setting.pick(GRID, (0.1,), (0.1,)), setting.pick(None, 500, 200)
     mails = [mail.first(most) for mail in enron(setting.data)]
     substitute = not mails
     if substitute:
@@ -243,6 +243,8 @@ def foldering(setting: Setting) -> Outcome:
         outcome.criteria += criteria(way, compare(runs, way, users, grid))
     outcome.panels = panels(runs, users, grid)
     outcome.remarks = scaling_remarks(runs, users, grid)
+    if most:
+        outcome.remarks.append(f"The paper's numbers are for all messages; these are for the first {most}.")
     return outcome
 
 
