@@ -63,6 +63,7 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
             "experiment": recipe.name, "data": outcome.data, "substitute": outcome.substitute,
             "reproduced": outcome.reproduced, "seconds": round(outcome.seconds, 1), "files": [str(f) for f in files],
             "lines": [vars(line) for line in outcome.lines], "criteria": [vars(c) for c in outcome.criteria],
+            "remarks": outcome.remarks,
         }))  # fmt: skip
         return
     say(console, f"Ran on {outcome.data}, {outcome.seconds:.0f} s.")

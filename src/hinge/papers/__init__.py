@@ -17,7 +17,7 @@ from .recipe import Outcome as Outcome
 from .recipe import Recipe as Recipe
 from .recipe import Setting as Setting
 
-_MODULES = ("noise", "digits", "caches")
+_MODULES = ("noise", "digits", "caches", "mail", "covariance", "beyond")
 
 
 def recipes() -> list[Recipe]:

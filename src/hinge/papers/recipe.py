@@ -95,7 +95,7 @@ class Outcome:
         return all(criterion.met for criterion in self.criteria)
 
     def table(self) -> str:
-        """As CSV: the numbers, then the criteria."""
+        """As CSV: the numbers, then the criteria and remarks."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["kind", "what", "paper", "ours", "note"])
@@ -105,6 +105,8 @@ class Outcome:
             writer.writerow(
                 ["criterion", criterion.text, "", "met" if criterion.met else "not met", criterion.seen]
             )
+        for remark in self.remarks:
+            writer.writerow(["remark", remark, "", "", ""])
         return text.getvalue()
 
     def write(self, folder: Path, name: str) -> list[Path]:
