@@ -77,7 +77,8 @@ def caches(setting: Setting) -> Outcome:
         replace(data, test_x=data.test_x[:tested], test_y=data.test_y[:tested])
         for data in found or [small_digits(False)]
     ]
-    outcome = Outcome(", ".join(data.name for data in sets), substitute=not found)
+    names = ", ".join(data.name for data in sets) + ("" if found else " (a substitute)")
+    outcome = Outcome(names, substitute=not found)
     good, inserts, ranks = [], [], []
     rows: list[list[Panel]] = [[], [], []]
     for data in sets:

@@ -94,9 +94,8 @@ def kernels_on_digits(setting: Setting) -> Outcome:
     found = [digits for name in ("usps", "mnist") if (digits := digits_of(setting, name)) is not None]
     sets = found or [small_digits()]
     seeds = range(setting.pick(3 if found else 10, 1 if found else 5, 2))
-    outcome = Outcome(
-        ", ".join(digits.name for digits in sets) + f"; {len(seeds)} permutations", substitute=not found
-    )
+    names = ", ".join(digits.name for digits in sets) + ("" if found else " (a substitute)")
+    outcome = Outcome(f"{names}; {len(seeds)} permutations", substitute=not found)
     for digits in sets:
         _one_set(setting, digits, seeds, outcome)
     return outcome
