@@ -45,6 +45,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):  # powers of ten have names; what is between them would overlap
+        axis.set_minor_formatter(lambda value, _: "")
     axes.set_title(panel.title, fontsize=10.5, color=INK, loc="left")
     axes.set_xlabel(panel.x, fontsize=9.5, color=INK)
     axes.set_ylabel(panel.y, fontsize=9.5, color=INK)
