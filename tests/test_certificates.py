@@ -178,3 +178,12 @@ def test_the_command_line_certifies_several(tmp_path, capsys):
     assert found["arow"]["sentence"].startswith(
         "Nothing is guaranteed: hinge.bounds has those for other geometries"
     )
+
+
+def test_a_covariance_needs_the_order():
+    """What a comparator is measured from is the run: in another order it is another one."""
+    model = hinge.PAClassifier(geometry="mahalanobis", step="pa2").partial_fit(X, Y, classes=[0, 1])
+    assert model.certificate(X, Y).applicable
+    found = model.certificate(X[::-1].copy(), Y[::-1].copy())
+    assert not found.applicable
+    assert "in the order in which it was learned" in str(found)

@@ -77,6 +77,10 @@ def strongest(
     return list(best.values())
 
 
+class _AnotherRun(Exception):
+    """The rows of X do not make the run that the learner made."""
+
+
 @dataclass(frozen=True)
 class Predictor:
     """A fixed one: weights (many labels: a row each), and an intercept each; ranks: thresholds."""
@@ -113,7 +117,10 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
             its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
             predictors = [Predictor(np.asarray(u, dtype=np.float64), its)]
             against = "the comparator that was given"
-        comparators = list(_compared(learner, X, targets, predictors))
+        try:
+            comparators = list(_compared(learner, X, targets, predictors))
+        except _AnotherRun as error:
+            return Certificate((), "", str(error))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
     found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta)
     return Certificate(tuple(found), against)
@@ -256,6 +263,9 @@ def _seen_from_the_run(
     if learner.task == "multilabel":
         targets = [np.flatnonzero(row).tolist() for row in targets]
     trace = follow(Learner(learner.task, **options), X, targets)
+    seen, known = trace.statistics, learner.statistics
+    if (seen.mistakes, seen.updates) != (known.mistakes, known.updates):
+        raise _AnotherRun("run again, it goes another way: X must be in the order in which it was learned")
     for one in predictors:
         intercept: Any = None
         if learner._has_intercept:
