@@ -9,7 +9,6 @@
 namespace hinge {
 
 inline std::size_t Learner::supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
-  constexpr std::size_t together = 64;  // rows whose kernel values are got at once
   std::size_t presented = 0;
   Instance x = batch.rows->blank();
   const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
@@ -111,7 +110,6 @@ inline void Learner::start_supported(const Truth& truth) {
 }
 
 inline void Learner::score_supported(const Rows& rows, bool averaged, double* scores) const {
-  constexpr std::size_t together = 64;
   const std::vector<double> coefficients = supports_->coefficients(averaged);
   KernelRows values;
   Scratch scratch;

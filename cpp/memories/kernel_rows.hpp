@@ -9,6 +9,9 @@
 
 namespace hinge {
 
+// So many rows are looked at together.
+inline constexpr std::size_t together = 64;
+
 // Kernel values of rows, one row after the other.
 struct KernelRows {
   std::size_t count = 0, stride = 0;
@@ -16,7 +19,7 @@ struct KernelRows {
   std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
-  std::vector<char> in_order;         // whether the columns of the row are; else it must come alone, in order
+  std::vector<char> in_order;         // whether the row could be taken; else it will be refused when its turn comes
 
   void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
     count = rows;

@@ -197,7 +197,8 @@ class Supports : public Memory {
       const double each = 8.0 * static_cast<double>(stride_ * (kind_.averaging ? 2 : 1) + 6);
       if (bytes_with(current_) + square + each * static_cast<double>(more) > kind_.max_bytes)
         throw Refused("the supports would take more than " +
-                      std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) + " bytes (max_cache): give a budget, or a larger max_cache");
+                      std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) +
+                      " bytes (max_cache): give a budget, or a larger max_cache");
       reserve_vector(current_);
       grow(more);
     }

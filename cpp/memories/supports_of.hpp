@@ -71,8 +71,6 @@ class SupportsOf final : public Supports {
   }
 
  private:
-  static constexpr std::size_t together = 64;  // rows
-
   void reserve_vector(std::size_t row) override { vectors_.reserve(rows_, row); }
   void add_vector(std::size_t row) override {
     if (vectors_.count() == 0) sparse = rows_.came_sparse();
