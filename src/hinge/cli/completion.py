@@ -84,7 +84,16 @@ def _values(action: argparse.Action) -> list[str]:
         return [str(choice) for choice in action.choices]
     if action.dest == "algorithm" or (action.dest == "data" and "LEARNER" in str(action.metavar)):
         return [algorithm.name for algorithm in algorithms()]
-    words = ("step", "selection", "geometry", "kernel", "removal", "covariance_update", "entropy_step", "dtype")
+    words = (
+        "step",
+        "selection",
+        "geometry",
+        "kernel",
+        "removal",
+        "covariance_update",
+        "entropy_step",
+        "dtype",
+    )
     if action.dest in words:
         import re
 
