@@ -192,6 +192,21 @@ class SequenceLearner {
     return checked(work.lattice.score(tags));
   }
 
+  // What the weights suffer from their own worst rival (J06's max-loss): the largest, over all tags y', of
+  // margin sqrt(cost) - w.(Phi(x, truth) - Phi(x, y')), `additive` with the cost for its root. Nothing is learned.
+  double suffered(const Sentences& sentences, std::size_t sentence, const Tag* truth, double margin, bool additive,
+                  bool averaged, Work& work) const {
+    fill(sentences, sentence, averaged, work);
+    const std::size_t length = sentences.length(sentence);
+    if (additive)
+      checked(work.search.best_path_with_costs(work.lattice, truth, costs_, margin, work.path));
+    else
+      work.search.worst_path(work.lattice, truth, costs_, margin, work.path);
+    const double cost = costs_.total(truth, work.path.data(), length);
+    const double lead = work.lattice.score(truth) - work.lattice.score(work.path.data());
+    return checked(std::max(0.0, margin * (additive ? cost : std::sqrt(cost)) - lead));
+  }
+
   double weight(std::size_t place, bool averaged) const { return learner_.memory().weight(place, 0, averaged); }
   void change_rule(std::unique_ptr<Rule> rule, double margin) {
     learner_.change_rule(std::move(rule));

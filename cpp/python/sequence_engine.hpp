@@ -117,6 +117,28 @@ class SequenceEngine : public Guarded {
     return learner_.score(read, 0, path.data(), averaged, work);
   }
 
+  // What the weights suffer from their own worst rivals, a sentence each; roots of costs that are whole numbers.
+  nb::object suffered(const nb::list& sentences, const Order& tags, double margin, bool additive, bool averaged) {
+    const SharedReading reading(*this);
+    const Sentences read = read_all(sentences, false);
+    const Path truth = checked_tags(tags, read.tokens());
+    for (const Tag tag : truth)
+      if (tag >= learner_.tags()) throw Refused("there is no tag " + std::to_string(tag));
+    std::vector<double> losses(read.count());
+    {
+      const nb::gil_scoped_release released;
+      SequenceLearner::Work work;
+      std::size_t since_poll = 0;
+      for (std::size_t i = 0; i < read.count(); ++i) {
+        if (read.length(i) == 0) continue;
+        since_poll += learner_.work_of(read.length(i));
+        if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
+        losses[i] = learner_.suffered(read, i, truth.data() + read.start(i), margin, additive, averaged, work);
+      }
+    }
+    return numpy_array(std::move(losses));
+  }
+
   // ---- what has been learned ----
 
   // (from, to, weight) and (feature, tag, weight) for the weights that are not 0; from is None at the start.

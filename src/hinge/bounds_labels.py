@@ -49,6 +49,7 @@ from .comparators import (
     label_comparator,
     ordinal_comparator,
     prototype_comparator,
+    structured_comparator,
 )
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "label_comparator",
     "ordinal_comparator",
     "prototype_comparator",
+    "structured_comparator",
 ]
 
 
@@ -100,11 +102,11 @@ def _as_updates(mistakes: _Theorem) -> _Theorem:
 
 
 def _as_cost(squared_loss: _Theorem) -> _Theorem:
-    """rho(y, predicted) <= l_t^2 (S10)."""
+    """rho(y, predicted) <= l_t^2 (S10), or of structures cost_unit times it."""
 
     def claim(run: _Run) -> tuple[float, float, str]:
         _, guaranteed, reason = squared_loss(run)
-        return cast(LabelStatistics, run.suffered).cost, guaranteed, reason
+        return cast(LabelStatistics, run.suffered).cost, guaranteed / _of(run).cost_unit, reason
 
     return claim
 
@@ -268,13 +270,14 @@ def _conservative(run: _Run) -> tuple[float, float, str]:
     return run.total or 0.0, bound, reason
 
 
-# Cost-sensitive PA-I. A round gains at least min(C l_t, l_t^2/q_t), where l_t^2 >= rho_t = rho(y_t, predicted):
-#     sum rho_t <= max(R2, sqrt(max rho)/C) (D2 + 2 C sum l*_t)
+# Cost-sensitive PA-I. A round gains at least min(C l_t, l_t^2/q_t), where l_t^2 >= c rho_t (c = 1, but for structures
+# with a margin of their own) and l_t >= rho_t/sqrt(max rho), with rho_t = rho(y_t, predicted):
+#     sum rho_t <= max(R2/c, sqrt(max rho)/C) (D2 + 2 C sum l*_t)
 # J06 Theorem 9 has R2 <= 1 and C >= sqrt(max rho), so that the first factor is 1.
 @_theorem("J06 Theorem 9 for any C (derived)", "cost", steps=("pa1",), tasks=("cost",), selections=ONE)
 def _any_cost(run: _Run) -> tuple[float, float, str]:
     u = _of(run)
-    factor = max(u.largest_q, math.sqrt(u.largest_cost) / run.C)
+    factor = max(u.largest_q / u.cost_unit, math.sqrt(u.largest_cost) / run.C)
     allowed = _times(factor, u.distance2) + _times(_times(2 * run.C, factor), u.loss)
     return cast(LabelStatistics, run.suffered).cost, allowed, ""
 
@@ -284,6 +287,8 @@ def _costs(run: _Run) -> tuple[float, float, str]:
     u, reason = _of(run), ""
     if u.largest_q > 1 + UNIT_SLACK:
         reason = f"it needs |phi(x, r) - phi(x, s)| <= 1, and here the square reaches {u.largest_q:.6g}"
+    elif u.cost_unit != 1:
+        reason = "it needs margins that are the roots of the costs"
     elif math.sqrt(u.largest_cost) > run.C:
         reason = f"it needs C of at least the root of every cost, {math.sqrt(u.largest_cost):.6g}"
     allowed = u.distance2 + _times(2 * run.C, u.loss)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import growth
-from .bounds import Comparator, Guarantee, Vector, comparator, guarantees
+from .bounds import Guarantee, guarantees
+from .comparators_single import Comparator, Vector, ball_comparator, comparator, scored_comparator
 from .kernels import beta_of
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ SCALES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)  # of what was found
 PASSES = 5
 CS = (0.01, 0.1, 1.0)  # over the largest q
 
-
-ELSEWHERE = "hinge.bounds_labels has the theorems, given the feature vectors of the outputs"
+FOUND = "averages of several passes over the same data"
+GIVEN = "the comparator that was given"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Certificate:
     guarantees: tuple[Guarantee, ...]
     against: str  # which comparators
     reason: str = ""  # why there is no theorem at all
+    averaged: bool = False  # whether the learner predicts with an average of the vectors that it is about
 
     @property
     def applicable(self) -> list[Guarantee]:
@@ -60,7 +62,10 @@ class Certificate:
         if best is None:
             why = "; ".join(dict.fromkeys(one.reason for one in self.guarantees)) or "no theorem is known"
             return f"Nothing is guaranteed against {self.against}: {why}."
-        return f"Against {self.against}: {best}"
+        about = (
+            " (It is about the vectors that were averaged, not about their average.)" if self.averaged else ""
+        )
+        return f"Against {self.against}: {best}{about}"
 
 
 def strongest(
@@ -97,12 +102,13 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
     their order, without weights. `u` are the weights of a comparator, `beside` its intercepts or thresholds;
     None finds some.
     """
-    reason = _obstacle(learner, X)
+    rounds = int(X.shape[0]) - begins_with_one(learner)
+    reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
     if reason:
         return Certificate((), "", reason)
-    targets = None if learner.task == "uniclass" else _targets(learner, y, X.shape[0])
+    targets = None if learner.task == "uniclass" else targets_of(learner, y, X.shape[0])
     p = learner.parameters
-    against = "averages of several passes over the same data"
+    against = FOUND
     if p["kernel"] is not None:
         if u is not None:
             raise ValueError(
@@ -116,21 +122,19 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
         else:
             its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
             predictors = [Predictor(np.asarray(u, dtype=np.float64), its)]
-            against = "the comparator that was given"
+            against = GIVEN
         try:
             comparators = list(_compared(learner, X, targets, predictors))
         except _AnotherRun as error:
             return Certificate((), "", str(error))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
     found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta)
-    return Certificate(tuple(found), against)
+    return Certificate(tuple(found), against, averaged=learner.averaged)
 
 
-def _obstacle(learner: Learner, X: Any) -> str:
-    """Why there is no theorem for this learner on this stream; "" if there may be."""
+def no_theorem(learner: Learner) -> str:
+    """Why there is none for this learner on any stream; "" if there may be one."""
     p = learner.parameters
-    if p["kernel"] is not None and learner.task in ("uniclass", "ordinal"):
-        return f"hinge computes no comparators in the space of a kernel for {learner.task}"
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.bounds.cache_bound)"
@@ -143,14 +147,34 @@ def _obstacle(learner: Learner, X: Any) -> str:
         return "give hinge.bounds the start w1"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
-    rounds, rows = learner.statistics.rounds, int(X.shape[0])
-    first = int(learner.task == "uniclass" and p["w1"] != "zero" and p["geometry"] != "entropy")
-    if rounds != rows - first:
-        return f"the learner has seen {rounds:,} rounds, and X has {rows:,} rows: it must be the whole stream, once"
+    if grew_from_two(learner):
+        return f"{GREW}: name all of them ahead, classes=[...]"
     return ""
 
 
-def _targets(learner: Learner, y: Any, count: int) -> Any:
+GREW = "the first two classes had one w, until a third one came, which no theorem covers"
+
+
+def grew_from_two(learner: Learner) -> bool:
+    """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
+    p = learner.parameters
+    one_w = p["classes"] is None and p["selection"] == "max" and p["cost"] is None
+    return learner.task == "classification" and learner.labels.lanes and one_w
+
+
+def begins_with_one(learner: Learner) -> bool:
+    """Whether the first example is no round, but the first centre of the ball."""
+    p = learner.parameters
+    return bool(learner.task == "uniclass" and p["w1"] != "zero" and p["geometry"] != "entropy")
+
+
+def whole_stream(rounds: int, expected: int) -> str:
+    if rounds == expected:
+        return ""
+    return f"the learner has seen {rounds:,} rounds, and here are {expected:,}: it must be the whole stream, once"
+
+
+def targets_of(learner: Learner, y: Any, count: int) -> Any:
     """As the comparators want them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
     encoded = growth.encoded(learner.task, learner.labels, y, count, None)
     if learner.task == "multilabel":
@@ -176,7 +200,7 @@ def _compared(learner: Learner, X: Any, targets: Any, predictors: list[Predictor
         yield from _seen_from_the_run(learner, X, targets, predictors)
 
 
-def _label_options(learner: Learner) -> dict[str, Any]:
+def label_options(learner: Learner) -> dict[str, Any]:
     p, k = learner.parameters, len(learner.labels.known)
     options = growth.engine_options(learner.task, p, learner.labels)
     square = {name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")}
@@ -202,7 +226,7 @@ def _as_they_are(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comp
         return ordinal_comparator(X, targets, one.weights, one.beside, **_rank_options(learner))
     if learner.many_scores:
         intercepts = one.beside if fits else None
-        return label_comparator(X, targets, one.weights, intercepts=intercepts, **_label_options(learner))
+        return label_comparator(X, targets, one.weights, intercepts=intercepts, **label_options(learner))
     options = {name: p[name] for name in ("margin", "epsilon", "radius", "max_radius")}
     start = p["w1"] if learner.task == "uniclass" else None
     if learner.task == "uniclass" and p["max_radius"] is not None:
@@ -235,7 +259,7 @@ def _on_the_simplex(learner: Learner, X: Any, targets: Any, one: Predictor) -> C
             X, targets, one.weights, one.beside, scale=scale, **_rank_options(learner)
         )
     if learner.many_scores:
-        options = {name: value for name, value in _label_options(learner).items() if name != "beta"}
+        options = {name: value for name, value in label_options(learner).items() if name != "beta"}
         intercepts = one.beside if fits else None
         return entropy_label_comparator(
             X, targets, one.weights, scale=scale, intercepts=intercepts, **options
@@ -274,40 +298,77 @@ def _seen_from_the_run(
         yield trace.comparator(one.weights, intercept=intercept, thresholds=thresholds)
 
 
-def _in_the_space_of_the_kernel(learner: Learner, X: Any, y: Any, targets: Any) -> Iterator[Comparator]:
-    """Other learners with the same kernel: |u|^2 = sum_i c_i u(x_i), and what it suffers is told by its scores."""
-    from .comparators import _compare, _relevant
+def of_lanes(
+    learner: Learner, lanes: Vector, targets: Any, q: Vector, norm2: float, scales: Iterable[float] = SCALES
+) -> Iterator[Comparator]:
+    """What multiples of a predictor of the learner's kind suffer, by what it says of the rows (`lanes_of`). Of its
+    length only the square matters, and of the sizes q of the rows the largest and the smallest. Not for balls."""
+    from .comparators import _compare, _relevant, rank_comparator
 
-    p = learner.parameters
-    q = _sizes_in_kernel(learner, X)
-    for other in _others(learner, X, y):
-        supports = other.supports
-        scores = other.lanes(X)
-        scores = scores[:, learner._beside :] if learner.many_scores else np.asarray(scores)[:, np.newaxis]
-        at_supports = np.asarray(other.lanes(supports.vectors)).reshape(len(supports.numbers), -1)
-        first = learner._beside
-        norm2 = max(0.0, float((supports.coefficients[:, first:] * at_supports[:, first:]).sum()))
-        for scale in SCALES:
-            length = np.asarray([scale * np.sqrt(norm2)])
-            if learner.many_scores:
-                options = _label_options(learner)
-                wanted = options["beta"] if p["selection"] == "mira" else p["margin"]
-                relevant = _relevant(targets, len(scores), scores.shape[1])
-                yield _compare(
-                    scale * scores, relevant, 2 * q, 2 * q, length, 0 * length, p["selection"], wanted,
-                    options["cost"], options["nu"],
-                )  # fmt: skip
-                continue
-            regression = learner.task == "regression"
-            score = scale * scores[:, 0]
-            discrepancies = np.abs(targets - score) if regression else -targets * score
-            insensitivity = float(p["epsilon"] if regression else -p["margin"])
-            losses = np.maximum(0.0, discrepancies - insensitivity)
-            yield Comparator(
-                task=learner.task, rounds=len(score), insensitivity=insensitivity, distance2=float(length[0] ** 2),
-                from_zero=True, loss=float(losses.sum()), squared_loss=float((losses**2).sum()),
-                largest_discrepancy=float(discrepancies.max()), largest_q=float(q.max()), smallest_q=float(q.min()),
+    p, lanes = learner.parameters, lanes.reshape(len(lanes), -1)
+    for scale in scales:
+        length = np.asarray([scale * np.sqrt(norm2)])
+        if learner.task == "ordinal":
+            yield rank_comparator(scale * lanes, targets, q, length, **_rank_options(learner))
+        elif learner.many_scores:
+            scores, options = lanes[:, learner._beside :], label_options(learner)
+            wanted = options["beta"] if p["selection"] == "mira" else p["margin"]
+            relevant = _relevant(targets, len(scores), scores.shape[1])
+            yield _compare(
+                scale * scores, relevant, q, q, length, 0 * length, p["selection"], wanted, options["cost"],
+                options["nu"],
             )  # fmt: skip
+        else:
+            insensitivity = float(p["epsilon"] if learner.task == "regression" else -p["margin"])
+            yield scored_comparator(
+                learner.task, scale * lanes[:, 0], targets, insensitivity, float(length[0] ** 2), True, q
+            )
+
+
+def of_ball(learner: Learner, other: Learner, distances: Vector, distance2: float) -> Comparator:
+    """What the ball of another one suffers, by the distances from its centre: those of the rounds, of the start."""
+    bound = learner.parameters["max_radius"]
+    radius = learner.parameters["radius"] if bound is None else other.radius
+    return ball_comparator(distances, distance2, not begins_with_one(learner), float(radius), bound)
+
+
+def squared_length(learner: Learner) -> float:
+    """|u|^2 of its weights (the average, if it has one), with the intercepts or thresholds."""
+    if learner.task == "ordinal":
+        beside = float(learner.thresholds @ learner.thresholds)
+    elif learner._has_intercept and learner.parameters["kernel"] is None:  # in a kernel, it is a part of w
+        beside = float(np.square(learner.intercept).sum())
+    else:
+        beside = 0.0
+    if learner.parameters["kernel"] is None:
+        return float(np.square(learner.weights, dtype=np.float64).sum()) + beside
+    supports, first = learner.supports, learner._beside
+    coefficients = supports.coefficients[:, first:]
+    scores = np.asarray(learner.lanes(supports.vectors)).reshape(len(coefficients), -1)
+    if learner.task == "ordinal":
+        scores = scores[:, :1] + learner.thresholds[0]
+    elif learner.task == "uniclass":  # |x - u|^2 = K(x, x) - 2 u.x + |u|^2, to be solved for |u|^2
+        sizes = _sizes_in_kernel(learner, supports.vectors)
+        total = float(coefficients[:, 0] @ (sizes - scores[:, 0] ** 2))
+        return max(0.0, total / (2 - float(coefficients.sum())))
+    return max(0.0, float((coefficients * scores[:, first:]).sum())) + beside
+
+
+def _in_the_space_of_the_kernel(learner: Learner, X: Any, y: Any, targets: Any) -> Iterator[Comparator]:
+    """Other learners with the same kernel."""
+    q = _sizes_in_kernel(learner, X)
+    if learner.many_scores:
+        q = 2 * q
+    elif learner.task == "ordinal":
+        q = q + 1.0
+    for other in _others(learner, X, y):
+        lanes = np.asarray(other.lanes(X))
+        if learner.task != "uniclass":
+            yield from of_lanes(learner, lanes, targets, q, squared_length(other))
+        elif begins_with_one(learner):
+            yield of_ball(learner, other, lanes[1:], float(lanes[0] ** 2))
+        else:
+            yield of_ball(learner, other, lanes, squared_length(other))
 
 
 def _sizes_in_kernel(learner: Learner, X: Any) -> Vector:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bounds import Comparator, Vector, _squared_norms
+from .comparators_single import Comparator, Vector, _squared_norms
 
 SELECTIONS = ("max", "prediction", "simperc", "conproj", "simproj", "mira", "uniform")
 ORDINAL_SELECTIONS = ("max", "simperc", "conproj", "simproj", "uniform")
@@ -28,7 +28,8 @@ class LabelComparator(Comparator):
     most_rows: int  # the largest number of rows of a round
     smallest_nu: float
     largest_nu: float
-    largest_cost: float  # the largest rho(y_t, r)
+    largest_cost: float  # the largest rho(y_t, r): l_t >= rho_t/root of it, rho_t what the prediction cost
+    cost_unit: float = 1.0  # l_t^2 >= cost_unit rho_t
 
 
 def label_comparator(
@@ -123,34 +124,100 @@ def ordinal_comparator(
     w, b = (np.asarray(a, dtype=np.float64).reshape(-1) for a in (w, thresholds))
     if not hasattr(X, "toarray"):
         X = np.asarray(X, dtype=np.float64)
+    lanes = np.asarray(X @ w, dtype=np.float64)[:, None] - b
+    return rank_comparator(
+        lanes,
+        y,
+        _squared_norms(X) + 1.0,
+        np.append(w, b),
+        selection=selection,
+        margin=margin,
+        nu=nu,
+        sort_thresholds=sort_thresholds,
+    )
+
+
+def rank_comparator(
+    lanes: Vector,
+    y: ArrayLike,
+    q: Vector,
+    u: Vector,
+    *,
+    selection: str,
+    margin: float,
+    nu: ArrayLike | None,
+    sort_thresholds: bool | None,
+) -> LabelComparator:
+    """From w.x less each threshold. Of u, w and b together, only the length matters."""
+    count, between = lanes.shape
     ranks = np.asarray(y, dtype=np.int64).reshape(-1)
-    if len(ranks) != X.shape[0] or (len(ranks) and not 0 <= ranks.min() <= ranks.max() <= len(b)):
-        raise ValueError(f"y must hold a rank from 0 to {len(b)} for each of the {X.shape[0]} rows of X")
-    signs = np.where(np.arange(len(b)) < ranks[:, None], 1.0, -1.0)
-    margins = signs * (np.asarray(X @ w, dtype=np.float64)[:, None] - b)
-    weights = np.ones(len(b)) if nu is None else np.asarray(nu, dtype=np.float64).reshape(-1)
-    if weights.shape != b.shape:
-        raise ValueError(f"nu has {len(weights)} weights for {len(b)} thresholds")
+    if len(ranks) != count or (count and not 0 <= ranks.min() <= ranks.max() <= between):
+        raise ValueError(f"y must hold a rank from 0 to {between} for each of the {count} rows of X")
+    signs = np.where(np.arange(between) < ranks[:, None], 1.0, -1.0)
+    margins = signs * lanes
+    weights = np.ones(between) if nu is None else np.asarray(nu, dtype=np.float64).reshape(-1)
+    if len(weights) != between:
+        raise ValueError(f"nu has {len(weights)} weights for {between} thresholds")
     losses = _slacks(np.maximum(0.0, margin - margins), weights).max(axis=1, initial=0.0)
     if sort_thresholds is None:
         sort_thresholds = selection != "simproj"
-    crossed = sort_thresholds and bool((np.diff(b) < 0).any())
-    u = np.append(w, b)
+    crossed = sort_thresholds and bool((np.diff(lanes[:1]) > 0).any())
     return _summary(
         "ordinal",
         selection,
         -margin,
         losses,
         -margins.min(axis=1, initial=math.inf),
-        _squared_norms(X) + 1.0,
-        _squared_norms(X) + 1.0,
+        q,
+        q,
         u,
         0 * u,
-        rows=np.full(len(ranks), len(b)),
+        rows=np.full(count, between),
         nu=weights,
         obstacle="the learner sorts its thresholds, and those of the comparator are not in order"
         if crossed
         else "",
+    )
+
+
+def structured_comparator(
+    losses: ArrayLike,
+    *,
+    norm2: float,
+    largest_q: float,
+    largest_cost: float,
+    smallest_cost: float = 1.0,
+    selection: str = "prediction",
+    margin: float = 1.0,
+    perceptron: bool = False,
+) -> LabelComparator:
+    """The same for structures (J06 section 9), by the `losses` of u, one a round, and norm2 = |u|^2. A loss is the
+    largest of margin sqrt(rho) - u.(Phi(x, y) - Phi(x, y')), rho = rho(y, y'), over all y'; for
+    selection="max-additive" the largest of margin rho - u.(...).
+
+    The costs that count are those of the learner's predictions that were wrong: the most and the least that they can
+    have cost will do. The perceptron asks for no margin; u is asked for that of the smallest cost.
+    """
+    if selection not in ("prediction", "max", "max-additive"):
+        raise ValueError(f"selection is {selection!r}; it can be prediction, max, max-additive")
+    its, additive = np.asarray(losses, dtype=np.float64).reshape(-1), selection == "max-additive"
+    asked = margin * (smallest_cost if additive else math.sqrt(smallest_cost)) if perceptron else 0.0
+    sizes = np.full(len(its), largest_q)
+    return _summary(
+        "ranking" if perceptron else "cost",
+        "max" if additive else selection,
+        -asked,
+        its,
+        its - asked,
+        sizes,
+        0 * sizes,
+        np.array([math.sqrt(norm2)]),
+        np.zeros(1),
+        rows=np.ones(len(its), dtype=np.int64),
+        nu=np.ones(1),
+        # l_t >= margin rho_t with costs, l_t >= margin sqrt(rho_t) with their roots.
+        largest_cost=(1.0 if additive else largest_cost) / margin**2,
+        cost_unit=margin**2 * (smallest_cost if additive else 1.0),
     )
 
 
@@ -169,8 +236,8 @@ def _compare(
     """From the scores that u gives to the labels of each round."""
     if selection not in SELECTIONS:
         raise ValueError(f"selection is {selection!r}; it can be {', '.join(SELECTIONS)}")
-    k = scores.shape[1]
-    rows = relevant.sum(axis=1) * (~relevant).sum(axis=1)
+    k = scores.shape[1]  # of -inf where a label was still to come
+    rows = relevant.sum(axis=1) * (~relevant & (scores > -np.inf)).sum(axis=1)
     weights = np.ones((k, k)) if nu is None else np.asarray(nu, dtype=np.float64)
     if weights.shape != (k, k):
         raise ValueError(f"nu has the shape {weights.shape}; it must be {(k, k)}")
@@ -227,6 +294,7 @@ def _summary(
     rows: NDArray[Any],
     nu: Vector,
     largest_cost: float = 0.0,
+    cost_unit: float = 1.0,
     obstacle: str = "",
 ) -> LabelComparator:
     """Rounds without rows (no label is relevant, or all) count as rounds and as nothing else."""
@@ -252,6 +320,7 @@ def _summary(
         smallest_nu=float(nu.min(initial=math.inf)),
         largest_nu=float(nu.max(initial=0.0)),
         largest_cost=largest_cost,
+        cost_unit=cost_unit,
         obstacle=obstacle,
     )
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bounds import Comparator, Vector, _dense, comparator
 from .comparators import LabelComparator, label_comparator, ordinal_comparator
+from .comparators_single import Comparator, Vector, _dense, comparator
 
 # How far from the simplex a comparator may be that was meant to be on it.
 SIMPLEX_SLACK = 1e-9

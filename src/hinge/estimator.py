@@ -370,12 +370,7 @@ class StreamEstimator(BaseEstimator):
     def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
-        from .certificates import ELSEWHERE, Certificate
-
-        learner = self._fitted()
-        if not isinstance(learner, Learner):  # sequences and structures
-            return Certificate((), "", ELSEWHERE)
-        return learner.certificate(X, y, u, beside)
+        return self._fitted().certificate(X, y, u, beside)
 
     # ---- files ----------------------------------------------------------------------------------------------
 

@@ -231,10 +231,12 @@ class Learned:
 
         `u` are the weights of a comparator and `beside` its intercept(s) or thresholds; None finds some.
         """
-        from .certificates import ELSEWHERE, Certificate, certificate
+        from .certificates import certificate
 
         if self.task not in parameters.PARAMETERS["kernel"].tasks:  # those that have one vector an example
-            return Certificate((), "", ELSEWHERE)
+            raise ValueError(
+                "the model around this learner has the certificate: it knows the features of outputs"
+            )
         rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         return certificate(self, rows, y, u, beside)  # type: ignore[arg-type]
 

@@ -7,7 +7,7 @@ import copy
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_feature
 from .labels import Labels, in_order, plain
 from .learner import Contribution, Learner
 from .rows import Doubles, as_numbers
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 _MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
 _BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
@@ -336,6 +339,13 @@ class PARanker(ClassifierMixin, StreamEstimator):
         tops = self.decision_function(batch.X).argmax(axis=1).tolist()
         hits = [known[top] in relevant for top, relevant in zip(tops, batch.relevant, strict=True)]
         return float(np.average(hits, weights=batch.weights))
+
+    def certificate(self, X: Any, y: Any, u: PARanker | None = None) -> Certificate:  # type: ignore[override]
+        """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` as it is), and what
+        was guaranteed against `u`, another ranker, or against some that are found. The run is made again."""
+        from .certificates_searched import of_ranker
+
+        return of_ranker(self, X, y, u)
 
     @property
     def classes_(self) -> npt.NDArray[Any]:

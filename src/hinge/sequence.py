@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
 from .sequence_learner import SequenceLearner, checked_weights
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
 _NAMES = [
@@ -240,6 +243,12 @@ class PASequence(StreamEstimator):
             right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
             total += weight * len(tags)
         return right / total if total else 0.0
+
+    def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
+        """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
+        found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())
+        return found
 
     # ---- what has been learned ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from .explain import Contribution
 from .labels import Indices, Labels, plain
 from .rows import Doubles, as_numbers, is_sparse
 from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 
 @dataclass(frozen=True)
@@ -268,6 +271,23 @@ class SequenceLearner:
     @property
     def feature_names(self) -> list[Any]:
         return self._engine.names()
+
+    def suffered(self, X: Any, y: Any, margin: float, additive: bool = False) -> Doubles:
+        """What the weights suffer from their worst rivals, a sentence each: the largest of margin sqrt(cost), or
+        (`additive`) of margin cost, less the lead of the true tags. Roots are for costs that are whole numbers."""
+        sentences = _sentences(X)
+        self._engine.check_free()
+        with self._lock:
+            tags, _, _ = self._encode(sentences, y, None, grow=False)
+            losses: Any = self._engine.suffered(sentences, tags, margin, additive, self.averaged)
+        return np.asarray(losses, dtype=np.float64)
+
+    def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
+        """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
+        learner `u`, or against some that are found."""
+        from .certificates_searched import of_sequences
+
+        return of_sequences(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weights of tags that follow each other, if not 0; the first one after None."""

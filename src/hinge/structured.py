@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .learner import Contribution
 from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
 from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
 
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
 
@@ -341,6 +344,15 @@ class PAStructured(StreamEstimator):
         if y is None:
             y = self._call("argmax", None, learner.view(learner.averaged), x)
         return self._features(learner, None, x, y)
+
+    def certificate(self, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:  # type: ignore[override]
+        """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and what was guaranteed against `u`, another model with the same functions, or against some
+        that are found. That the functions are deterministic is taken for granted: the run is made again."""
+        from .certificates_searched import of_structures
+
+        _check_outside(self)
+        return of_structures(self, X, y, u)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:

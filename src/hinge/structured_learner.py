@@ -69,20 +69,20 @@ class NamedWeights:
     w.features. It shows the model as it is while the function runs: do not keep it.
     """
 
-    __slots__ = ("_averaged", "_engine")
+    __slots__ = ("_averaged", "_engine", "_scale")
 
-    def __init__(self, engine: Engine, averaged: bool) -> None:
-        self._engine, self._averaged = engine, averaged
+    def __init__(self, engine: Engine, averaged: bool, scale: float = 1.0) -> None:
+        self._engine, self._averaged, self._scale = engine, averaged, scale
 
     def __getitem__(self, name: Any) -> float:
         return self.get(name)
 
     def get(self, name: Any, default: float = 0.0) -> float:
         _, sign, column, weight = self._engine.look_up({name: 1.0}, 0, self._averaged)[0]
-        return default if column is None else float(sign * weight)
+        return default if column is None else float(sign * weight) * self._scale
 
     def dot(self, features: Mapping[Any, Any]) -> float:
-        return self._engine.score_one(dict(features), self._averaged)
+        return self._engine.score_one(dict(features), self._averaged) * self._scale
 
     def __contains__(self, name: Any) -> bool:
         return self._engine.look_up({name: 1.0}, 0, self._averaged)[0][2] is not None
@@ -123,16 +123,16 @@ class StructuredLearner(Learner):
         if joint.width > limit:
             raise ValueError(f"joint_features returned {joint.words}, the limit is {limit} (max_features)")
 
-    def view(self, averaged: bool, like: Joint | None = None) -> Any:
+    def view(self, averaged: bool, like: Joint | None = None, scale: float = 1.0) -> Any:
         """w, to be read only: by its names, or as an array, which is not copied anew while nothing changes.
 
-        `like`: features of the round, which is the first one if it is not known yet what they are.
+        `like`: features of the round, which is the first one if it is not known yet what they are. `scale`: times w.
         """
         kind = self.features if like is None else like.kind
         engine = self._engine
         if kind == "dict":
             self._events()
-            return NamedWeights(engine, averaged)
+            return NamedWeights(engine, averaged, scale)
         if self.features is None:
             assert like is not None
             assert like.width is not None
@@ -141,10 +141,10 @@ class StructuredLearner(Learner):
             counts = engine.statistics()
             changes = counts[0] if averaged else counts[2]  # the average changes with every round
             seen = self._seen.get(averaged)
-            if seen is not None and seen[0] == changes:
-                return seen[1]
-            w = self.weights if averaged else self.last_weights
-            self._seen[averaged] = (changes, w)
+            if seen is None or seen[0] != changes:
+                seen = (changes, self.weights if averaged else self.last_weights)
+                self._seen[averaged] = seen
+            w = seen[1] if scale == 1 else scale * seen[1]
         w.setflags(write=False)
         return w
 

@@ -17,6 +17,8 @@ from .beginning import check_plot, limits
 
 USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
 
+QUICKLY_READ = 20_000  # examples, again
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_arguments(parser)
@@ -25,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
     race.add_shown(parser).add_argument(
         "--certificate",
-        action="store_true",
-        help="Read the data again, and say for each learner what was guaranteed, and what was suffered.",
+        action=argparse.BooleanOptionalAction,
+        help="Read the data again, and say for each learner what was guaranteed, and what was suffered. "
+        f"[default: of up to {QUICKLY_READ:,} examples]",
     )
     learner_options.add_arguments(parser)
 
@@ -48,7 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     running = race.Race(stream, bad, runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
-    if arguments.certificate and stopped is None:
+    wanted = arguments.certificate
+    if wanted is None:
+        wanted = running.examples <= QUICKLY_READ and stream.can_be_read_again
+    if wanted and stopped is None:
         race.certify(running, arguments.json)
     if arguments.plot is not None:
         best = running.best

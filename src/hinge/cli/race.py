@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from ..learner import Learner
 from ..streams.batches import BadLines
 from ..streams.session import cuts, keep
 from ..streams.stream import Piece, Stream, awaited
@@ -193,24 +194,53 @@ def _record(runner: Runner, race: Race) -> dict[str, Any]:
 
 
 def certify(race: Race, as_json: bool) -> None:
-    """What was guaranteed to each of them. The data is read again."""
-    from .curve import certified, no_comparators
+    """What was guaranteed to each of them. The data is read again, once."""
+    from .hindsight import certified
 
-    for runner in race.runners:
-        if runner.study is None or runner.out:
-            continue
-        why_not = no_comparators(runner.study, race.stream)
-        if not why_not and race.weighted:
-            why_not = "the theorems are about examples without weights"
-        if not why_not and runner.study.learner.statistics.rounds != race.examples:
-            why_not = "examples were skipped"
-        found = certified(runner.study, race.stream, why_not)
-        if as_json:
-            told = [vars(one) for one in found.applicable]
-            record = {"name": runner.name, "guarantees": told, "holds": found.holds, "sentence": str(found)}
-            print(json.dumps({"event": "certificate", **record}))
+    going = [(runner, runner.study) for runner in race.runners if runner.study is not None and not runner.out]
+    found = certified([(study, _no_certificate(race, study)) for _, study in going], race.stream)
+    named = list(zip([runner.name for runner, _ in going], found, strict=True))
+    if not as_json:
+        _show_certificates(named)
+        return
+    for name, its in named:
+        told = [vars(one) for one in its.applicable]
+        record = {"name": name, "guarantees": told, "holds": its.holds, "sentence": str(its)}
+        print(json.dumps({"event": "certificate", **record}))
+
+
+def _no_certificate(race: Race, study: Study) -> str:
+    from ..certificates import begins_with_one
+    from .hindsight import no_comparators
+
+    first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))
+    if race.weighted:
+        return "the theorems are about examples without weights"
+    if study.learner.statistics.rounds + first != race.examples:
+        return "examples were skipped"
+    return no_comparators(study, race.stream)
+
+
+def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
+    from .console import new_console, new_table, show_table
+
+    table = new_table("learner", "guaranteed", "suffered", "of", "by", right=("guaranteed", "suffered"))
+    for name, its in named:
+        best = its.tightest
+        if best is None:
+            why = its.reason or next((one.reason for one in its.guarantees), "")
+            table.add_row(name, "", "", "nothing", why)
         else:
-            print(f"{runner.name}: {found}")
+            numbers = [_short(best.guaranteed), _short(best.suffered)]
+            table.add_row(name, *numbers, best.quantity, best.theorem)
+    show_table(new_console(), table)
+    against = next((its.against for _, its in named if its.against), "")
+    if against:
+        print(f"Guaranteed by the theorems, against {against}")
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def save_best(race: Race, model: str, format_name: str) -> None:

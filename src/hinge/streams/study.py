@@ -227,8 +227,9 @@ class Study:
         if not isinstance(batch.X, Rows):
             made = [(self.ranker or learner).predict_one(x) for x in batch.X]
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
-        lanes = learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
-        known = learner.labels.known
+        if self.task == "uniclass":
+            return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
+        known, lanes = learner.labels.known, self.lanes(batch)
         if self.task == "classification" and learner.many_scores:
             return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
         if self.task == "classification":
@@ -238,8 +239,6 @@ class Study:
         if self.task == "multilabel":
             above = growth.above_threshold(learner, lanes.reshape(len(lanes), -1)) > 0
             return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
-        if self.task == "uniclass":
-            return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
         return list(lanes.tolist())
 
     def scores(self, batch: Batch) -> list[Any]:
@@ -256,6 +255,16 @@ class Study:
         if not learner.many_scores:
             return scores
         return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
+
+    def lanes(self, batch: Batch) -> Doubles:
+        """What the core says of each example, see `Learner.lanes_of`; of balls the distances. Not for sequences."""
+        learner = self.learner
+        assert isinstance(learner, Learner)
+        if self.task == "uniclass":
+            return learner.radius - np.asarray(self.scores(batch), dtype=np.float64)
+        if not isinstance(batch.X, Rows):
+            return np.asarray([learner._lanes_one(x) for x in batch.X])
+        return learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
 
     def _inside(self, batch: Batch) -> Doubles:
         """How far inside of the ball; to a ball, features never seen are distance."""

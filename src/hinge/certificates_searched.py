@@ -1,0 +1,326 @@
+"""Certificates of learners that search, or that count on the way: sequences, structures, and rankers with features of
+their own for each label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from . import targets
+from .bounds_labels import structured_comparator
+from .certificates import (
+    CS,
+    FOUND,
+    GIVEN,
+    PASSES,
+    SCALES,
+    Certificate,
+    label_options,
+    strongest,
+    whole_stream,
+)
+from .comparators import _compare
+from .comparators_single import Comparator
+from .feature_maps import checked_features
+from .sequence_learner import SequenceLearner
+from .structured_inputs import Batch
+from .structured_learner import Joint, StructuredLearner
+
+if TYPE_CHECKING:
+    from .ranker import PARanker
+    from .structured import PAStructured
+
+ANOTHER_RUN = (
+    "run again, it goes another way: it must be the examples in the order in which they were learned"
+)
+FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for every example
+
+
+def no_theorem(learner: Any) -> str:
+    """Why there is none for this learner on any stream; "" if there may be one."""
+    p = learner.parameters
+    if p.get("geometry", "euclidean") != "euclidean":
+        return f"hinge follows no covariance over structures (geometry={p['geometry']!r})"
+    if p.get("w1") is not None:
+        return "the learner must have started at zero"
+    return ""
+
+
+def certificate_of(learner: Any, comparators: Iterable[Comparator], against: str) -> Certificate:
+    p = learner.parameters
+    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]))
+    return Certificate(tuple(found), against, averaged=bool(p["average"]))
+
+
+def _cautious_and_bold(learner: Any) -> list[dict[str, Any]]:
+    """Options of the comparators that are found."""
+    largest = max(learner.statistics.largest_q, 1e-12)
+    return [{"step": "pa1", "C": C / largest, "average": True} for C in CS]
+
+
+def _same_run(learner: Any, again: Any) -> bool:
+    one, other = learner.statistics, again.statistics
+    return bool((one.rounds, one.mistakes, one.updates) == (other.rounds, other.mistakes, other.updates))
+
+
+# ---- sequences ------------------------------------------------------------------------------------------------
+
+
+def no_search(learner: SequenceLearner) -> str:
+    """Why the worst rival of a comparator cannot be searched; "" if it can."""
+    cost, selection = learner.parameters["cost"], learner.parameters["selection"]
+    if callable(cost):
+        return "for a cost that is a function there is no search of a comparator's worst rival"
+    if cost is not None and selection == "prediction" and not (_matrix(learner) % 1 == 0).all():
+        return "the search of a comparator's worst rival needs costs that are whole numbers"
+    return ""
+
+
+def _matrix(learner: SequenceLearner) -> Any:
+    """What tags cost."""
+    cost, known = learner.parameters["cost"], learner.labels.known
+    if cost is None:
+        return 1.0 - np.eye(len(known))
+    return targets.square_matrix(cost, known, "cost", 0.0)
+
+
+class Suffering:
+    """What multiples of the weights of a tagger suffer, sentence by sentence, with the losses of the learner."""
+
+    def __init__(
+        self, learner: SequenceLearner, other: SequenceLearner, scales: Iterable[float] = SCALES
+    ) -> None:
+        self.learner, self.other, self.scales = learner, other, list(scales)
+        self.losses: list[list[float]] = [[] for _ in self.scales]
+        self.largest_cost = 0.0
+
+    def see(self, X: Any, y: Any) -> None:
+        p, costs = self.learner.parameters, _matrix(self.learner).max(axis=1, initial=0.0)
+        places = {tag: place for place, tag in enumerate(self.learner.labels.known)}
+        for tags in y:
+            self.largest_cost = max(self.largest_cost, float(sum(costs[places[tag]] for tag in tags)))
+        for scale, losses in zip(self.scales, self.losses, strict=True):
+            # The loss of s u with the margin m is s times that of u with the margin m/s.
+            margin, additive = float(p["margin"]) / scale, p["selection"] == "max-additive"
+            losses += (scale * self.other.suffered(X, y, margin, additive)).tolist()
+
+    def comparators(self, largest_q: float) -> list[Comparator]:
+        p, costs = self.learner.parameters, _matrix(self.learner)
+        weights = [*self.other.transitions().values(), *self.other.emissions().values()]
+        norm2 = math.fsum(weight * weight for weight in weights)
+        return [
+            structured_comparator(
+                losses,
+                norm2=scale**2 * norm2,
+                largest_q=largest_q,
+                largest_cost=self.largest_cost,
+                smallest_cost=float(costs[costs > 0].min(initial=1.0 if not (costs > 0).any() else math.inf)),
+                selection=p["selection"],
+                margin=float(p["margin"]),
+                perceptron=p["step"] == "perceptron",
+            )
+            for scale, losses in zip(self.scales, self.losses, strict=True)
+        ]
+
+
+def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
+    """It has learned the sentences X with their tags y once, in their order, without weights. `u` is another one,
+    whose weights (the average, if it has one) are the comparator's; None finds some."""
+    reason = no_theorem(learner) or no_search(learner) or whole_stream(learner.statistics.rounds, len(X))
+    if reason:
+        return Certificate((), "", reason)
+    comparators = []
+    for other in _other_taggers(learner, X, y) if u is None else [u]:
+        suffering = Suffering(learner, other, SCALES if u is None else (1.0,))
+        suffering.see(X, y)
+        comparators += suffering.comparators(learner.statistics.largest_q)
+    return certificate_of(learner, comparators, FOUND if u is None else GIVEN)
+
+
+def _other_taggers(learner: SequenceLearner, X: Any, y: Any) -> Iterator[SequenceLearner]:
+    for options in _cautious_and_bold(learner):
+        search = "max-additive" if learner.parameters["selection"] == "max-additive" else "max"
+        changed = {**options, "selection": search, "dtype": np.float64}
+        other = SequenceLearner(**{**learner.parameters, **changed})
+        if not other.labels.known:
+            other.know(learner.labels.known)
+        lesson = other.read(X, y)
+        for _ in range(PASSES):
+            other._learn_rows(lesson, None, None)
+        yield other
+
+
+# ---- structures -----------------------------------------------------------------------------------------------
+
+
+class _Recorder(StructuredLearner):
+    """It learns, and keeps what its rounds were like: what the predictions cost, and what comparators say of the rows
+    a = Phi(x, y) - Phi(x, y')."""
+
+    others: list[StructuredLearner]
+    obstacle = ""
+
+    def record(self, others: list[StructuredLearner]) -> None:
+        self.others = others
+        self.costs: list[float] = []
+        self.wanted: list[float] = []
+        self.leads: list[list[float]] = []  # u.a of each comparator
+
+    def learn_constraint(self, truth: Joint, rival: Joint, wanted: float, weight: float, cost: float) -> None:
+        before, p = self.statistics, self.parameters
+        super().learn_constraint(truth, rival, wanted, weight, cost)
+        # A search that finds the best has l_t >= the margin that the cost of the prediction asks for.
+        least = float(p["margin"]) * (cost if p["selection"] == "max-additive" else math.sqrt(cost))
+        if self.statistics.loss - before.loss < least - 1e-9 * max(1.0, before.loss, least):
+            where = f"of example {before.rounds}"
+            self.obstacle = f"the search has not found the best output {where}, and the theorems need that"
+        delta = truth.minus(rival)
+        self.costs.append(cost)
+        self.wanted.append(wanted)
+        self.leads.append([other.score_joint(delta) for other in self.others])
+
+
+def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:
+    """The same for structures; `u` is another model with the same functions. The run is made again, to see what its
+    predictions have cost. Where no search finds the comparator's worst rivals, it has those of the run."""
+    from .structured import _inside
+
+    learner, batch = model._fitted(), Batch(X, y, None)
+    reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, batch.count)
+    if reason:
+        return Certificate((), "", reason)
+    models: list[Any] = [u]
+    if u is None:
+        once = {"max_iter": PASSES, "tol": None, "shuffle": False, "verbose": 0}
+        models = [clone(model).set_params(**once, **its).fit(X, y) for its in _cautious_and_bold(learner)]
+    others = [other._fitted() for other in models]
+    again = _Recorder(**learner.parameters)
+    again.record(others)
+    with _inside(model):
+        model._pass(again, batch)  # the functions are the model's
+    if again.obstacle or not _same_run(learner, again):
+        return Certificate((), "", again.obstacle or ANOTHER_RUN)
+    searches = model.loss_augmented_argmax is not None
+    against = (FOUND if u is None else GIVEN) + ("" if searches else ", with the rivals of the run")
+    # On the rivals of a run, a comparator near 0 suffers what the run did: nothing is learned from small scales.
+    scales = FEW_SCALES if searches and u is None else (1.0,)
+    comparators = []
+    for place, other in enumerate(others):
+        for scale in scales:
+            if searches:
+                losses = [
+                    _worst(model, other, scale, x, truth) for x, truth in zip(batch.X, batch.y, strict=True)
+                ]
+            else:
+                losses = [max(0.0, w - its[place]) for w, its in zip(again.wanted, again.leads, strict=True)]
+            comparators.append(_of_structure(learner, again, losses, scale, other))
+    return certificate_of(learner, comparators, against)
+
+
+def _worst(model: PAStructured, other: StructuredLearner, scale: float, x: Any, y: Any) -> float:
+    """What `scale` times the weights of another one suffer from their worst rival."""
+    p = other.parameters
+    worst = model._call("loss_augmented_argmax", None, other.view(other.averaged, scale=scale), x, y)
+    cost = model._cost(None, y, worst)
+    delta = model._features(other, None, x, y).minus(model._features(other, None, x, worst))
+    wanted = float(p["margin"]) * (cost if p["selection"] == "max-additive" else math.sqrt(cost))
+    return max(0.0, wanted - scale * other.score_joint(delta))
+
+
+def _of_structure(
+    learner: StructuredLearner, again: _Recorder, losses: list[float], scale: float, other: StructuredLearner
+) -> Comparator:
+    p, costs = learner.parameters, np.asarray(again.costs)
+    return structured_comparator(
+        losses,
+        norm2=scale**2 * float(np.square(other.weights, dtype=np.float64).sum()),
+        largest_q=learner.statistics.largest_q,
+        largest_cost=float(costs.max(initial=0.0)),
+        smallest_cost=float(costs[costs > 0].min(initial=math.inf)) if costs.any() else 1.0,
+        selection=p["selection"],
+        margin=float(p["margin"]),
+        perceptron=p["step"] == "perceptron",
+    )
+
+
+# ---- labels with features of their own ----------------------------------------------------------------------------
+
+
+class RankerAgain:
+    """The run of a ranker: the sizes of its rows, and what the comparators, dicts of weights, say of each label."""
+
+    def __init__(self, model: PARanker, others: list[dict[str, float]], ahead: bool = False) -> None:
+        self.others = others
+        self.places = {label: place for place, label in enumerate(model._fitted().labels.known)}
+        self.again = clone(model)
+        learner = self.again._begin(list(self.places)) if ahead else self.again._new_learner()
+        self.again._learner, self.again.feature_map_ = learner, self.again._new_map()
+        self.scores: list[list[Any]] = [[] for _ in others]
+        self.relevant: list[Any] = []
+        self.largest: list[float] = []
+        self.smallest: list[float] = []
+
+    def see(self, x: Any, relevant: list[Any]) -> None:
+        """One round. Labels that are still to come have the score -inf."""
+        labels = self.again._learner.labels
+        known = [*labels.known, *(label for label in relevant if label not in labels.codes)]
+        names, values = checked_features(self.again.feature_map_, x, known)
+        places = [self.places[label] for label in known]
+        for scores, weights in zip(self.scores, self.others, strict=True):
+            row = np.full(len(self.places), -np.inf)
+            row[places] = values @ np.array([weights.get(name, 0.0) for name in names])
+            scores.append(row)
+        wanted = np.isin(np.arange(len(self.places)), [self.places[label] for label in relevant])
+        its = wanted[places]
+        q = ((values[its][:, None] - values[~its]) ** 2).sum(axis=2)
+        self.relevant.append(wanted)
+        self.largest.append(q.max(initial=0.0))
+        self.smallest.append(q.min(initial=np.inf))
+        self.again.learn_one(x, relevant)
+
+    def was_run_of(self, learner: Any) -> bool:
+        return _same_run(learner, self.again._learner)
+
+    def comparators(self, learner: Any, scales: Iterable[float]) -> Iterator[Comparator]:
+        p, options = learner.parameters, label_options(learner)
+        for scores, weights in zip(self.scores, self.others, strict=True):
+            norm = math.sqrt(math.fsum(weight**2 for weight in weights.values()))
+            for scale in scales:
+                yield _compare(
+                    scale * np.array(scores), np.array(self.relevant), np.array(self.largest),
+                    np.array(self.smallest), np.array([scale * norm]), np.zeros(1), p["selection"], p["margin"],
+                    options["cost"], options["nu"],
+                )  # fmt: skip
+
+
+def of_ranker(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Certificate:
+    """The same for a ranker; `u` is another one."""
+    from .ranker import _Batch
+
+    learner, batch = model._fitted(), _Batch(X, y, None)
+    reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, len(batch.X))
+    if reason:
+        return Certificate((), "", reason)
+    models: list[Any] = [u]
+    if u is None:
+        once: dict[str, Any] = {
+            "selection": "simproj" if model.cost is None else "max",
+            "max_iter": PASSES,
+            "shuffle": False,
+        }
+        once |= {"nu": None, "verbose": 0}
+        models = [clone(model).set_params(**once, **its).fit(X, y) for its in _cautious_and_bold(learner)]
+    others = [other.named_weights() for other in models]
+    for ahead in (False, True):  # where labels tie, the run may depend on it
+        run = RankerAgain(model, others, ahead)
+        for x, relevant in zip(batch.X, batch.relevant, strict=True):
+            run.see(x, relevant)
+        if run.was_run_of(learner):
+            scales = SCALES if u is None else (1.0,)
+            return certificate_of(learner, run.comparators(learner, scales), FOUND if u is None else GIVEN)
+    return Certificate((), "", ANOTHER_RUN)

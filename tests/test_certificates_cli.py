@@ -1,0 +1,292 @@
+"""Certificates on the command line: for every task, from a stream that is read again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import hinge
+from hinge.certificates import Predictor, _compared, targets_of
+from hinge.cli.app import run
+from hinge.cli.hindsight import SCALES, hindsight, moments
+from hinge.rows import Rows
+from hinge.streams.batches import Batch
+from hinge.streams.study import Study
+
+RANDOM = np.random.default_rng(5)
+ROWS = RANDOM.normal(size=(300, 6)).round(3)
+SCORES = ROWS @ np.arange(-2.0, 4.0)
+DIGITS, DIGIT = (part[:400] for part in load_digits(return_X_y=True))
+
+
+def svm(rows, labels):
+    return "".join(
+        f"{label} " + " ".join(f"{j + 1}:{value:g}" for j, value in enumerate(row)) + "\n"
+        for row, label in zip(rows.tolist(), labels, strict=True)
+    )
+
+
+def json_lines(rows, labels):
+    return "".join(
+        json.dumps({"label": label, **{f"x{j}": value for j, value in enumerate(row)}}) + "\n"
+        for row, label in zip(rows.tolist(), labels, strict=True)
+    )
+
+
+def sentences():
+    lines = []
+    for _ in range(120):
+        for word in RANDOM.integers(20, size=RANDOM.integers(2, 7)).tolist():
+            lines.append(f"w{word} {'ABC'[word % 3]}")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def mail():
+    words = {
+        "bills": "invoice pay amount due",
+        "home": "lunch dinner friend garden",
+        "travel": "flight hotel trip",
+    }
+    lines = []
+    for _ in range(100):
+        folder = str(RANDOM.choice(list(words)))
+        text = " ".join([*RANDOM.choice(words[folder].split(), 3), *RANDOM.choice(["the", "a", "monday"], 2)])
+        lines.append(json.dumps({"label": folder, "text": text}))
+    return "\n".join(lines) + "\n"
+
+
+SIGNS = np.where(SCORES > 0, 1, -1).tolist()
+SETS = [[name for name, value in zip("abc", row, strict=False) if value > 0.2] for row in ROWS.tolist()]
+STREAMS = {
+    "two.svm": svm(ROWS, SIGNS),
+    "two.jsonl": json_lines(ROWS, ["yes" if sign > 0 else "no" for sign in SIGNS]),
+    "many.svm": svm(DIGITS / 16, DIGIT.tolist()),
+    "sets.jsonl": json_lines(ROWS, SETS),
+    "numbers.svm": svm(ROWS, SCORES.round(3).tolist()),
+    "ranks.svm": svm(ROWS, np.digitize(SCORES, [-3, 0, 3]).tolist()),
+    "rows.svm": svm(ROWS, [1] * 300),
+    "tags.conll": sentences(),
+    "mail.jsonl": mail(),
+}
+ALL_DIGITS = ["--classes", "0,1,2,3,4,5,6,7,8,9"]
+RUNS = [
+    ("two.svm", ["--step", "pa1", "--C", "0.1"], "mistakes"),
+    ("two.svm", ["--step", "pa2"], "mistakes"),
+    ("two.svm", ["--step", "perceptron"], "mistakes"),
+    ("two.svm", ["--kernel", "rbf", "--gamma", "0.1"], "mistakes"),
+    ("two.svm", ["--algorithm", "arow"], "mistakes"),
+    ("two.svm", ["--algorithm", "sop"], "mistakes"),
+    ("two.jsonl", ["--geometry", "mahalanobis", "--C", "0.1"], "mistakes"),
+    ("two.jsonl", ["--geometry", "diagonal", "--step", "pa2", "--hash-bits", "4"], "mistakes"),
+    ("many.svm", ["--geometry", "diagonal", "--C", "0.1", *ALL_DIGITS], "mistakes"),
+    ("numbers.svm", ["--task", "regression", "--geometry", "mahalanobis", "--step", "pa2"], "squared loss"),
+    (
+        "ranks.svm",
+        ["--task", "ordinal", "--geometry", "diagonal", "--classes", "0,1,2,3", "--C", "0.1"],
+        "mistakes",
+    ),
+    ("two.jsonl", ["--step", "pa1", "--C", "0.1"], "mistakes"),
+    ("two.jsonl", ["--hash-bits", "10"], "mistakes"),
+    ("many.svm", ["--C", "0.1", *ALL_DIGITS], "mistakes"),
+    ("many.svm", ["--C", "0.1", "--selection", "simproj"], "mistakes"),
+    ("many.svm", ["--selection", "mira"], "mistakes"),
+    ("many.svm", ["--step", "perceptron", "--selection", "uniform"], "mistakes"),
+    ("many.svm", ["--C", "0.1", "--kernel", "poly", "--gamma", "0.1", *ALL_DIGITS], "mistakes"),
+    ("sets.jsonl", ["--task", "multilabel", "--C", "0.1"], "mistakes"),
+    ("numbers.svm", ["--task", "regression", "--step", "pa2"], "squared loss"),
+    ("ranks.svm", ["--task", "ordinal", "--classes", "0,1,2,3", "--C", "0.1"], "mistakes"),
+    ("rows.svm", ["--task", "uniclass", "--step", "pa2", "--radius", "1"], "squared loss"),
+    ("rows.svm", ["--task", "uniclass", "--step", "pa2", "--max-radius", "3"], "squared loss"),
+    ("rows.svm", ["--task", "uniclass", "--step", "pa2", "--radius", "1", "--w1", "zero"], "squared loss"),
+    ("tags.conll", ["--C", "0.1"], "cost"),
+    ("tags.conll", ["--step", "pa2", "--selection", "max"], "cost"),
+    ("tags.conll", ["--step", "perceptron"], "updates"),
+    (
+        "mail.jsonl",
+        ["--task", "prototype", "--features", "email", "--text", "text", "--C", "0.1"],
+        "mistakes",
+    ),
+]
+
+
+@pytest.fixture
+def told(tmp_path, capsys):
+    """Runs hinge, and returns what it told, event by event."""
+
+    def tell(name, *arguments, command="learn"):
+        file = tmp_path / name
+        file.write_text(STREAMS[name])
+        assert run([command, str(file), *arguments, "--json"]) == 0
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return tell
+
+
+def of(events, kind):
+    return next(event for event in events if event["event"] == kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "quantity"), RUNS, ids=lambda part: " ".join(part) if isinstance(part, list) else None
+)
+def test_every_task_is_certified(told, tmp_path, name, options, quantity):
+    """What it guarantees is of the right kind, kept, and the learner's own; the picture has the bound, if it is one."""
+    model = tmp_path / "model.hinge"
+    events = told(name, *options, "--certificate", "--plot", str(tmp_path / "p.svg"), "-m", str(model))
+    found = of(events, "certificate")
+    assert found["holds"], found
+    its = [one for one in found["guarantees"] if one["quantity"] == quantity]
+    assert its, found
+    learned = hinge.load(model)
+    statistics = learned.stats_ if hasattr(learned, "stats_") else learned.statistics
+    suffered = {"mistakes": statistics.mistakes, "updates": statistics.updates, "cost": statistics.cost}
+    expected = suffered.get(quantity, statistics.squared_loss)
+    for one in its:
+        assert one["suffered"] == pytest.approx(expected)
+        assert one["suffered"] <= one["guaranteed"] * (1 + 1e-9)
+    drawn = quantity in ("mistakes", "cost") or "regression" in options
+    assert (of(events, "plot")["no_bound"] is None) == drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("many.svm", [], "name all of them ahead, --classes 0,1,2,3,4,5,6,7,8,9"),
+        ("two.svm", ["--geometry", "diagonal", "--covariance-update", "drop"], "it takes Python"),
+        ("two.svm", ["--geometry", "entropy"], "took their share"),
+        ("sets.jsonl", ["--task", "multilabel", "--geometry", "diagonal"], "named ahead (--classes)"),
+        ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
+        ("two.svm", ["--passes", "2"], "one whole pass"),
+        ("tags.conll", ["--geometry", "diagonal"], "no covariance over structures"),
+    ],
+)
+def test_what_cannot_be_certified_says_why(told, name, options, reason):
+    found = of(told(name, *options, "--certificate"), "certificate")
+    assert not found["guarantees"]
+    assert found["holds"]
+    assert reason in found["sentence"]
+
+
+def test_an_average_is_not_what_the_theorems_are_about(told, tmp_path):
+    events = told("two.svm", "--average", "1", "--certificate", "--plot", str(tmp_path / "p.svg"))
+    assert "about the vectors that were averaged" in of(events, "certificate")["sentence"]
+    assert "averaged" in of(events, "plot")["no_bound"]
+
+
+def test_comparing_tells_it_for_each_unless_it_is_not_asked_for(told):
+    names = ["pa1:C=0.1", "pa2", "perceptron"]
+    found = [event for event in told("two.svm", *names, command="compare") if event["event"] == "certificate"]
+    assert [event["name"] for event in found] == names
+    assert all(event["guarantees"] and event["holds"] for event in found)
+    events = told("two.svm", *names, "--no-certificate", command="compare")
+    assert not [event for event in events if event["event"] == "certificate"]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("classification", {"geometry": "mahalanobis", "step": "pa2", "C": 0.5}),
+        ("classification", {"geometry": "mahalanobis", "step": "perceptron"}),
+        ("classification", {"geometry": "mahalanobis", "step": "pa", "initial_variance": 3.0}),
+        ("classification", {"geometry": "diagonal", "step": "pa1", "covariance_regularizer": 0.3}),
+        (
+            "classification",
+            {"geometry": "mahalanobis", "selection": "simproj", "C": 0.2, "classes": [0.0, 1.0, 2.0]},
+        ),
+        ("multilabel", {"geometry": "diagonal", "C": 0.2, "classes": [0, 1, 2]}),
+        ("regression", {"geometry": "mahalanobis", "step": "pa2", "initial_variance": 2.0}),
+        ("ordinal", {"geometry": "diagonal", "classes": [0.0, 1.0, 2.0], "initial_variance": 2.0}),
+        ("classification", {"C": 0.3}),
+        ("classification", {"selection": "mira", "classes": [0.0, 1.0, 2.0]}),
+        ("uniclass", {"step": "pa2", "radius": 1.0}),
+        ("uniclass", {"step": "pa2", "max_radius": 3.0}),
+    ],
+)
+def test_a_stream_says_what_arrays_say(task, options, average, intercept):
+    """What is computed in pieces, from the core's scores, against the comparators of bounds, from the weights."""
+    if task not in ("ordinal", "uniclass"):
+        options = {**options, "fit_intercept": intercept}
+    thirds = np.digitize(SCORES, [-3, 3])
+    y = {"regression": SCORES, "uniclass": None, "ordinal": thirds, "multilabel": np.eye(3)[thirds]}.get(
+        task, thirds
+    )
+    if task == "classification" and "classes" not in options:
+        y = np.asarray(SIGNS)
+    study = Study.new(task, {**options, "average": average})
+    study.learner.learn(ROWS, [[k] for k in thirds.tolist()] if task == "multilabel" else y)
+    seen = hindsight(study)
+    labels = [None] * 300 if y is None else [[int(k)] for k in thirds] if task == "multilabel" else y.tolist()
+    for start in range(0, 300, 70):
+        rows = ROWS[start : start + 70]
+        starts, columns = np.arange(len(rows) + 1) * 6, np.tile(np.arange(6), len(rows))
+        seen.see(
+            Batch(
+                Rows(rows.ravel(), columns, starts, 6),
+                labels[start : start + 70],
+                range(len(rows)),
+                numbered=True,
+            ),
+            "x",
+        )
+    one = seen.comparators(study.learner.statistics)[SCALES.index(1.0) if task != "uniclass" else 0]
+    learner = study.learner
+    beside = {"ordinal": "thresholds", "uniclass": "radius"}.get(task, "intercept")
+    targets = None if task == "uniclass" else targets_of(learner, labels, 300)
+    u = Predictor(np.asarray(learner.weights), np.atleast_1d(getattr(learner, beside)))
+    expected = next(iter(_compared(learner, ROWS, targets, [u])))
+    assert type(one) is type(expected)
+    for field in fields(expected):
+        mine, its = getattr(one, field.name), getattr(expected, field.name)
+        if field.name == "largest_q" and learner.parameters["geometry"] != "euclidean":
+            assert mine >= its * (1 - 1e-12)  # of all rounds, not of the updates only
+        elif field.name in ("seen", "log_determinant") and learner.parameters["geometry"] == "diagonal":
+            assert mine == 0  # no theorem asks for it
+        elif field.name != "smallest_q":  # which the learner does not keep
+            assert mine == (its if isinstance(its, str) else pytest.approx(its, rel=1e-9)), field.name
+
+
+class Pieces:
+    """A stream in pieces of a given length."""
+
+    def __init__(self, batch, length):
+        from types import SimpleNamespace
+
+        from hinge.streams.study import part
+
+        self.all = [
+            SimpleNamespace(batch=part(batch, start, start + length), file=SimpleNamespace(name="x"))
+            for start in range(0, len(batch), length)
+        ]
+
+    def once(self):
+        return iter(self.all)
+
+
+@pytest.mark.parametrize("length", [7, 50, 400])
+def test_what_was_seen_does_not_depend_on_the_pieces(length):
+    """Comparators of the moments of a run are those of its beginnings, however the stream is cut."""
+    rows, labels = DIGITS / 16, DIGIT.tolist()
+    study = Study.new("classification", {"classes": list(range(10)), "C": 0.1})
+    starts = np.arange(len(rows) + 1) * rows.shape[1]
+    columns = np.tile(np.arange(rows.shape[1]), len(rows))
+    batch = Batch(Rows(rows.ravel(), columns, starts, rows.shape[1]), labels, range(1, len(rows) + 1))
+    study.learner.learn(rows, labels)
+    statistics = study.learner.statistics
+    at = [3, 50, 51, 399, 400]
+    for count, seen in zip(at, moments(study, Pieces(batch, length), at), strict=True):
+        alone = hindsight(study)
+        alone.see(Batch(Rows(rows[:count].ravel(), columns[: count * 64], starts[: count + 1], 64), labels[:count],
+                        range(1, count + 1)), "x")  # fmt: skip
+        for one, other in zip(seen.comparators(statistics), alone.comparators(statistics), strict=True):
+            assert one.rounds == other.rounds == count
+            assert one.loss == pytest.approx(other.loss, rel=1e-12)
+            assert one.squared_loss == pytest.approx(other.squared_loss, rel=1e-12)
+            assert one.largest_discrepancy == other.largest_discrepancy
+            assert (one.most_rows, one.distance2) == (other.most_rows, other.distance2)

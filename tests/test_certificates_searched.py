@@ -1,0 +1,388 @@
+"""Certificates of sequences, structures and rankers: comparators against enumeration, theorems on streams."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import hinge
+from hinge import PARanker, PASequence, PAStructured
+from hinge.bounds_labels import guarantees, structured_comparator
+from hinge.certificates_searched import Suffering
+from hinge.sequence_learner import SequenceLearner
+
+WORDS = [f"w{i}" for i in range(12)]
+
+
+def stream(count=80, noise=0.1, seed=0):
+    """Sentences whose tags are those of their words, mostly."""
+    random = np.random.default_rng(seed)
+    X = [
+        [[word, word[-1]] for word in random.choice(WORDS, random.integers(1, 5)).tolist()]
+        for _ in range(count)
+    ]
+    Y = [
+        [
+            "ABC"[int(token[0][1:]) % 3] if random.random() > noise else str(random.choice(list("ABC")))
+            for token in x
+        ]
+        for x in X
+    ]
+    return X, Y
+
+
+X, Y = stream()
+COSTS = {"A": {"B": 2, "C": 5}, "B": {"A": 1, "C": 1}, "C": {"A": 3, "B": 1}}
+
+
+def cost_of(costs, truth, other):
+    return sum(
+        0 if a == b else 1 if costs is None else costs[a][b] for a, b in zip(truth, other, strict=True)
+    )
+
+
+def worst(model, x, truth, margin, additive, costs):
+    """By looking at all tags."""
+    lead = model.score_one(x, truth)
+    return max(
+        margin * (cost if additive else np.sqrt(cost)) - (lead - model.score_one(x, other))
+        for other in itertools.product("ABC", repeat=len(x))
+        for cost in [cost_of(costs, truth, other)]
+    )
+
+
+@pytest.mark.parametrize("costs", [None, COSTS], ids=["hamming", "costs"])
+@pytest.mark.parametrize("additive", [False, True])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("margin", [0.3, 1.0, 4.0])
+def test_what_weights_suffer_from_their_worst_rival(costs, additive, average, margin):
+    model = PASequence(C=0.2, cost=costs, average=average).learn_many(X, Y)
+    before = model._learner.to_bytes()
+    losses = model._learner.suffered(X[:20], Y[:20], margin, additive)
+    for x, truth, loss in zip(X, Y, losses.tolist(), strict=False):
+        assert loss == pytest.approx(worst(model, x, truth, margin, additive, costs), abs=1e-12)
+    assert model._learner.to_bytes() == before
+
+
+def test_it_must_be_tags_that_are_known():
+    learner = PASequence().learn_many(X, Y)._learner
+    with pytest.raises(ValueError, match="'Z' is not"):
+        learner.suffered(X[:1], [["Z"] * len(X[0])], 1.0)
+    with pytest.raises(ValueError, match="tags"):
+        learner.suffered(X[:1], [["A"] * 9], 1.0)
+    with pytest.raises(ValueError, match="no tag"):
+        learner._engine.suffered(X[:1], np.full(len(X[0]), 7), 1.0, False, False)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 2.5])
+@pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
+def test_multiples_of_weights_are_multiples(scale, selection):
+    """s u with the margin m, by u with the margin m/s: against a model that has these weights."""
+    learner = SequenceLearner(selection=selection, margin=0.7, C=0.2)
+    learner.learn_many(X, Y)
+    suffering = Suffering(learner, learner, (scale,))
+    suffering.see(X, Y)
+    comparator = suffering.comparators(learner.statistics.largest_q)[0]
+
+    class Scaled:
+        def score_one(self, x, tags):
+            return scale * learner.score_one(x, tags)
+
+    additive = selection == "max-additive"
+    losses = [worst(Scaled(), x, y, 0.7, additive, None) for x, y in zip(X, Y, strict=True)]
+    assert comparator.loss == pytest.approx(sum(losses), rel=1e-9)
+    assert comparator.squared_loss == pytest.approx(sum(loss**2 for loss in losses), rel=1e-9)
+    weights = [*learner.transitions().values(), *learner.emissions().values()]
+    assert comparator.norm2 == pytest.approx(scale**2 * sum(weight**2 for weight in weights))
+    assert comparator.rounds == len(X)
+
+
+def taggers():
+    for selection in ("prediction", "max", "max-additive"):
+        for step in ("pa", "pa1", "pa2", *(["perceptron"] if selection == "prediction" else [])):
+            for cost, margin in ((None, 1.0), (None, 0.25), (COSTS, 3.0)):
+                yield step, selection, cost, margin
+
+
+@pytest.mark.parametrize(("step", "selection", "cost", "margin"), list(taggers()))
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_every_guarantee_of_a_tagger_holds(step, selection, cost, margin, noise):
+    rows, tags = stream(60, noise, seed=3)
+    for C in (0.01, 0.3, 10.0):
+        model = PASequence(C=C, step=step, selection=selection, cost=cost, margin=margin, average=False)
+        model.learn_many(rows, tags)
+        found = model.certificate(rows, tags)
+        assert not found.reason
+        assert found.holds, [str(one) for one in found.guarantees if not one.holds]
+        if step != "pa" or (noise == 0 and cost is None):  # a hard margin needs a comparator without loss
+            assert found.applicable
+    # Against any other: one that has learned something else.
+    other = PASequence(C=1.0, cost=cost).learn_many(*stream(40, 0.5, seed=4))
+    given = model.certificate(rows, tags, u=other)
+    assert given.holds
+    assert "given" in str(given)
+
+
+def test_one_sentence_reaches_the_bound():
+    """u = Delta/q has no loss and the squared length 1/q, and the round suffers 1: J06 Theorem 2 is an equality."""
+    model = PASequence(step="pa", classes=["A", "B"], average=False).learn_many([[["x"]]], [["B"]])
+    found = model.certificate([[["x"]]], [["B"]], u=model)
+    its = {(one.theorem, one.quantity): one for one in found.applicable}
+    for quantity in ("squared loss", "cost"):
+        theorem = its["J06 Theorem 2", quantity]
+        assert theorem.suffered == theorem.guaranteed == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"cost": lambda y, z: 1.0}, "a cost that is a function"),
+        ({"cost": {"A": {"B": 0.5, "C": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1, "B": 1}}}, "whole numbers"),
+        ({"geometry": "diagonal"}, "no covariance over structures"),
+    ],
+)
+def test_what_cannot_be_searched_says_so(options, reason):
+    found = PASequence(**options).learn_many(X, Y).certificate(X, Y)
+    assert found.holds
+    assert not found.applicable
+    assert reason in str(found)
+
+
+def test_a_tagger_must_have_seen_the_whole_stream_once():
+    assert "160 rounds, and here are 80" in str(PASequence().learn_many(X * 2, Y * 2).certificate(X, Y))
+    model = PASequence(max_iter=1, shuffle=False, average=True).fit(X, Y)
+    found = model.certificate(X, Y)
+    assert found.applicable
+    assert "about the vectors that were averaged" in str(found)
+
+
+# ---- structures ------------------------------------------------------------------------------------------------
+
+
+def joint_features(x, y):
+    """Of sentences, as a dict."""
+    features = {}
+    for place, (token, tag) in enumerate(zip(x, y, strict=True)):
+        for name in [*token, f"after {y[place - 1] if place else None}"]:
+            features[f"{name}:{tag}"] = features.get(f"{name}:{tag}", 0.0) + 1.0
+    return features
+
+
+def as_array(x, y):
+    """The same, hashed by hand."""
+    vector = np.zeros(64)
+    for name, value in joint_features(x, y).items():
+        vector[sum(map(ord, name)) * 7 % 64] += value
+    return vector
+
+
+def outputs(x):
+    return [list(tags) for tags in itertools.product("ABC", repeat=len(x))]
+
+
+def searched(features, margin=1.0, root=True):
+    def dot(w, vector):
+        return w.dot(vector) if isinstance(vector, dict) else float(w @ vector)
+
+    def argmax(w, x):
+        return max(outputs(x), key=lambda y: dot(w, features(x, y)))
+
+    def loss_augmented(w, x, y):
+        def value(z):
+            cost = cost_of(None, y, z)
+            return dot(w, features(x, z)) + margin * (np.sqrt(cost) if root else cost)
+
+        return max(outputs(x), key=value)
+
+    return argmax, loss_augmented
+
+
+def hamming(y, z):
+    return cost_of(None, y, z)
+
+
+@pytest.mark.parametrize("features", [joint_features, as_array])
+@pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
+def test_every_guarantee_of_a_structure_holds(features, selection, step):
+    if step == "perceptron" and selection != "prediction":
+        pytest.skip("perceptrons move on mistakes")
+    argmax, loss_augmented = searched(features, root=selection != "max-additive")
+    given = None if selection == "prediction" else loss_augmented
+    rows, tags = stream(25, 0.05, seed=6)
+    model = PAStructured(features, argmax, hamming, given, C=0.2, step=step, selection=selection)
+    model.learn_many(rows, tags)
+    found = model.certificate(rows, tags)
+    assert not found.reason
+    assert found.holds, [str(one) for one in found.guarantees if not one.holds]
+    assert ("with the rivals of the run" in found.against) == (given is None)
+    if step != "pa":
+        assert found.applicable
+    other = PAStructured(features, argmax, hamming, given, C=0.1, selection=selection).fit(rows, tags)
+    assert model.certificate(rows, tags, u=other).holds
+
+
+def test_a_structure_suffers_what_a_tagger_does():
+    """Sequences, with a search of one's own: the same comparator, the same guarantees."""
+    rows, tags = stream(25, 0.05, seed=6)
+    argmax, loss_augmented = searched(joint_features)
+    structure = PAStructured(joint_features, argmax, hamming, loss_augmented, C=0.2, selection="max")
+    tagger = PASequence(C=0.2, selection="max", average=False, classes=list("ABC"))
+    found = structure.learn_many(rows, tags).certificate(rows, tags, u=structure)
+    expected = tagger.learn_many(rows, tags).certificate(rows, tags, u=tagger)
+    assert structure.stats_.cost == tagger.stats_.cost
+    for one, other in zip(found.guarantees, expected.guarantees, strict=True):
+        assert (one.theorem, one.quantity) == (other.theorem, other.quantity)
+        assert one.suffered == pytest.approx(other.suffered)
+        if (
+            "9" not in one.theorem
+        ):  # which knows what the predictions of the one have cost, of the other only the most
+            assert one.guaranteed == pytest.approx(other.guaranteed)
+
+
+def test_a_search_that_finds_less_than_the_best_is_noticed():
+    def lazy(w, x):  # never looks at C
+        return max(itertools.product("AB", repeat=len(x)), key=lambda y: w.dot(joint_features(x, y)))
+
+    model = PAStructured(joint_features, lazy, hamming, C=0.2).learn_many(X, Y)
+    found = model.certificate(X, Y)
+    assert found.holds
+    assert "has not found the best output" in str(found)
+
+
+def test_a_structure_must_have_gone_the_same_way():
+    argmax, _ = searched(joint_features)
+    model = PAStructured(joint_features, argmax, hamming, C=0.2).learn_many(X, Y)
+    assert "goes another way" in str(model.certificate(X[::-1], Y[::-1]))
+    assert "here are 3" in str(model.certificate(X[:3], Y[:3]))
+    assert model.stats_.rounds == len(X)
+    assert "no covariance" in str(
+        PAStructured(joint_features, argmax, hamming, geometry="diagonal").learn_many(X, Y).certificate(X, Y)
+    )
+
+
+def test_hashed_features_are_certified():
+    argmax, _ = searched(joint_features)
+    model = PAStructured(joint_features, argmax, hamming, C=0.2, hash_bits=4).learn_many(X[:30], Y[:30])
+    found = model.certificate(X[:30], Y[:30])
+    assert found.holds
+    assert found.applicable
+
+
+# ---- rankers ---------------------------------------------------------------------------------------------------
+
+FOLDERS = {
+    "bills": "invoice pay amount due",
+    "home": "lunch dinner friend garden",
+    "travel": "flight hotel trip",
+}
+
+
+def mail(count=80, noise=0.1, seed=0):
+    random = np.random.default_rng(seed)
+    texts, labels = [], []
+    for _ in range(count):
+        folder = str(random.choice(list(FOLDERS)))
+        texts.append(" ".join([*random.choice(FOLDERS[folder].split(), 3), *random.choice(["the", "a"], 2)]))
+        labels.append(folder if random.random() > noise else "bills")
+    return texts, labels
+
+
+TEXTS, LABELS = mail()
+
+
+def rankers():
+    for features in ("email", "tfidf"):
+        for selection in ("max", "prediction", "simproj", "conproj"):
+            for step in ("pa", "pa1", "pa2"):
+                yield {"features": features, "selection": selection, "step": step}
+        yield {"features": features, "selection": "simperc"}
+        for selection in ("max", "uniform"):
+            yield {"features": features, "selection": selection, "step": "perceptron"}
+    costs = {a: {b: 2.0 for b in FOLDERS if b != a} for a in FOLDERS}
+    yield {"features": "tfidf", "cost": costs}
+    yield {"features": "tfidf", "cost": costs, "step": "pa2", "selection": "prediction"}
+    yield {"features": "tfidf", "selection": "conproj", "nu": 2.0 - np.eye(3), "classes": list(FOLDERS)}
+    yield {"features": "email", "margin": 3.0, "average": True}
+
+
+@pytest.mark.parametrize("how", ["fit", "learn_many"])
+@pytest.mark.parametrize(
+    "options", list(rankers()), ids=lambda options: " ".join(map(str, list(options.values())[:3]))
+)
+def test_every_guarantee_of_a_ranker_holds(options, how):
+    if how == "learn_many" and "cost" in options:
+        options = {**options, "classes": list(FOLDERS)}
+    for C in (0.01, 0.5):
+        model = getattr(PARanker(**{"C": C, **options}), how)(TEXTS, LABELS)
+        found = model.certificate(TEXTS, LABELS)
+        assert not found.reason
+        assert found.holds, [str(one) for one in found.guarantees if not one.holds]
+        if options.get("step", "pa1") != "pa":
+            assert found.applicable
+
+
+def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
+    """By a map that is a table, so that the matrices of the features can be written down."""
+    from hinge.bounds_labels import prototype_comparator
+    from hinge.feature_maps import FeatureMap
+
+    random = np.random.default_rng(2)
+    table = random.normal(size=(40, 3, 5))
+
+    class Table(FeatureMap):
+        def features(self, x, labels):
+            return list("abcde"), table[x][: len(labels)]
+
+    y = [int(np.argmax(table[x] @ np.arange(1.0, 6.0))) for x in range(40)]
+    model = PARanker(features=Table(), C=0.3, classes=[0, 1, 2], selection="max").learn_many(range(40), y)
+    other = PARanker(features=Table(), C=0.1, classes=[0, 1, 2], max_iter=5).fit(range(40), y)
+    u = np.array([other.named_weights()[name] for name in "abcde"])
+    comparator = prototype_comparator([phi.T for phi in table], y, u)
+    expected = guarantees("pa1", model.stats_, comparator, C=0.3)
+    found = model.certificate(range(40), y, u=other)
+    assert [(one.theorem, one.suffered) for one in found.guarantees] == [
+        (g.theorem, g.suffered) for g in expected
+    ]
+    assert [one.guaranteed for one in found.guarantees] == pytest.approx([g.guaranteed for g in expected])
+
+
+def test_labels_that_are_still_to_come_have_no_rows():
+    """Of a label that came with example 3, examples 0 to 2 ask nothing."""
+    labels = ["a", "b", "a", "c", "b", "c"]
+    texts = ["x y", "z", "x", "v v", "z z", "v"]
+    model = PARanker(features="tfidf", selection="simproj", step="pa2").learn_many(texts, labels)
+    found = model.certificate(texts, labels)
+    assert found.holds
+    assert found.applicable
+    late = PARanker(features="tfidf", selection="simproj", step="pa2", classes=["a", "b", "c"])
+    assert (
+        found.tightest.guaranteed
+        <= late.learn_many(texts, labels).certificate(texts, labels).tightest.guaranteed * 2
+    )
+
+
+def test_a_ranker_needs_the_order_and_the_whole_stream():
+    model = PARanker(features="tfidf").learn_many(TEXTS, LABELS)
+    assert "goes another way" in str(model.certificate(TEXTS[::-1], LABELS[::-1]))
+    assert "here are 5" in str(model.certificate(TEXTS[:5], LABELS[:5]))
+    started = PARanker(features="tfidf", w1={"x": 1.0}, classes=list(FOLDERS)).learn_many(TEXTS, LABELS)
+    assert "started at zero" in str(started.certificate(TEXTS, LABELS))
+
+
+def test_the_learner_inside_says_who_knows():
+    with pytest.raises(ValueError, match="the model around this learner"):
+        PARanker(features="tfidf").learn_many(TEXTS, LABELS)._learner.certificate(TEXTS, LABELS)
+
+
+def test_a_comparator_of_structures_checks_its_selection():
+    with pytest.raises(ValueError, match="prediction, max, max-additive"):
+        structured_comparator([0.0], norm2=1.0, largest_q=1.0, largest_cost=1.0, selection="mira")
+
+
+def test_the_names_are_public():
+    assert hinge.PASequence.certificate.__doc__
+    assert hinge.PAStructured.certificate.__doc__
+    assert hinge.PARanker.certificate.__doc__
