@@ -118,6 +118,13 @@ class Rows {
     return rows;
   }
 
+  // Of each row the sum of the squares of features that have no column.
+  Rows beside(const double* squares) const {
+    Rows rows = *this;
+    rows.unseen_ = squares;
+    return rows;
+  }
+
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
   std::size_t stored() const { return is_sparse() ? stored_ : count_ * width_; }
@@ -147,6 +154,7 @@ class Rows {
     x.columns = layout_ == Layout::sparse32
                     ? static_cast<const void*>(static_cast<const std::int32_t*>(columns_) + from)
                     : static_cast<const void*>(static_cast<const std::int64_t*>(columns_) + from);
+    if (unseen_ != nullptr) x.unseen = unseen_[i];
   }
 
   // The same row with its columns in order, as a copy in `scratch`.
@@ -189,6 +197,7 @@ class Rows {
   const void* values_;
   const void* columns_ = nullptr;
   const void* starts_ = nullptr;
+  const double* unseen_ = nullptr;
   Precision precision_;
   Layout layout_ = Layout::dense;
   bool wide_starts_ = false;

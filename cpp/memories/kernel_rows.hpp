@@ -19,7 +19,7 @@ struct KernelRows {
   std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
-  std::vector<char> in_order;         // whether the row could be taken; else it will be refused when its turn comes
+  std::vector<char> in_order;         // else it is refused when its turn comes
 
   void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
     count = rows;

@@ -123,9 +123,13 @@ NB_MODULE(_core, m) {
            "X"_a, "averaged"_a, nb::sig("def score_dense(self, X: object, averaged: bool) -> object"))
       .def(
           "score_sparse",
-          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
-             bool averaged) { return self.scores(sparse_rows(data, indices, indptr, width), averaged); },
-          "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a)
+          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width, bool averaged,
+             const std::optional<Doubles>& unseen) {
+            const Rows rows = sparse_rows(data, indices, indptr, width);
+            if (unseen && unseen->size() != rows.count()) throw Refused("there must be one unseen length for each row");
+            return self.scores(unseen ? rows.beside(unseen->data()) : rows, averaged);
+          },
+          "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a, "unseen"_a.none() = nb::none())
       .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
       .def("scores_one", &Engine::scores_one, "x"_a.none(), "averaged"_a)
       .def("look_up", &Engine::look_up, "x"_a.none(), "lane"_a, "averaged"_a)

@@ -59,9 +59,6 @@ def scaled_gamma(rows: Rows) -> float:
     return gamma if 0 < gamma < np.inf else 1.0
 
 
-UNSEEN = "\0features without a column"
-
-
 def sees_unseen(task: str, kernel: Any) -> bool:
     """Whether features that no support has count: in distances, and so in K(x, x) of a ball."""
     return isinstance(kernel, str) and (kernel == "rbf" or task == "uniclass")

@@ -13,10 +13,10 @@ from . import growth, parameters, targets
 from ._core import Engine
 from .explain import Contribution as Contribution
 from .geometry import check_has_covariance, geometry_options, plus_unseen
-from .kernels import UNSEEN, beta_of, kernel_options, sees_unseen
+from .kernels import beta_of, kernel_options, sees_unseen
 from .labels import Labels
 from .learned import Learned
-from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms
+from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms, unseen_squares
 from .rows import Rows as Rows
 from .rows import is_csr as is_csr
 from .rows import is_frame as is_frame
@@ -365,7 +365,7 @@ class Learner(Learned):
             return self.scores_of(self._unnamed_rows(X))
         rows = self._named_rows(X, learning=False)
         if sees_unseen(self.task, self.parameters["kernel"]):
-            return self.scores_of(rows, unseen_norms(X, self.feature_names))
+            return self.scores_of(rows, unseen_squares(X, self.feature_names))
         scores = self.scores_of(rows)
         if self.task != "uniclass":
             return scores
@@ -399,32 +399,18 @@ class Learner(Learned):
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         """What the core says of each row: a score a lane (ordinal: w.x less each threshold).
 
-        `unseen`, with a kernel: the length of each (sparse) row in features that have no column.
+        `unseen`, with a kernel: of each (sparse) row the squares of features that have no column.
         """
-        if unseen is not None and unseen.any():
-            return self._lanes_beside(rows, unseen)
-        engine = self._engine
+        engine, options = self._engine, {} if unseen is None else {"unseen": unseen}
         score: Any = engine.score_dense if rows.indptr is None else engine.score_sparse
-        scores: Doubles = score(*rows.arrays, averaged=self.averaged)
+        scores: Doubles = score(*rows.arrays, averaged=self.averaged, **options)
         return scores
-
-    def _lanes_beside(self, rows: Rows, unseen: Doubles) -> Doubles:
-        with self._lock:
-            self._events()
-            (values, columns, starts, _), names = rows.arrays, self.feature_names
-            found = []
-            for i, length in enumerate(unseen.tolist()):
-                row = slice(starts[i], starts[i + 1])
-                x = dict(zip((names[j] for j in columns[row].tolist()), values[row].tolist(), strict=True))
-                found.append(self._lanes_one({**x, UNSEEN: length}))
-        lanes = np.asarray(found)
-        return lanes[:, 0] if lanes.shape[1] == 1 else lanes
 
     def lanes(self, X: Any) -> Doubles:
         if not is_frame(X):
             return self.lanes_of(self._unnamed_rows(X))
         rows, sees = self._named_rows(X, learning=False), sees_unseen(self.task, self.parameters["kernel"])
-        return self.lanes_of(rows, unseen_norms(X, self.feature_names) if sees else None)
+        return self.lanes_of(rows, unseen_squares(X, self.feature_names) if sees else None)
 
     # ---- single-prototype ranking -----------------------------------------------------------------------
 

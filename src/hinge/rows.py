@@ -137,10 +137,25 @@ def rows_by_name(values: npt.NDArray[Any], names: list[Any], known: list[Any]) -
 
 def unseen_norms(frame: Any, known: list[Any]) -> Doubles:
     """The length of each row in the columns that are not among the known ones."""
-    seen = set(known)
-    unseen = as_values(frame.to_numpy())[:, [name not in seen for name in frame.columns]]
-    norms: Doubles = np.hypot.reduce(unseen.astype(np.float64), axis=1)  # squares could overflow
+    norms: Doubles = np.hypot.reduce(_unseen(frame, known), axis=1)  # squares could overflow
     return norms
+
+
+def unseen_squares(frame: Any, known: list[Any]) -> Doubles:
+    """The squares of these lengths, summed column by column, as those of an event are."""
+    squares = np.zeros(len(frame))
+    with np.errstate(over="ignore"):
+        for values in _unseen(frame, known).T:
+            squares += values * values
+    if not np.isfinite(squares).all():
+        row = int(np.argmin(np.isfinite(squares)))
+        raise ValueError(f"row {row}: the values are too large: the sum of their squares overflows float64")
+    return squares
+
+
+def _unseen(frame: Any, known: list[Any]) -> Doubles:
+    seen = set(known)
+    return as_values(frame.to_numpy())[:, [name not in seen for name in frame.columns]].astype(np.float64)
 
 
 def as_numbers(values: Any, name: str) -> Doubles:

@@ -111,9 +111,14 @@ def test_scores_are_those_of_the_events_also_with_features_never_seen(task, opti
     learner.learn_many(as_dicts(X), y)
     frame = pd.DataFrame(X[:20], columns=NAMES)
     np.testing.assert_array_equal(numbers(learner, as_dicts(X[:20])), learner.scores(frame))
-    frame["new"] = np.linspace(-1, 1, 20)
-    events = [{**as_dict(x), "new": float(value)} for x, value in zip(X[:20], frame["new"], strict=True)]
-    close(numbers(learner, events), learner.scores(frame), options)
+    frame["new"], frame["newer"] = np.linspace(-1, 1, 20), np.linspace(3, 0.1, 20)
+    events = [{**as_dict(x), "new": float(row.new), "newer": float(row.newer)}
+              for x, row in zip(X[:20], frame.itertuples(), strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(numbers(learner, events), learner.scores(frame))
+    frame["newer"] = 1e200
+    if options["kernel"] == "rbf":
+        with pytest.raises(ValueError, match="row 0: the values are too large"):
+            learner.scores(frame)
 
 
 # ---- a batch is its rows, to the bit -----------------------------------------------------------------------

@@ -228,7 +228,7 @@ class _OfRun(_OfRows):
             return float(learner.confidence_one(one.X[0]))
         known = narrowed(one.X, learner.n_features)
         unseen = _unseen(one, learner.n_features)
-        fresh = 0.0 if unseen is None else float(unseen[0]) ** 2 * learner.parameters["initial_variance"]
+        fresh = 0.0 if unseen is None else float(unseen[0]) * learner.parameters["initial_variance"]
         return float(learner.confidence_of(known)[0]) + fresh
 
     def _features(self, one: Batch) -> tuple[list[int], Vector]:

@@ -276,11 +276,11 @@ class Study:
         unseen = _unseen(batch, learner.n_features)
         if unseen is None or learner.parameters["kernel"] is not None:
             return inside
-        distances: Doubles = np.hypot(learner.radius - inside, unseen)
+        distances: Doubles = np.hypot(learner.radius - inside, np.sqrt(unseen))
         return learner.radius - distances
 
     def _beside_the_columns(self, batch: Batch) -> Doubles | None:
-        """The lengths of the rows in features never seen, if the kernel asks for them."""
+        """The squares of features never seen, if the kernel asks for them."""
         if not kernels.sees_unseen(self.task, self.learner.parameters.get("kernel")):
             return None
         return _unseen(batch, self.learner.n_features)
@@ -388,14 +388,14 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
 
 
 def _unseen(batch: Batch, width: int) -> Doubles | None:
-    """The length of each row in features that are not among the first `width` columns."""
+    """Of each row the squares of features that are not among the first `width` columns; None: there are none."""
     assert isinstance(batch.X, Rows)
     if batch.X.width > width:
         values, columns, starts, _ = batch.X.arrays
-        sums = np.concatenate([[0.0], np.cumsum(np.where(columns >= width, values * values, 0.0))])
-        lengths: Doubles = np.sqrt(sums[starts[1:]] - sums[starts[:-1]])
-        return lengths
-    return None if batch.unseen is None else np.sqrt(batch.unseen)
+        row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        squares = np.where(columns >= width, values * values, 0.0)
+        return np.asarray(np.bincount(row_of, squares, len(starts) - 1), dtype=np.float64)
+    return batch.unseen
 
 
 def narrowed(rows: Rows, width: int) -> Rows:
