@@ -141,6 +141,10 @@ def test_one_sentence_reaches_the_bound():
         ({"cost": lambda y, z: 1.0}, "a cost that is a function"),
         ({"cost": {"A": {"B": 0.5, "C": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1, "B": 1}}}, "whole numbers"),
         ({"geometry": "diagonal"}, "no covariance over structures"),
+        (
+            {"step": "perceptron", "cost": {"A": {"B": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1}}},
+            "costs nothing",
+        ),
     ],
 )
 def test_what_cannot_be_searched_says_so(options, reason):
@@ -261,6 +265,16 @@ def test_a_structure_must_have_gone_the_same_way():
     assert "no covariance" in str(
         PAStructured(joint_features, argmax, hamming, geometry="diagonal").learn_many(X, Y).certificate(X, Y)
     )
+
+
+def test_a_perceptron_that_moves_on_mistakes_without_a_cost():
+    argmax, _ = searched(joint_features)
+    model = PAStructured(joint_features, argmax, lambda y, z: float(y[0] != z[0]), step="perceptron")
+    assert "costs nothing" in str(model.learn_many(X, Y).certificate(X, Y))
+    model = PAStructured(joint_features, argmax, lambda y, z: float(y[0] != z[0]), step="pa2")
+    found = model.learn_many(X, Y).certificate(X, Y)
+    assert found.holds
+    assert found.applicable
 
 
 def test_hashed_features_are_certified():

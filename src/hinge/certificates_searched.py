@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 ANOTHER_RUN = (
     "run again, it goes another way: it must be the examples in the order in which they were learned"
 )
+FREE_MISTAKES = "a mistake that costs nothing asks nothing of a comparator, and the perceptron moves on it"
 FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for every example
 
 
@@ -68,6 +69,11 @@ def _same_run(learner: Any, again: Any) -> bool:
     return bool((one.rounds, one.mistakes, one.updates) == (other.rounds, other.mistakes, other.updates))
 
 
+def _least(costs: Any) -> float:
+    """The smallest of those that are not 0."""
+    return float(costs[costs > 0].min()) if costs.any() else 1.0
+
+
 # ---- sequences ------------------------------------------------------------------------------------------------
 
 
@@ -78,6 +84,9 @@ def no_search(learner: SequenceLearner) -> str:
         return "for a cost that is a function there is no search of a comparator's worst rival"
     if cost is not None and selection == "prediction" and not (_matrix(learner) % 1 == 0).all():
         return "the search of a comparator's worst rival needs costs that are whole numbers"
+    wrong = ~np.eye(len(learner.labels.known), dtype=bool)
+    if learner.parameters["step"] == "perceptron" and not _matrix(learner)[wrong].all():
+        return FREE_MISTAKES
     return ""
 
 
@@ -119,7 +128,7 @@ class Suffering:
                 norm2=scale**2 * norm2,
                 largest_q=largest_q,
                 largest_cost=self.largest_cost,
-                smallest_cost=float(costs[costs > 0].min(initial=1.0 if not (costs > 0).any() else math.inf)),
+                smallest_cost=_least(costs),
                 selection=p["selection"],
                 margin=float(p["margin"]),
                 perceptron=p["step"] == "perceptron",
@@ -179,6 +188,8 @@ class _Recorder(StructuredLearner):
         if self.statistics.loss - before.loss < least - 1e-9 * max(1.0, before.loss, least):
             where = f"of example {before.rounds}"
             self.obstacle = f"the search has not found the best output {where}, and the theorems need that"
+        elif p["step"] == "perceptron" and cost == 0 and self.statistics.updates > before.updates:
+            self.obstacle = FREE_MISTAKES
         delta = truth.minus(rival)
         self.costs.append(cost)
         self.wanted.append(wanted)
@@ -241,7 +252,7 @@ def _of_structure(
         norm2=scale**2 * float(np.square(other.weights, dtype=np.float64).sum()),
         largest_q=learner.statistics.largest_q,
         largest_cost=float(costs.max(initial=0.0)),
-        smallest_cost=float(costs[costs > 0].min(initial=math.inf)) if costs.any() else 1.0,
+        smallest_cost=_least(costs),
         selection=p["selection"],
         margin=float(p["margin"]),
         perceptron=p["step"] == "perceptron",
