@@ -252,6 +252,57 @@ def test_a_stream_says_what_arrays_say(task, options, average, intercept):
             assert mine == (its if isinstance(its, str) else pytest.approx(its, rel=1e-9)), field.name
 
 
+@pytest.mark.parametrize(
+    ("name", "options"), [part[:2] for part in RUNS if "--geometry" not in part[1] and "--algorithm" not in part[1]],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else None,
+)  # fmt: skip
+def test_inspecting_says_the_same_with_u_left_open(told, tmp_path, name, options):
+    """What it says of every u, for the one that was learned in the end: the certificate's numbers."""
+    from hinge.bounds_labels import guarantees
+    from hinge.cli.look import ELSEWHERE, _as_if, certificate
+    from hinge.streams.study import Study
+
+    model = tmp_path / "model.hinge"
+    found = of(told(name, *options, "--certificate", "-m", str(model)), "certificate")
+    study = Study.load(str(model))
+    said = certificate(study)
+    if name in ("rows.svm", "tags.conll", "mail.jsonl") or "perceptron" in options:
+        assert said == ELSEWHERE
+        return
+    assert " for every u, where " in said
+    theorem, quantity = (
+        said.split(": ")[0],
+        said.split(": ")[1].rsplit(" ", 1)[0].split(" <=")[0].rsplit(" ", 1)[0],
+    )
+    stated = next(
+        one for one in found["guarantees"] if one["theorem"] == theorem and one["quantity"] == quantity
+    )
+    p, seen = study.learner.parameters, hindsight(study)
+    stream = tmp_path / name
+    for piece in reopened(stream, options):
+        seen.see(piece.batch, name)
+    least = np.inf
+    for c in seen.comparators(study.learner.statistics):
+        open_u = _as_if(study.learner, c.distance2, c.loss, c.squared_loss)
+        its = guarantees(p["step"], study.learner.statistics, open_u, C=float(p["C"]))
+        least = min(least, next(g.guaranteed for g in its if (g.theorem, g.quantity) == (theorem, quantity)))
+    assert stated["guaranteed"] <= least * (1 + 1e-9)
+    if "multilabel" not in options:  # where a round has fewer rows than it could
+        assert stated["guaranteed"] == pytest.approx(least, rel=1e-9)
+
+
+def reopened(path, options):
+    from types import SimpleNamespace
+
+    from hinge.cli import app, reading
+    from hinge.cli.beginning import limits
+    from hinge.streams.batches import BadLines
+
+    arguments = app.command_parser("learn").parse_args([str(path), *options])
+    stream, _ = reading.open_stream(arguments, None, limits(None, {}, arguments.task), BadLines())
+    return (SimpleNamespace(batch=piece.batch) for piece in stream.once())
+
+
 class Pieces:
     """A stream in pieces of a given length."""
 

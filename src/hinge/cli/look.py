@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 
 from .. import parameters
-from ..bounds import Comparator, Guarantee, guarantees
+from ..bounds import Comparator, Guarantee
+from ..bounds_labels import LabelComparator, guarantees
+from ..certificates import GREW, grew_from_two, label_options
+from ..kernels import beta_of
 from ..learner import Learner
 from ..sequence_learner import SequenceLearner
 from ..streams.session import Position
@@ -87,7 +90,7 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
 # ---- what is guaranteed -----------------------------------------------------------------------------------------
 
 
-ELSEWHERE = "hinge.bounds has the theorems for this kind of learner, given the data"
+ELSEWHERE = "it takes the data to tell: hinge learn --certificate, or in Python certificate(X, y)"
 
 
 def certificate(study: Study) -> str:
@@ -101,12 +104,19 @@ def certificate(study: Study) -> str:
     p = learner.parameters
     if not s.rounds:
         return "nothing yet: it has seen no example"
-    if not isinstance(learner, Learner) or study.task not in ("classification", "regression"):
+    if not isinstance(learner, Learner) or study.task not in (
+        "classification",
+        "regression",
+        "multilabel",
+        "ordinal",
+    ):
         return ELSEWHERE
-    if learner.many_scores or p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"]:
+    if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] or p["nu"] is not None:
         return ELSEWHERE
     if p["step"] not in ("pa", "pa1", "pa2"):
         return ELSEWHERE
+    if grew_from_two(learner):
+        return f"nothing is known: {GREW}"
     if s.removals:
         return (
             "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
@@ -116,18 +126,13 @@ def certificate(study: Study) -> str:
         return "nothing is known: examples had weights, and the theorems are about those that have none"
 
     def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
-        insensitivity = p["epsilon"] if study.task == "regression" else -p["margin"]
-        u = Comparator(
-            task=study.task, rounds=s.rounds, insensitivity=insensitivity,
-            distance2=distance2, from_zero=True, loss=loss, squared_loss=squared,
-            largest_discrepancy=math.inf if loss or squared else -math.inf, largest_q=s.largest_q, smallest_q=0.0,
-        )  # fmt: skip
+        u = _as_if(learner, distance2, loss, squared)
         found = guarantees(p["step"], s, u, C=float(p["C"]))
         return {(one.theorem, one.quantity): one for one in found if one.applicable}
 
     for_norm, for_loss, for_square = bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)
     for key, one in sorted(for_norm.items(), key=lambda item: item[0][1] != "mistakes"):
-        if key[1] not in ("mistakes", "squared loss"):
+        if key[1] not in ("mistakes", "updates", "cost", "squared loss"):
             continue
         terms = [f"{one.guaranteed:.6g} |u|^2"]
         for found, name in ((for_loss, "L(u)"), (for_square, "S(u)")):
@@ -142,6 +147,28 @@ def certificate(study: Study) -> str:
         of = " (of the vectors that were averaged)" if learner.averaged else ""
         return f"{key[0]}: {key[1]} {one.suffered:,.6g}{of} <= {' + '.join(terms)} for {whom}{where}"
     return ELSEWHERE
+
+
+def _as_if(learner: Learner, distance2: float, loss: float, squared: float) -> Comparator:
+    """A comparator of which no more is known than how far it is, and what it suffered."""
+    p, s = learner.parameters, learner.statistics
+    insensitivity = float(p["epsilon"] if learner.task == "regression" else -p["margin"])
+    if p["selection"] == "mira" and learner.many_scores:
+        insensitivity = -beta_of(p)
+    known: dict[str, Any] = {
+        "rounds": s.rounds, "distance2": distance2, "from_zero": True, "loss": loss, "squared_loss": squared,
+        "largest_discrepancy": math.inf if loss or squared else -math.inf, "largest_q": s.largest_q, "smallest_q": 0.0,
+    }  # fmt: skip
+    if not learner.many_scores and learner.task != "ordinal":
+        return Comparator(task=learner.task, insensitivity=insensitivity, **known)
+    labels, cost = len(learner.labels.known), label_options(learner)["cost"]
+    task = "ordinal" if learner.task == "ordinal" else "ranking" if cost is None else "cost"
+    rows = labels**2 // 4 if learner.task == "multilabel" else labels - 1  # as many as a round can have
+    return LabelComparator(
+        task=task, selection=p["selection"], insensitivity=0.0 if task == "cost" else insensitivity,
+        norm2=distance2, start_norm=0.0, most_rows=rows, smallest_nu=1.0, largest_nu=1.0,
+        largest_cost=0.0 if cost is None else float(cost.max()), **known,
+    )  # fmt: skip
 
 
 # ---- what is shown ----------------------------------------------------------------------------------------------
