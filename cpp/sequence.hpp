@@ -44,6 +44,10 @@ class Difference {
   void clear() { terms_.clear(); }
   void add(std::size_t place, double value) { terms_.push_back({static_cast<std::int64_t>(place), value}); }
 
+  // What `ordered` has found.
+  const std::vector<std::int64_t>& places() const { return places_; }
+  const std::vector<double>& values() const { return values_; }
+
   // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first; what
   // rounding has left of a sum that cancels (0.1 + 0.2 - 0.3) is no direction.
   Instance ordered() {
@@ -214,6 +218,8 @@ class SequenceLearner {
   }
   Learner& learner() { return learner_; }
   const Learner& learner() const { return learner_; }
+  // Delta = Phi(x, truth) - Phi(x, competitor) of the latest round.
+  const Difference& delta() const { return delta_; }
 
  private:
   static constexpr double largest_cost = 1 << 20;

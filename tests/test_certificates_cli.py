@@ -106,6 +106,7 @@ RUNS = [
     ("tags.conll", ["--C", "0.1"], "cost"),
     ("tags.conll", ["--step", "pa2", "--selection", "max"], "cost"),
     ("tags.conll", ["--step", "perceptron"], "updates"),
+    ("tags.conll", ["--geometry", "diagonal", "--step", "pa2"], "cost"),
     (
         "mail.jsonl",
         ["--task", "prototype", "--features", "email", "--text", "text", "--C", "0.1"],
@@ -162,7 +163,7 @@ def test_every_task_is_certified(told, tmp_path, name, options, quantity):
         ("sets.jsonl", ["--task", "multilabel", "--geometry", "diagonal"], "named ahead (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
         ("two.svm", ["--passes", "2"], "one whole pass"),
-        ("tags.conll", ["--geometry", "diagonal"], "no covariance over structures"),
+        ("tags.conll", ["--geometry", "diagonal", "--covariance-update", "drop"], "covariance_update='drop'"),
     ],
 )
 def test_what_cannot_be_certified_says_why(told, name, options, reason):

@@ -140,7 +140,8 @@ def test_one_sentence_reaches_the_bound():
     [
         ({"cost": lambda y, z: 1.0}, "a cost that is a function"),
         ({"cost": {"A": {"B": 0.5, "C": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1, "B": 1}}}, "whole numbers"),
-        ({"geometry": "diagonal"}, "no covariance over structures"),
+        ({"geometry": "diagonal", "covariance_update": "drop"}, "covariance_update='drop'"),
+        ({"geometry": "diagonal", "step": "perceptron"}, "no theorem is known"),
         (
             {"step": "perceptron", "cost": {"A": {"B": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1}}},
             "costs nothing",
@@ -246,6 +247,97 @@ def test_a_structure_suffers_what_a_tagger_does():
             assert one.guaranteed == pytest.approx(other.guaranteed)
 
 
+COVARIANCES = [
+    {"geometry": "diagonal"},
+    {"geometry": "diagonal", "covariance_regularizer": 0.3, "initial_variance": 2.0},
+    {"geometry": "mahalanobis"},
+    {"geometry": "mahalanobis", "covariance_regularizer": 3.0, "initial_variance": 0.5},
+]
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
+def test_with_a_covariance_it_is_measured_from_the_run(covariance, step):
+    """Against a trace of the same run, which has all vectors and matrices."""
+    from hinge.bounds_geometries import Trace
+
+    rows, tags = stream(25, 0.05, seed=6)
+    argmax, _ = searched(as_array)
+    options = {"C": 0.2, "step": step, **covariance}
+    model = PAStructured(as_array, argmax, hamming, **options).learn_many(rows, tags)
+    again = PAStructured(as_array, argmax, hamming, **options)
+    u = PAStructured(as_array, argmax, hamming, C=0.1).fit(rows, tags)
+    trace, losses = Trace("classification", {**model._learner.parameters, "fit_intercept": False}), []
+    for x, y in zip(rows, tags, strict=True):
+        rival = again.predict_one(x) if trace.instances else argmax(np.zeros(64), x)
+        a = as_array(x, y) - as_array(x, rival)
+        before = again.stats_.updates if trace.instances else 0
+        again.learn_one(x, y)
+        trace.add(a, 1.0, again.coef_, updated=again.stats_.updates > before, mistake=False)
+        losses.append(max(0.0, np.sqrt(hamming(y, rival)) - u.coef_ @ a))
+    found = model.certificate(rows, tags, u=u)
+    stated = {
+        one.theorem: one.guaranteed
+        for one in found.guarantees
+        if one.quantity in ("progress", "squared loss")
+    }
+    distance2 = u.coef_ @ u.coef_ / covariance.get("initial_variance", 1.0) + trace.Q(u.coef_)
+    if step == "pa1":
+        assert stated["J06 Lemma 1, Mahalanobis (derived)"] == pytest.approx(
+            distance2 + 2 * 0.2 * sum(losses)
+        )
+    elif step == "pa2":  # (R2 + 1/2C)(D2 + 2C S)
+        allowed = distance2 + 0.4 * sum(loss**2 for loss in losses)
+        assert stated["M11 Theorem 3 (resolved)"] == pytest.approx(
+            (model.stats_.largest_q + 1 / 0.4) * allowed
+        )
+    else:  # u has losses
+        assert not found.applicable
+    assert found.holds
+    assert model.certificate(rows, tags).holds
+
+
+@pytest.mark.parametrize("step", ["pa1", "pa2"])
+def test_with_a_covariance_a_structure_suffers_what_a_tagger_does(step):
+    rows, tags = stream(25, 0.05, seed=6)
+    argmax, loss_augmented = searched(joint_features)
+    options = {
+        "C": 0.2,
+        "step": step,
+        "selection": "max",
+        "geometry": "diagonal",
+        "covariance_regularizer": 0.4,
+    }
+    structure = PAStructured(joint_features, argmax, hamming, loss_augmented, **options)
+    tagger = PASequence(average=False, classes=list("ABC"), **options)
+    found = structure.learn_many(rows, tags).certificate(rows, tags, u=structure)
+    expected = tagger.learn_many(rows, tags).certificate(rows, tags, u=tagger)
+    assert found.applicable
+    for one, other in zip(found.guarantees, expected.guarantees, strict=True):
+        assert (one.theorem, one.quantity) == (other.theorem, other.quantity)
+        assert one.suffered == pytest.approx(other.suffered)
+        if "9" not in one.theorem:
+            assert one.guaranteed == pytest.approx(other.guaranteed)
+
+
+@pytest.mark.parametrize("options", [{}, {"hash_bits": 6}, {"initial_variance": 3.0}])
+@pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
+def test_every_guarantee_of_a_tagger_with_a_covariance_holds(step, selection, options):
+    for noise in (0.0, 0.1):
+        rows, tags = stream(60, noise, seed=3)
+        model = PASequence(C=0.3, step=step, selection=selection, geometry="diagonal", **options)
+        before = model.learn_many(rows, tags)._learner.to_bytes()
+        found = model.certificate(rows, tags)
+        assert not found.reason
+        assert found.holds, [str(one) for one in found.guarantees if not one.holds]
+        assert found.applicable or step == "pa"
+        assert model._learner.to_bytes() == before
+        assert "goes another way" in str(model.certificate(rows[::-1], tags[::-1]))
+    ahead = PASequence(step=step, geometry="diagonal", max_iter=1, shuffle=False).fit(rows, tags)
+    assert not ahead.certificate(rows, tags).reason
+
+
 def test_a_search_that_finds_less_than_the_best_is_noticed():
     def lazy(w, x):  # never looks at C
         return max(itertools.product("AB", repeat=len(x)), key=lambda y: w.dot(joint_features(x, y)))
@@ -262,9 +354,6 @@ def test_a_structure_must_have_gone_the_same_way():
     assert "goes another way" in str(model.certificate(X[::-1], Y[::-1]))
     assert "here are 3" in str(model.certificate(X[:3], Y[:3]))
     assert model.stats_.rounds == len(X)
-    assert "no covariance" in str(
-        PAStructured(joint_features, argmax, hamming, geometry="diagonal").learn_many(X, Y).certificate(X, Y)
-    )
 
 
 def test_a_perceptron_that_moves_on_mistakes_without_a_cost():
@@ -400,3 +489,14 @@ def test_the_names_are_public():
     assert hinge.PASequence.certificate.__doc__
     assert hinge.PAStructured.certificate.__doc__
     assert hinge.PARanker.certificate.__doc__
+
+
+def test_what_a_refused_round_met_is_not_told():
+    """Its features and tags are forgotten: of what it asked, only what is still known is left."""
+    model = PASequence(average=False).learn_one([{"a": 1.0}], ["A"]).learn_one([{"b": 1.0}], ["B"])
+    before = model._learner.to_bytes()
+    with pytest.raises(ValueError, match="overflows"):
+        model.learn_one([{"a": 1e153, f"new{i}": 1e153} for i in range(300)], ["A", "B", "C"] * 100)
+    assert model._learner.to_bytes() == before
+    left = model._learner._engine.delta()
+    assert all(which in (None, "A", "B", "a", "b") and tag in ("A", "B") for _, which, tag, _, _ in left)

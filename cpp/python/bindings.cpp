@@ -209,6 +209,7 @@ NB_MODULE(_core, m) {
       .def("tag", &SequenceEngine::tag, "sentences"_a, "averaged"_a)
       .def("score", &SequenceEngine::score, "sentences"_a, "tags"_a.none(), "averaged"_a)
       .def("suffered", &SequenceEngine::suffered, "sentences"_a, "tags"_a, "margin"_a, "additive"_a, "averaged"_a)
+      .def("delta", &SequenceEngine::delta)
       .def("transitions", &SequenceEngine::transitions, "averaged"_a)
       .def("emissions", &SequenceEngine::emissions, "averaged"_a)
       .def("look_up", &SequenceEngine::look_up, "token"_a, "averaged"_a)

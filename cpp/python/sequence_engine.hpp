@@ -139,6 +139,27 @@ class SequenceEngine : public Guarded {
     return numpy_array(std::move(losses));
   }
 
+  // Delta of the latest round: (whether it is a feature, or the tag before; which; the tag; value; weight now).
+  nb::list delta() {
+    const SharedReading reading(*this);
+    const Places& places = learner_.places();
+    const auto& found = learner_.delta();
+    nb::list all;
+    for (std::size_t i = 0; i < found.places().size(); ++i) {
+      const auto place = static_cast<std::size_t>(found.places()[i]);
+      const std::size_t row = place / places.stride, tag = place % places.stride;
+      const bool is_feature = place >= places.head();
+      const std::size_t column = is_feature ? row - 1 - places.stride : 0;
+      const std::size_t before = is_feature || row == 0 ? 0 : row - 1;
+      if (std::max(tag, before) >= learner_.tags() || column >= learner_.columns() + !is_feature) continue;  // it was refused
+      nb::object which = row == 0     ? nb::none()
+                         : is_feature ? names_.hashing() ? nb::object(nb::int_(column)) : nb::borrow(names_.name(column))
+                                      : nb::object(labels_[before]);
+      all.append(nb::make_tuple(is_feature, which, labels_[tag], found.values()[i], learner_.weight(place, false)));
+    }
+    return all;
+  }
+
   // ---- what has been learned ----
 
   // (from, to, weight) and (feature, tag, weight) for the weights that are not 0; from is None at the start.

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
+from . import bounds_geometries as bounds_geometries  # its theorems are in the table
 from . import targets
 from .bounds_labels import structured_comparator
 from .certificates import (
@@ -21,10 +23,12 @@ from .certificates import (
     SCALES,
     Certificate,
     label_options,
+    same_run,
     strongest,
     whole_stream,
 )
-from .comparators import _compare
+from .comparators import LabelComparator, _compare
+from .comparators_geometries import SECOND_ORDER
 from .comparators_single import Comparator
 from .feature_maps import checked_features
 from .sequence_learner import SequenceLearner
@@ -45,8 +49,8 @@ FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for 
 def no_theorem(learner: Any) -> str:
     """Why there is none for this learner on any stream; "" if there may be one."""
     p = learner.parameters
-    if p.get("geometry", "euclidean") != "euclidean":
-        return f"hinge follows no covariance over structures (geometry={p['geometry']!r})"
+    if p.get("geometry") == "diagonal" and p["covariance_update"] != "precision":
+        return f"hinge follows no covariance with covariance_update={p['covariance_update']!r} here"
     if p.get("w1") is not None:
         return "the learner must have started at zero"
     return ""
@@ -64,14 +68,30 @@ def _cautious_and_bold(learner: Any) -> list[dict[str, Any]]:
     return [{"step": "pa1", "C": C / largest, "average": True} for C in CS]
 
 
-def _same_run(learner: Any, again: Any) -> bool:
-    one, other = learner.statistics, again.statistics
-    return bool((one.rounds, one.mistakes, one.updates) == (other.rounds, other.mistakes, other.updates))
-
-
 def _least(costs: Any) -> float:
     """The smallest of those that are not 0."""
     return float(costs[costs > 0].min()) if costs.any() else 1.0
+
+
+# ---- with a covariance ----------------------------------------------------------------------------------------
+
+
+def _follows(learner: Any) -> bool:
+    """Whether a comparator is measured from the vectors of the run (see `bounds_geometries`)."""
+    return bool(learner.parameters.get("geometry", "euclidean") != "euclidean")
+
+
+def _terms(z: Any, w: Any, u: Any) -> Any:
+    """What an update adds to r Q(s u), a polynomial of s: of 1, -2 s and s^2. (z, w, u: of the same coordinates.)"""
+    return np.array([(z * z * w * w).sum(), (z * z * w * u).sum(), (z * z * u * u).sum()])
+
+
+def _from_the_run(learner: Any, one: LabelComparator, scale: float, terms: Any) -> LabelComparator:
+    """The distance of s u is |s u|^2/a + Q(s u)."""
+    p = learner.parameters
+    Q = float(terms @ (1.0, -2 * scale, scale * scale)) / float(p["covariance_regularizer"])
+    distance2 = one.distance2 / float(p["initial_variance"]) + Q
+    return replace(one, selection=SECOND_ORDER + one.selection, distance2=distance2)
 
 
 # ---- sequences ------------------------------------------------------------------------------------------------
@@ -118,11 +138,12 @@ class Suffering:
             margin, additive = float(p["margin"]) / scale, p["selection"] == "max-additive"
             losses += (scale * self.other.suffered(X, y, margin, additive)).tolist()
 
-    def comparators(self, largest_q: float) -> list[Comparator]:
+    def comparators(self, largest_q: float, terms: Any = None) -> list[LabelComparator]:
+        """With a covariance, `terms` are those of Q."""
         p, costs = self.learner.parameters, _matrix(self.learner)
         weights = [*self.other.transitions().values(), *self.other.emissions().values()]
         norm2 = math.fsum(weight * weight for weight in weights)
-        return [
+        made = [
             structured_comparator(
                 losses,
                 norm2=scale**2 * norm2,
@@ -135,6 +156,9 @@ class Suffering:
             )
             for scale, losses in zip(self.scales, self.losses, strict=True)
         ]
+        if terms is None:
+            return made
+        return [_from_the_run(self.learner, *its, terms) for its in zip(made, self.scales, strict=True)]
 
 
 def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
@@ -143,18 +167,66 @@ def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | 
     reason = no_theorem(learner) or no_search(learner) or whole_stream(learner.statistics.rounds, len(X))
     if reason:
         return Certificate((), "", reason)
-    comparators = []
-    for other in _other_taggers(learner, X, y) if u is None else [u]:
+    others = list(_other_taggers(learner, X, y)) if u is None else [u]
+    terms = _terms_of_sentences(learner, others, X, y) if _follows(learner) else [None] * len(others)
+    if terms is None:
+        return Certificate((), "", ANOTHER_RUN)
+    comparators: list[Comparator] = []
+    for other, its in zip(others, terms, strict=True):
         suffering = Suffering(learner, other, SCALES if u is None else (1.0,))
         suffering.see(X, y)
-        comparators += suffering.comparators(learner.statistics.largest_q)
+        comparators += suffering.comparators(learner.statistics.largest_q, its)
     return certificate_of(learner, comparators, FOUND if u is None else GIVEN)
+
+
+class TaggerAgain:
+    """The run of a tagger with a covariance, and the terms of Q for each of the others. `ahead`: it knew the tags."""
+
+    def __init__(self, learner: SequenceLearner, others: list[SequenceLearner], ahead: bool = False) -> None:
+        self.again = SequenceLearner(**learner.parameters)
+        if ahead and not self.again.labels.known:
+            self.again.know(learner.labels.known)
+        self.terms = [np.zeros(3) for _ in others]
+        self.weights = [
+            {(False, *key): weight for key, weight in other.transitions().items()}
+            | {(True, *key): weight for key, weight in other.emissions().items()}
+            for other in others
+        ]
+
+    def see(self, x: Any, tags: Any) -> None:
+        again, before = self.again, self.again.statistics.updates
+        again.learn_one(x, tags)
+        if again.statistics.updates == before:
+            return
+        delta = again._engine.delta()
+        z, w = (np.array([entry[place] for entry in delta]) for place in (3, 4))
+        for terms, weights in zip(self.terms, self.weights, strict=True):
+            terms += _terms(z, w, np.array([weights.get(entry[:3], 0.0) for entry in delta]))
+
+    def was_run_of(self, learner: SequenceLearner) -> bool:
+        return (
+            same_run(learner.statistics, self.again.statistics)
+            and self.again.labels.known == learner.labels.known
+        )
+
+
+def _terms_of_sentences(
+    learner: SequenceLearner, others: list[SequenceLearner], X: Any, y: Any
+) -> list[Any] | None:
+    """The terms of Q for each of the others; None if the run goes another way."""
+    for ahead in (False, True):  # where tags tie, the run depends on it
+        run = TaggerAgain(learner, others, ahead)
+        for x, tags in zip(X, y, strict=True):
+            run.see(x, tags)
+        if run.was_run_of(learner):
+            return run.terms
+    return None
 
 
 def _other_taggers(learner: SequenceLearner, X: Any, y: Any) -> Iterator[SequenceLearner]:
     for options in _cautious_and_bold(learner):
         search = "max-additive" if learner.parameters["selection"] == "max-additive" else "max"
-        changed = {**options, "selection": search, "dtype": np.float64}
+        changed = {**options, "selection": search, "geometry": "euclidean", "dtype": np.float64}
         other = SequenceLearner(**{**learner.parameters, **changed})
         if not other.labels.known:
             other.know(learner.labels.known)
@@ -179,6 +251,7 @@ class _Recorder(StructuredLearner):
         self.costs: list[float] = []
         self.wanted: list[float] = []
         self.leads: list[list[float]] = []  # u.a of each comparator
+        self.terms = [np.zeros(3) for _ in others]  # of Q, with a covariance
 
     def learn_constraint(self, truth: Joint, rival: Joint, wanted: float, weight: float, cost: float) -> None:
         before, p = self.statistics, self.parameters
@@ -194,6 +267,28 @@ class _Recorder(StructuredLearner):
         self.costs.append(cost)
         self.wanted.append(wanted)
         self.leads.append([other.score_joint(delta) for other in self.others])
+        if _follows(self) and self.statistics.updates > before.updates:
+            z, w = _at(self, delta, False)
+            for terms, other, lead in zip(self.terms, self.others, self.leads[-1], strict=True):
+                if p["geometry"] == "mahalanobis":  # (w - s u)'zz'(w - s u)
+                    terms += _terms(np.ones(1), np.array([z @ w]), np.array([lead]))
+                else:
+                    terms += _terms(z, w, _at(other, delta, other.averaged)[1])
+
+
+def _at(learner: StructuredLearner, delta: Joint, averaged: bool) -> tuple[Any, Any]:
+    """The values of the features, and their weights."""
+    if delta.kind == "array":
+        return delta.values, np.asarray(learner.view(averaged), dtype=np.float64)
+    if delta.kind == "sparse":
+        columns, values = delta.stored()
+        return values, np.asarray(learner.view(averaged)[columns], dtype=np.float64)
+    found: dict[Any, tuple[float, float]] = {}  # hashed names may share a column
+    for name, value, column, weight in learner._engine.look_up(delta.values, 0, averaged):
+        key = ("name", name) if column is None else ("column", column)
+        found[key] = (found.get(key, (0.0, 0.0))[0] + value, weight)
+    both = np.array(list(found.values())).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:
@@ -207,14 +302,14 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
         return Certificate((), "", reason)
     models: list[Any] = [u]
     if u is None:
-        once = {"max_iter": PASSES, "tol": None, "shuffle": False, "verbose": 0}
+        once = {"max_iter": PASSES, "tol": None, "shuffle": False, "verbose": 0, "geometry": "euclidean"}
         models = [clone(model).set_params(**once, **its).fit(X, y) for its in _cautious_and_bold(learner)]
     others = [other._fitted() for other in models]
     again = _Recorder(**learner.parameters)
     again.record(others)
     with _inside(model):
         model._pass(again, batch)  # the functions are the model's
-    if again.obstacle or not _same_run(learner, again):
+    if again.obstacle or not same_run(learner.statistics, again.statistics):
         return Certificate((), "", again.obstacle or ANOTHER_RUN)
     searches = model.loss_augmented_argmax is not None
     against = (FOUND if u is None else GIVEN) + ("" if searches else ", with the rivals of the run")
@@ -229,7 +324,10 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
                 ]
             else:
                 losses = [max(0.0, w - its[place]) for w, its in zip(again.wanted, again.leads, strict=True)]
-            comparators.append(_of_structure(learner, again, losses, scale, other))
+            made = _of_structure(learner, again, losses, scale, other)
+            comparators.append(
+                _from_the_run(learner, made, scale, again.terms[place]) if _follows(learner) else made
+            )
     return certificate_of(learner, comparators, against)
 
 
@@ -245,7 +343,7 @@ def _worst(model: PAStructured, other: StructuredLearner, scale: float, x: Any, 
 
 def _of_structure(
     learner: StructuredLearner, again: _Recorder, losses: list[float], scale: float, other: StructuredLearner
-) -> Comparator:
+) -> LabelComparator:
     p, costs = learner.parameters, np.asarray(again.costs)
     return structured_comparator(
         losses,
@@ -295,7 +393,7 @@ class RankerAgain:
         self.again.learn_one(x, relevant)
 
     def was_run_of(self, learner: Any) -> bool:
-        return _same_run(learner, self.again._learner)
+        return same_run(learner.statistics, self.again.stats_)
 
     def comparators(self, learner: Any, scales: Iterable[float]) -> Iterator[Comparator]:
         p, options = learner.parameters, label_options(learner)

@@ -61,6 +61,14 @@ class Joint(NamedTuple):
             left[np.abs(left) <= 2 * _ROUNDING * size] = 0.0
         return Joint(self.kind, left if columns is None else (columns, left), self.width)
 
+    def stored(self) -> tuple[Indices, Doubles]:
+        """Of arrays and rows the columns in order, each once, and none of the value 0."""
+        if self.kind == "array":
+            columns, values = np.arange(self.width or 0), self.values
+        else:
+            columns, values, _ = _added_up(*self.values)
+        return columns[values != 0], values[values != 0]
+
 
 class NamedWeights:
     """w, as `argmax` gets it if the features have names. Read only.
@@ -192,7 +200,7 @@ class StructuredLearner(Learner):
         if joint.kind == "dict":
             parts = explain.of_product(self._engine.look_up(joint.values, 0, self.averaged), None)
         else:
-            columns, values = _stored(joint)
+            columns, values = joint.stored()
             weights = self.view(self.averaged)[columns]
             parts = [
                 Contribution(column, value, weight, value * weight)
@@ -306,15 +314,6 @@ def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
         raise ValueError(f"joint_features returned a sparse row that cannot be read: {error}") from None
     _check_finite(values, columns)
     return (columns.astype(np.int64), values), width
-
-
-def _stored(joint: Joint) -> tuple[Indices, Doubles]:
-    """Columns in order, each once, and none of the value 0."""
-    if joint.kind == "array":
-        columns, values = np.arange(joint.width or 0), joint.values
-    else:
-        columns, values, _ = _added_up(*joint.values)
-    return columns[values != 0], values[values != 0]
 
 
 def _added_up(columns: Indices, values: Doubles) -> tuple[Indices, Doubles, Doubles]:

@@ -282,12 +282,20 @@ class _OfSentences(Hindsight):
         super().__init__(study)
         assert isinstance(study.learner, SequenceLearner)
         self.suffering = certificates_searched.Suffering(study.learner, study.learner, SCALES)
+        self.run: certificates_searched.TaggerAgain | None = None
+        if study.learner.parameters["geometry"] != "euclidean":
+            self.run = certificates_searched.TaggerAgain(study.learner, [study.learner])
 
     def see(self, batch: Batch, name: str) -> None:
-        self.suffering.see(batch.X, self.study.truth(batch, name))
+        X: Any = batch.X
+        y = self.study.truth(batch, name)
+        self.suffering.see(X, y)
+        for x, tags in zip(X, y, strict=True) if self.run is not None else ():
+            self.run.see(x, tags)  # type: ignore[union-attr]
 
     def comparators(self, statistics: Statistics) -> list[Comparator]:
-        return self.suffering.comparators(statistics.largest_q)
+        terms = None if self.run is None else self.run.terms[0]
+        return [*self.suffering.comparators(statistics.largest_q, terms)]
 
 
 class _OfRankings(Hindsight):
