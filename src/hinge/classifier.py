@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import parameters
 from .estimator import StreamEstimator
-from .labels import plain
+from .labels import in_array, plain
 from .learner import Learner
 
 
@@ -290,7 +290,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         known: npt.NDArray[Any] | None = self.__dict__.get("_classes")
         if known is not None and len(known) == len(learner.labels.known):
             return known
-        return np.asarray(learner.labels.known)
+        return in_array(learner.labels.known)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:

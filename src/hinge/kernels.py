@@ -20,7 +20,7 @@ def kernel_options(task: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     if gamma == "scale" and kernel in ("poly", "rbf"):
         raise ValueError(
             "gamma='scale' is measured from the rows that `fit` or the first `partial_fit` of an estimator gets: here "
-            "give a number"
+            "give a number, 1 over the number of features for example"
         )
     return {
         "kernel": kernel if isinstance(kernel, str) else "outside",

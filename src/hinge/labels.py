@@ -175,3 +175,9 @@ def in_order(labels: Collection[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:  # strings among numbers
         return sorted(labels, key=lambda label: (str(type(label)), label))
+
+
+def in_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """As `classes_`. Strings beside numbers stay what they are: numpy would make strings of all of them."""
+    kinds = {isinstance(label, str) for label in labels}
+    return np.asarray(labels, dtype=object if len(kinds) > 1 else None)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import growth, parameters
 from .estimator import StreamEstimator
-from .labels import plain
+from .labels import in_array, plain
 from .learner import Learner
 from .rows import is_frame, is_sparse
 from .targets import LabelSets
@@ -280,7 +280,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels, in the order of the columns of `predict` and `decision_function`."""
-        return np.asarray(self._fitted().labels.known)
+        return in_array(self._fitted().labels.known)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:

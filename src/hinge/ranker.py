@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from . import explain, growth, model_file, parameters
 from .estimator import StreamEstimator
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
-from .labels import Labels, in_order, plain
+from .labels import Labels, in_array, in_order, plain
 from .learner import Contribution, Learner
 from .rows import Doubles, as_numbers
 
@@ -350,9 +350,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels, in the order of the columns of `decision_function`."""
-        known = self._fitted().labels.known
-        kinds = {str if isinstance(label, str) else float for label in known}
-        return np.asarray(known, dtype=object if len(kinds) > 1 else None)
+        return in_array(self._fitted().labels.known)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

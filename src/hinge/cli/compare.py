@@ -44,11 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
         specs.append(arguments.algorithm)
     if arguments.plot is not None:
         check_plot(arguments.plot, arguments.data)
+    for spec in specs:
+        learner_options.check_spec(spec)
     options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
     runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
-    running = race.Race(stream, bad, runners, overrides=True)
+    running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
     wanted = arguments.certificate

@@ -32,13 +32,13 @@ from ..rows import Rows
 from ..sequence_learner import SequenceLearner
 from ..statistics import Statistics
 from ..streams.batches import BadLines, Batch
-from ..streams.stream import Stream
+from ..streams.stream import Shuffled, Stream
 from ..streams.study import Study, _unseen, narrowed, part, shown_label
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 
 
-def no_comparators(study: Study, stream: Stream) -> str:
+def no_comparators(study: Study, stream: Stream | Shuffled) -> str:
     """Why fixed predictors of this kind cannot be tried on the stream; "" if they can."""
     learner = study.learner
     if isinstance(learner, SequenceLearner):
@@ -69,7 +69,7 @@ def _no_run(learner: Learner) -> str:
     return ""
 
 
-def certified(studies: Sequence[tuple[Study, str]], stream: Stream) -> list[Certificate]:
+def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -> list[Certificate]:
     """Of learners that have seen the stream once; each with the reason why there is none, or "". It is read once."""
     seen = [None if why_not else hindsight(study) for study, why_not in studies]
     for piece in stream.once() if any(seen) else ():
@@ -94,7 +94,7 @@ def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Gu
     return strongest(p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta)
 
 
-def moments(study: Study, stream: Stream, examples: list[int]) -> Iterator[Hindsight]:
+def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Iterator[Hindsight]:
     """What was seen after so many examples each time, in ascending order."""
     seen, wanted, count = hindsight(study), iter(examples), 0
     stop = next(wanted, None)

@@ -101,7 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     stopped = follow(session, tell, arguments, curve)
     if session.study is None:
         return nothing_learned(stream, bad, stopped)
-    remarks = [*reading.remarks(stream.source), *reading.unfinished(stream.files, name)]
+    remarks = [
+        *reading.remarks(stream.source),
+        *reading.unfinished(stream.files, name),
+        *session.study.remarks(),
+    ]
     _summary(session, arguments, stopped, passing, remarks)
     if curve is not None and not stopped:
         from .curve import draw

@@ -61,6 +61,16 @@ def options_for(
     return made
 
 
+def check_spec(spec: str) -> None:
+    """Refuses what no task has, before any data is read."""
+    _, texts = read_spec(spec)
+    for option, text in texts.items():
+        if option == "r":
+            read_number(option, text)
+        else:
+            read_value(option, text)
+
+
 def read_number(name: str, text: str) -> float:
     try:
         return float(text)

@@ -86,7 +86,8 @@ def read_value(name: str, text: str) -> Any:
     if parameter is None:
         import difflib
 
-        near = difflib.get_close_matches(name, PARAMETERS, n=1, cutoff=0.5)
+        near = [other for other in PARAMETERS if other.lower() == name.lower()]
+        near = near or difflib.get_close_matches(name, PARAMETERS, n=1, cutoff=0.5)
         raise BadOption(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     value = _value(name, text)
     if not parameter.accepts(value):

@@ -14,7 +14,7 @@ from typing import Any
 from ..learner import Learner
 from ..streams.batches import BadLines
 from ..streams.session import cuts, keep
-from ..streams.stream import Piece, Stream, awaited
+from ..streams.stream import Piece, Shuffled, Stream, awaited
 from ..streams.study import ERRORS, Score, Study, guess_task, part
 from . import learn, learner_options, reading
 from .beginning import new_position
@@ -42,6 +42,9 @@ class Runner:
             return math.inf
         return self.study.score.error
 
+    def remarks(self) -> list[str]:
+        return [] if self.study is None else self.study.remarks()
+
     def learn(self, piece: Piece, start: int, stop: int, bad: BadLines) -> None:
         assert self.study is not None
         began = perf_counter()
@@ -52,7 +55,9 @@ class Runner:
 class Race:
     """The learners, and how far they have come."""
 
-    def __init__(self, stream: Stream, bad: BadLines, runners: list[Runner], overrides: bool) -> None:
+    def __init__(
+        self, stream: Stream | Shuffled, bad: BadLines, runners: list[Runner], overrides: bool
+    ) -> None:
         self.stream, self.bad, self.runners = stream, bad, runners
         self.overrides = overrides  # see `learner_options.options_for`
         self.task_of: Callable[[Piece], str] = lambda piece: guess_task(piece.batch).task
@@ -119,7 +124,23 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
     group.add_argument(
         "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
     )
+    order = parser.add_argument_group("the order of the examples")
+    order.add_argument(
+        "--shuffle", action="store_true", help="Read all of the data into memory first, and mix it."
+    )
+    order.add_argument(
+        "--random-state",
+        metavar="N",
+        type=reading.whole,
+        default=0,
+        help="The seed of --shuffle. [default: 0]",
+    )
     return group
+
+
+def in_order(stream: Stream, arguments: argparse.Namespace) -> Stream | Shuffled:
+    """As it was asked for."""
+    return Shuffled(stream, arguments.random_state) if arguments.shuffle else stream
 
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
@@ -175,8 +196,10 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         )
     console = new_console()
     show_table(console, table)
-    for text in reading.remarks(race.stream.source):
+    for text in [*reading.remarks(race.stream.source), *race.best.remarks()]:
         print(text)
+    if race.stopped:
+        print("Stopped before the end of the data.")
     if race.bad.count:
         print(f"{race.bad.count:,} examples were skipped; the first: {race.bad.first[0]}", file=sys.stderr)
     print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "
@@ -198,6 +221,8 @@ def certify(race: Race, as_json: bool) -> None:
     from .hindsight import certified
 
     going = [(runner, runner.study) for runner in race.runners if runner.study is not None and not runner.out]
+    if isinstance(race.stream, Shuffled):
+        race.stream.passes = 0  # the same order
     found = certified([(study, _no_certificate(race, study)) for _, study in going], race.stream)
     named = list(zip([runner.name for runner, _ in going], found, strict=True))
     if not as_json:
@@ -246,7 +271,9 @@ def _short(number: float) -> str:
 def save_best(race: Race, model: str, format_name: str) -> None:
     study = race.best.study
     assert study is not None
-    position = new_position(race.stream, format_name, {})
+    stream = race.stream.stream if isinstance(race.stream, Shuffled) else race.stream
+    seed = {"shuffle": True, "random_state": race.stream.seed} if isinstance(race.stream, Shuffled) else {}
+    position = new_position(stream, format_name, seed)
     position.examples = position.most = race.examples
     position.finished = not race.stopped
     position.scores = [[study.score.rounds, study.score.cost]]

@@ -54,13 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
                     {**options, **{option: read_value(option, text) for option, text in texts.items()}})
         for texts in grid
     ]  # fmt: skip
-    running = race.Race(stream, bad, runners, overrides=False)
+    running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=False)
     stopped = race.run(running, arguments)
     order = sorted(runners, key=lambda runner: runner.error)
     race.show(running, arguments, order)
     best = grid[runners.index(running.best)]
     if not arguments.json:
-        print(f"Best: {' '.join(as_flag(option, text) for option, text in best.items())}")
+        print(
+            f"Best{' so far' if stopped else ''}: {' '.join(as_flag(option, text) for option, text in best.items())}"
+        )
     if arguments.model is not None:
         race.save_best(running, arguments.model, name)
         if not arguments.json:

@@ -82,6 +82,14 @@ class Shuffled:
         self._kept: Batch | None = None
         self._file_of: Any = None
 
+    @property
+    def source(self) -> Any:
+        return self.stream.source
+
+    @property
+    def files(self) -> list[Input]:
+        return self.stream.files
+
     def once(self, after: int = 0) -> Iterator[Piece]:
         if self._kept is None:
             self._read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
 from .batches import BadLines, Batch, Numbers
 from .files import SourceError
+from .order import ENOUGH, Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
 MOST_CLASSES = 100  # of whole numbers: if the first examples have more, they are taken for quantities
@@ -122,12 +124,13 @@ class Study:
         self.ranker = ranker  # a PARanker, if features depend on the label: `learner` is the one inside
         self.task = learner.task if isinstance(learner, Learner) else "sequence"
         self.score = Score()
+        self.order = Order()
 
     @classmethod
     def new(cls, task: str, options: dict[str, Any]) -> Study:
         check_options(task, options)
         if task == "sequence":
-            return cls(SequenceLearner(**{"selection": "prediction", **options}))
+            return cls(SequenceLearner(**{"selection": "prediction", "average": True, **options}))
         if task == "prototype":
             from ..ranker import PARanker
 
@@ -188,6 +191,8 @@ class Study:
                 (self.ranker or learner).learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
             raise _refused(error, batch, name) from None
+        if self.task == "classification":
+            self.order.see(y)
         after = learner.statistics
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
         self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
@@ -215,6 +220,32 @@ class Study:
         if batch.new_names and isinstance(self.learner, Learner):
             known = self.learner.n_features
             self.learner._engine.name_columns(batch.new_names[max(0, known - _first_new(batch)) :])
+
+    def remarks(self) -> list[str]:
+        """What is to be known of how it learned."""
+        learner, found = self.learner, self.order.remarks()
+        if isinstance(learner, Learner) and learner._has_intercept and self.score.rounds >= ENOUGH:
+            q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
+            if learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
+                found.append(
+                    "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
+                    "--no-fit-intercept often errs less."
+                )
+            found += self._looks_like_text(learner)
+        return found
+
+    def _looks_like_text(self, learner: Learner) -> list[str]:
+        """A field of which nearly every value is a feature of its own."""
+        if learner.n_features < 0.8 * self.score.rounds or not learner._engine.n_names:
+            return []
+        fields = Counter(str(name).split("=", 1)[0] for name in learner.feature_names if "=" in str(name))
+        field, count = max(fields.items(), key=lambda its: its[1], default=("", 0))
+        if count < 0.8 * self.score.rounds:
+            return []
+        return [
+            f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
+            f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
+        ]
 
     # ---- predicting -------------------------------------------------------------------------------------------
 
