@@ -158,6 +158,21 @@ def test_a_tagger_must_have_seen_the_whole_stream_once():
     assert "about the vectors that were averaged" in str(found)
 
 
+SIZES = np.random.default_rng(0).uniform(0.5, 1.5, size=40).tolist()
+NOISE = ["C", "B", *np.random.default_rng(1).choice(["A", "B"], size=38).tolist()]
+
+
+def test_a_perceptron_may_err_for_nothing():
+    """It moves when it confuses A and B, which costs nothing, so that no comparator is asked to tell them apart."""
+    costs = {"A": {"B": 0, "C": 1}, "B": {"A": 0, "C": 1}, "C": {"A": 1, "B": 1}}
+    rows, tags = [[{"x": size}] for size in SIZES], [[letter] for letter in NOISE]
+    model = PASequence(step="perceptron", cost=costs, average=False).learn_many(rows, tags)
+    assert model.stats_.updates > 10
+    found = model.certificate(rows, tags)
+    assert not found.applicable
+    assert "mistakes that cost nothing" in str(found)
+
+
 # ---- structures ------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +265,34 @@ def test_a_search_that_finds_less_than_the_best_is_noticed():
     found = model.certificate(X, Y)
     assert found.holds
     assert "has not found the best output" in str(found)
+
+
+def test_a_structured_perceptron_may_err_for_nothing():
+    def cost(y, z):
+        return 0 if {y, z} <= {"A", "B"} or y == z else 1
+
+    def features(x, y):
+        return {y: x}
+
+    def argmax(w, x):
+        return max("ABC", key=lambda y: w.dot(features(x, y)))
+
+    model = PAStructured(features, argmax, cost, step="perceptron").learn_many(SIZES, NOISE)
+    assert model.stats_.updates > 10
+    found = model.certificate(SIZES, NOISE)
+    assert not found.applicable
+    assert "mistakes that cost nothing" in str(found)
+
+
+def test_a_comparator_suffers_the_losses_of_the_learner():
+    """Its weights count, not the margin that it was asked for itself."""
+    argmax, loss_augmented = searched(joint_features)
+    options = {"C": 0.2, "selection": "max"}
+    model = PAStructured(joint_features, argmax, hamming, loss_augmented, **options).learn_many(X, Y)
+    other = PAStructured(joint_features, argmax, hamming, loss_augmented, **options).learn_many(X, Y)
+    expected = model.certificate(X, Y, u=other)
+    other._learner.parameters["margin"] = 0.01
+    assert model.certificate(X, Y, u=other) == expected
 
 
 def test_a_structure_must_have_gone_the_same_way():

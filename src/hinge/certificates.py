@@ -7,16 +7,18 @@ that makes it guarantee the most. What does not apply is in the list with the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import growth
-from .bounds import Guarantee, guarantees
+from .bounds import RELATIVE_SLACK, SINGLE_SLACK, Guarantee, guarantees
 from .comparators_single import Comparator, Vector, ball_comparator, comparator, scored_comparator
 from .kernels import beta_of
+from .rows import Rows, is_frame, unseen_norms
 
 if TYPE_CHECKING:
     from .learner import Learner
@@ -55,6 +57,13 @@ class Certificate:
         rounded = [(round(g.suffered / g.guaranteed, 9) if g.guaranteed > 0 else 1.0, g) for g in about]
         return max(rounded, key=lambda pair: pair[0])[1] if rounded else None
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        names = ("theorem", "quantity", "suffered", "guaranteed", "reason")
+        told = [{name: getattr(one, name) for name in names} for one in self.applicable]
+        return {"guarantees": told, "holds": self.holds, "sentence": str(self)}
+
     def __str__(self) -> str:
         if self.reason:
             return f"Nothing is guaranteed: {self.reason}."
@@ -69,21 +78,42 @@ class Certificate:
 
 
 def strongest(
-    step: str, statistics: Any, comparators: Iterable[Comparator], *, C: float = 1.0, beta: float = 0.0
+    step: str,
+    statistics: Any,
+    comparators: Iterable[Comparator],
+    *,
+    C: float = 1.0,
+    beta: float = 0.0,
+    dtype: Any = np.float64,
 ) -> list[Guarantee]:
-    """Each theorem with the comparator that makes it guarantee the most."""
+    """Each theorem with the comparator that makes it guarantee the most; `dtype` is that of the learner's weights."""
+    slack = SINGLE_SLACK if np.dtype(dtype) == np.float32 else RELATIVE_SLACK
     best: dict[tuple[str, str], Guarantee] = {}
     # By loss: where a theorem applies to none, the reason given is that of the most hopeful one.
     for u in sorted(comparators, key=lambda u: u.loss):
         for found in guarantees(step, statistics, u, C=C, beta=beta):
+            found = replace(found, slack=slack)
+            if found.applicable and not math.isfinite(found.guaranteed):
+                found = replace(found, guaranteed=math.inf, reason="its bound is not a finite number")
             key = found.theorem, found.quantity
             if key not in best or found.guaranteed < best[key].guaranteed:
                 best[key] = found
     return list(best.values())
 
 
+ANOTHER_RUN = (
+    "run again, it goes another way: X must be in the order in which it was learned, without weights"
+)
+
+
 class _AnotherRun(Exception):
     """The rows of X do not make the run that the learner made."""
+
+
+def same_run(one: Any, other: Any) -> bool:
+    """By their statistics. Losses may differ by rounding: dense and sparse rows are added up in another order."""
+    counts = [(its.rounds, its.mistakes, its.updates) for its in (one, other)]
+    return counts[0] == counts[1] and math.isclose(one.loss, other.loss, rel_tol=1e-6, abs_tol=1e-9)
 
 
 @dataclass(frozen=True)
@@ -102,13 +132,16 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
     their order, without weights. `u` are the weights of a comparator, `beside` its intercepts or thresholds;
     None finds some.
     """
-    rounds = int(X.shape[0]) - begins_with_one(learner)
+    X = _matrix(learner, X)
+    rounds = max(0, int(X.shape[0]) - begins_with_one(learner))
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
-    if reason:
-        return Certificate((), "", reason)
+    if reason or not X.shape[0]:
+        return Certificate((), "", reason or "there are no examples")
     targets = None if learner.task == "uniclass" else targets_of(learner, y, X.shape[0])
     p = learner.parameters
     against = FOUND
+    if p["geometry"] in ("euclidean", "entropy") and not same_run(learner.statistics, _again(learner, X, y)):
+        return Certificate((), "", ANOTHER_RUN)
     if p["kernel"] is not None:
         if u is not None:
             raise ValueError(
@@ -120,16 +153,81 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
             scales = (1.0,) if learner.task == "uniclass" else SCALES
             predictors = [one.times(scale) for one in _found(learner, X, y) for scale in scales]
         else:
-            its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
-            predictors = [Predictor(np.asarray(u, dtype=np.float64), its)]
-            against = GIVEN
+            predictors, against = [_given(learner, u, beside)], GIVEN
         try:
             comparators = list(_compared(learner, X, targets, predictors))
         except _AnotherRun as error:
             return Certificate((), "", str(error))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
-    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta)
+    found = strongest(
+        p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta, dtype=p["dtype"]
+    )
     return Certificate(tuple(found), against, averaged=learner.averaged)
+
+
+def _again(learner: Learner, X: Any, y: Any) -> Any:
+    """The statistics of a learner with the same options on the same rows. (With a covariance the run is followed.)"""
+    from .learner import Learner
+
+    other = Learner(learner.task, **learner.parameters)
+    other.closed = learner.closed
+    other.learn(X, y)
+    return other.statistics
+
+
+def _matrix(learner: Learner, X: Any) -> Any:
+    """The stream as an array or a CSR matrix of float64, with the columns that the learner has for its features."""
+    from scipy.sparse import csr_matrix
+
+    named = is_frame(X) and not set(X.columns).isdisjoint(learner.feature_names)
+    if isinstance(X, list | tuple) and any(isinstance(x, Mapping) for x in X):
+        rows = _looked_up(learner, X)
+    elif named and learner.parameters["hash_bits"] is None:
+        if unseen_norms(X, learner.feature_names).any():
+            raise ValueError("X has columns that were never learned, and it must be what was learned")
+        rows = learner._named_rows(X, learning=False)
+    else:
+        rows = learner._unnamed_rows(X)
+    values = np.asarray(rows.arrays[0], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("X must hold finite numbers")
+    if rows.indptr is None:
+        return values
+    matrix = csr_matrix((values, *rows.arrays[1:3]), shape=(rows.count, rows.width))
+    matrix.sum_duplicates()
+    return matrix.toarray() if named else matrix
+
+
+def _looked_up(learner: Learner, events: Any) -> Rows:
+    """Events, each feature in its column."""
+    learner._events()
+    values, columns, starts = [], [], [0]
+    for row, x in enumerate(events):
+        for name, value, column, _ in learner._engine.look_up(learner._event(row, x), 0, False):
+            if column is None:
+                raise ValueError(f"row {row}: the feature {name!r} was never learned")
+            values.append(value)
+            columns.append(column)
+        starts.append(len(values))
+    indices = np.asarray(columns, dtype=np.int64), np.asarray(starts, dtype=np.int64)
+    return Rows(np.asarray(values, dtype=np.float64), *indices, learner.n_features)
+
+
+def _given(learner: Learner, u: Any, beside: Any) -> Predictor:
+    weights = np.asarray(u, dtype=np.float64)
+    if beside is None:
+        if learner.task == "ordinal":
+            raise ValueError("beside must be the thresholds of the comparator")
+        its = np.zeros(len(learner.labels.known) if learner.many_scores else 0)
+    else:
+        its = np.atleast_1d(np.asarray(beside, dtype=np.float64))
+        if its.size > 1 and not (learner.many_scores or learner.task == "ordinal"):
+            raise ValueError(f"beside has {its.size} numbers, and there is one of them")
+        if its.any() and not (learner._has_intercept or learner.task in ("ordinal", "uniclass")):
+            raise ValueError("the learner has no intercept, so its comparators have none: leave out `beside`")
+    if not (np.isfinite(weights).all() and np.isfinite(its).all()):
+        raise ValueError("a comparator must have finite weights")
+    return Predictor(weights, its)
 
 
 def no_theorem(learner: Learner) -> str:
@@ -147,6 +245,15 @@ def no_theorem(learner: Learner) -> str:
         return "give hinge.bounds the start w1"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
+    if p["geometry"] == "entropy" and learner._beside:
+        return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
+    if p["geometry"] == "entropy" and learner.many_scores and _grew(learner):
+        return (
+            "labels that came on the way took their share from the others, which no theorem covers: name all "
+            "of them ahead, classes=[...]"
+        )
+    if learner.task in ("classification", "multilabel") and not learner.labels.known:
+        return "no label was ever learned"
     if grew_from_two(learner):
         return f"{GREW}: name all of them ahead, classes=[...]"
     return ""
@@ -157,9 +264,14 @@ GREW = "the first two classes had one w, until a third one came, which no theore
 
 def grew_from_two(learner: Learner) -> bool:
     """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
-    p = learner.parameters
-    one_w = p["classes"] is None and p["selection"] == "max" and p["cost"] is None
-    return learner.task == "classification" and learner.labels.lanes and one_w
+    first = growth.first_labels(learner.task, learner.parameters)
+    return learner.task == "classification" and learner.labels.lanes and not first.lanes
+
+
+def _grew(learner: Learner) -> bool:
+    """Whether labels came on the way."""
+    first = growth.first_labels(learner.task, learner.parameters)
+    return len(learner.labels.known) > len(first.known)
 
 
 def begins_with_one(learner: Learner) -> bool:
@@ -279,17 +391,21 @@ def _seen_from_the_run(
     from .learner import Learner
 
     options = {name: value for name, value in learner.parameters.items() if name != "w1"}
-    if learner.task not in ("regression",):
-        k = len(learner.labels.known)
-        options["classes"] = (
-            list(range(k)) if learner.many_scores or learner.task == "ordinal" else [-1.0, 1.0]
-        )
+    k = len(learner.labels.known)
+    if learner.many_scores:  # by their places
+        its = label_options(learner)
+        options |= {"classes": list(range(k)) if k > 1 else None, "cost": its["cost"], "nu": its["nu"]}
+    elif learner.task == "ordinal":
+        options |= {"classes": list(range(k)), "nu": _rank_options(learner)["nu"]}
+    elif learner.task == "classification":
+        options["classes"] = [-1.0, 1.0]
     if learner.task == "multilabel":
         targets = [np.flatnonzero(row).tolist() for row in targets]
     trace = follow(Learner(learner.task, **options), X, targets)
-    seen, known = trace.statistics, learner.statistics
-    if (seen.mistakes, seen.updates) != (known.mistakes, known.updates):
-        raise _AnotherRun("run again, it goes another way: X must be in the order in which it was learned")
+    if not same_run(learner.statistics, trace.statistics):
+        if learner.many_scores and _grew(learner):
+            raise _AnotherRun("with a covariance all labels must be named ahead, classes=[...]")
+        raise _AnotherRun(ANOTHER_RUN)
     for one in predictors:
         intercept: Any = None
         if learner._has_intercept:
@@ -344,6 +460,8 @@ def squared_length(learner: Learner) -> float:
         return float(np.square(learner.weights, dtype=np.float64).sum()) + beside
     supports, first = learner.supports, learner._beside
     coefficients = supports.coefficients[:, first:]
+    if not len(coefficients):
+        return beside
     scores = np.asarray(learner.lanes(supports.vectors)).reshape(len(coefficients), -1)
     if learner.task == "ordinal":
         scores = scores[:, :1] + learner.thresholds[0]
@@ -406,7 +524,7 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
             "threshold", "sort_thresholds", "hash_bits", "max_features", "kernel", "degree", "gamma", "coef0",
             "max_cache")  # fmt: skip
     options = {name: p[name] for name in kept}
-    if learner.task not in ("regression", "uniclass"):
+    if len(learner.labels.known) > 1:
         options["classes"] = learner.labels.known
     if p["step"] == "perceptron" and p["selection"] == "uniform":
         options["selection"] = "simproj"

@@ -21,6 +21,7 @@ from .certificates import (
     SCALES,
     Certificate,
     label_options,
+    same_run,
     strongest,
     whole_stream,
 )
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
     from .ranker import PARanker
     from .structured import PAStructured
 
-ANOTHER_RUN = (
-    "run again, it goes another way: it must be the examples in the order in which they were learned"
-)
+ANOTHER_RUN = "run again, it goes another way: it must be what was learned, in its order and without weights"
 FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for every example
 
 
@@ -53,7 +52,7 @@ def no_theorem(learner: Any) -> str:
 
 def certificate_of(learner: Any, comparators: Iterable[Comparator], against: str) -> Certificate:
     p = learner.parameters
-    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]))
+    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), dtype=p["dtype"])
     return Certificate(tuple(found), against, averaged=bool(p["average"]))
 
 
@@ -61,11 +60,6 @@ def _cautious_and_bold(learner: Any) -> list[dict[str, Any]]:
     """Options of the comparators that are found."""
     largest = max(learner.statistics.largest_q, 1e-12)
     return [{"step": "pa1", "C": C / largest, "average": True} for C in CS]
-
-
-def _same_run(learner: Any, again: Any) -> bool:
-    one, other = learner.statistics, again.statistics
-    return bool((one.rounds, one.mistakes, one.updates) == (other.rounds, other.mistakes, other.updates))
 
 
 # ---- sequences ------------------------------------------------------------------------------------------------
@@ -111,6 +105,10 @@ class Suffering:
 
     def comparators(self, largest_q: float) -> list[Comparator]:
         p, costs = self.learner.parameters, _matrix(self.learner)
+        smallest = float(costs[costs > 0].min(initial=math.inf)) if (costs > 0).any() else 1.0
+        perceptron = p["step"] == "perceptron"
+        if perceptron and (costs[~np.eye(len(costs), dtype=bool)] == 0).any():
+            smallest = 0.0
         weights = [*self.other.transitions().values(), *self.other.emissions().values()]
         norm2 = math.fsum(weight * weight for weight in weights)
         return [
@@ -119,10 +117,10 @@ class Suffering:
                 norm2=scale**2 * norm2,
                 largest_q=largest_q,
                 largest_cost=self.largest_cost,
-                smallest_cost=float(costs[costs > 0].min(initial=1.0 if not (costs > 0).any() else math.inf)),
+                smallest_cost=smallest,
                 selection=p["selection"],
                 margin=float(p["margin"]),
-                perceptron=p["step"] == "perceptron",
+                perceptron=perceptron,
             )
             for scale, losses in zip(self.scales, self.losses, strict=True)
         ]
@@ -164,6 +162,7 @@ class _Recorder(StructuredLearner):
 
     others: list[StructuredLearner]
     obstacle = ""
+    free = False  # whether it moved where the prediction cost nothing
 
     def record(self, others: list[StructuredLearner]) -> None:
         self.others = others
@@ -179,6 +178,7 @@ class _Recorder(StructuredLearner):
         if self.statistics.loss - before.loss < least - 1e-9 * max(1.0, before.loss, least):
             where = f"of example {before.rounds}"
             self.obstacle = f"the search has not found the best output {where}, and the theorems need that"
+        self.free = self.free or (cost == 0 and self.statistics.updates > before.updates)
         delta = truth.minus(rival)
         self.costs.append(cost)
         self.wanted.append(wanted)
@@ -203,7 +203,7 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
     again.record(others)
     with _inside(model):
         model._pass(again, batch)  # the functions are the model's
-    if again.obstacle or not _same_run(learner, again):
+    if again.obstacle or not same_run(learner.statistics, again.statistics):
         return Certificate((), "", again.obstacle or ANOTHER_RUN)
     searches = model.loss_augmented_argmax is not None
     against = (FOUND if u is None else GIVEN) + ("" if searches else ", with the rivals of the run")
@@ -223,8 +223,8 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
 
 
 def _worst(model: PAStructured, other: StructuredLearner, scale: float, x: Any, y: Any) -> float:
-    """What `scale` times the weights of another one suffer from their worst rival."""
-    p = other.parameters
+    """What `scale` times the weights of another one suffer from their worst rival, with the losses of the model."""
+    p = model._fitted().parameters
     worst = model._call("loss_augmented_argmax", None, other.view(other.averaged, scale=scale), x, y)
     cost = model._cost(None, y, worst)
     delta = model._features(other, None, x, y).minus(model._features(other, None, x, worst))
@@ -236,15 +236,17 @@ def _of_structure(
     learner: StructuredLearner, again: _Recorder, losses: list[float], scale: float, other: StructuredLearner
 ) -> Comparator:
     p, costs = learner.parameters, np.asarray(again.costs)
+    perceptron = p["step"] == "perceptron"
+    smallest = float(costs[costs > 0].min(initial=math.inf)) if costs.any() else 1.0
     return structured_comparator(
         losses,
         norm2=scale**2 * float(np.square(other.weights, dtype=np.float64).sum()),
         largest_q=learner.statistics.largest_q,
         largest_cost=float(costs.max(initial=0.0)),
-        smallest_cost=float(costs[costs > 0].min(initial=math.inf)) if costs.any() else 1.0,
+        smallest_cost=0.0 if perceptron and again.free else smallest,
         selection=p["selection"],
         margin=float(p["margin"]),
-        perceptron=p["step"] == "perceptron",
+        perceptron=perceptron,
     )
 
 
@@ -284,7 +286,7 @@ class RankerAgain:
         self.again.learn_one(x, relevant)
 
     def was_run_of(self, learner: Any) -> bool:
-        return _same_run(learner, self.again._learner)
+        return same_run(learner.statistics, self.again._learner.statistics)
 
     def comparators(self, learner: Any, scales: Iterable[float]) -> Iterator[Comparator]:
         p, options = learner.parameters, label_options(learner)

@@ -91,7 +91,9 @@ def _in_the_end(study: Study, seen: Hindsight) -> Certificate:
 def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Guarantee]:
     p = study.learner.parameters
     beta = beta_of(p) if p["step"] == "perceptron" and isinstance(study.learner, Learner) else 0.0
-    return strongest(p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta)
+    return strongest(
+        p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
+    )
 
 
 def moments(study: Study, stream: Stream, examples: list[int]) -> Iterator[Hindsight]:

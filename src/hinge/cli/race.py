@@ -204,9 +204,7 @@ def certify(race: Race, as_json: bool) -> None:
         _show_certificates(named)
         return
     for name, its in named:
-        told = [vars(one) for one in its.applicable]
-        record = {"name": name, "guarantees": told, "holds": its.holds, "sentence": str(its)}
-        print(json.dumps({"event": "certificate", **record}))
+        print(json.dumps({"event": "certificate", "name": name, **its.record}))
 
 
 def _no_certificate(race: Race, study: Study) -> str:
