@@ -290,3 +290,23 @@ def test_what_was_seen_does_not_depend_on_the_pieces(length):
             assert one.squared_loss == pytest.approx(other.squared_loss, rel=1e-12)
             assert one.largest_discrepancy == other.largest_discrepancy
             assert (one.most_rows, one.distance2) == (other.most_rows, other.distance2)
+
+
+def test_the_ball_of_a_hard_margin_has_theorem_3(told):
+    """The direction to a ball has the length 1, always."""
+    events = told("rows.svm", "--task", "uniclass", "--step", "pa", "--radius", "1", "--certificate")
+    assert "J06 Theorem 3" in {one["theorem"] for one in of(events, "certificate")["guarantees"]}
+
+
+@pytest.mark.parametrize("name", ["ranks.svm", "tags.conll"])
+def test_norms_that_are_not_known_are_not_said_to_be_zero(told, name):
+    options = ["--task", "ordinal", "--classes", "0,1,2,3"] if name == "ranks.svm" else ["--margin", "50"]
+    sentence = of(told(name, "--step", "pa", *options, "--certificate"), "certificate")["sentence"]
+    assert "the smallest norm, which is not known here" in sentence
+    assert "not zero" not in sentence
+    assert "from 0" not in sentence
+
+
+def test_one_class_with_a_covariance(told):
+    events = told("rows.svm", "--task", "classification", "--geometry", "mahalanobis", "--certificate")
+    assert of(events, "certificate")["guarantees"]

@@ -248,8 +248,10 @@ _theorem("J06 Theorem 2", "mistakes", steps=("pa",), tasks=("classification",))(
 @_theorem("J06 Theorem 3 for any norms (derived)", "squared loss", steps=("pa",))
 def _any_norm(run: _Run) -> tuple[float, float, str]:
     u = run.u
-    if u.smallest_q <= SMALLEST_Q:
-        return run.suffered.squared_loss, math.inf, "it needs instances that are not zero"
+    if not u.smallest_q > SMALLEST_Q:
+        unknown = math.isnan(u.smallest_q)
+        needed = "the smallest norm, which is not known here" if unknown else "instances that are not zero"
+        return run.suffered.squared_loss, math.inf, f"it needs {needed}"
     root = math.sqrt(u.distance2) + 2 * math.sqrt(u.squared_loss / u.smallest_q)
     return run.suffered.squared_loss, u.largest_q * root * root, ""
 
@@ -260,7 +262,8 @@ def _unit_norm(run: _Run) -> tuple[float, float, str]:
     suffered, bound, reason = _any_norm(run)
     low, high = run.u.smallest_q, run.u.largest_q
     if low < 1 - UNIT_SLACK or high > 1 + UNIT_SLACK:
-        reason = f"it needs squared norms of 1, and here they are from {low:.6g} to {high:.6g}"
+        found = f"reach {high:.6g}" if math.isnan(low) else f"are from {low:.6g} to {high:.6g}"
+        reason = f"it needs squared norms of 1, and here they {found}"
     return suffered, bound, reason
 
 

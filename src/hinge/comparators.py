@@ -210,7 +210,7 @@ def structured_comparator(
         its,
         its - asked,
         sizes,
-        0 * sizes,
+        math.nan * sizes,
         np.array([math.sqrt(norm2)]),
         np.zeros(1),
         rows=np.ones(len(its), dtype=np.int64),

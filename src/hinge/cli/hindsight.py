@@ -159,7 +159,9 @@ class _OfRows(Hindsight):
         self.found = [joined(*both) for both in zip(self.found, its, strict=True)] if self.found else its
 
     def comparators(self, statistics: Statistics) -> list[Comparator]:
-        return [replace(one, largest_q=statistics.largest_q, smallest_q=0.0) for one in self.found]
+        if self.study.task == "uniclass":  # 1 of every example
+            return self.found
+        return [replace(one, largest_q=statistics.largest_q, smallest_q=math.nan) for one in self.found]
 
 
 class _OfRun(_OfRows):
@@ -174,7 +176,8 @@ class _OfRun(_OfRows):
         two = (
             self.study.task == "classification" and not self.learner.many_scores
         )  # so that no sign ever changes
-        again = {**p, "classes": self.learner.labels.known} if two else p
+        known = self.learner.labels.known
+        again = {**p, "classes": known} if two and len(known) == 2 else p
         self.again = Study(Learner(study.task, **again))
         self.full = p["geometry"] == "mahalanobis"
         self.u = self._whole(self.learner, self.learner.weights, self.learner.intercept)
