@@ -158,6 +158,12 @@ def test_a_tagger_must_have_seen_the_whole_stream_once():
     assert "about the vectors that were averaged" in str(found)
 
 
+def test_weights_of_sentences_are_noticed():
+    model = SequenceLearner(C=0.01, selection="prediction")
+    model.learn_many(X, Y, [50.0] * len(X))
+    assert "without weights" in str(model.certificate(X, Y))
+
+
 SIZES = np.random.default_rng(0).uniform(0.5, 1.5, size=40).tolist()
 NOISE = ["C", "B", *np.random.default_rng(1).choice(["A", "B"], size=38).tolist()]
 

@@ -132,12 +132,25 @@ def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | 
     reason = no_theorem(learner) or no_search(learner) or whole_stream(learner.statistics.rounds, len(X))
     if reason:
         return Certificate((), "", reason)
+    if not any(same_run(learner.statistics, again) for again in _tagged_again(learner, X, y)):
+        return Certificate((), "", ANOTHER_RUN)
     comparators = []
     for other in _other_taggers(learner, X, y) if u is None else [u]:
         suffering = Suffering(learner, other, SCALES if u is None else (1.0,))
         suffering.see(X, y)
         comparators += suffering.comparators(learner.statistics.largest_q)
     return certificate_of(learner, comparators, FOUND if u is None else GIVEN)
+
+
+def _tagged_again(learner: SequenceLearner, X: Any, y: Any) -> Iterator[Any]:
+    """The statistics of the same run, with tags that come on the way or, where they tie, are known ahead."""
+    for ahead in (False, True):
+        other = SequenceLearner(**learner.parameters)
+        other.closed = learner.closed
+        if ahead and not other.labels.known:
+            other.know(learner.labels.known)
+        other.learn_many(X, y)
+        yield other.statistics
 
 
 def _other_taggers(learner: SequenceLearner, X: Any, y: Any) -> Iterator[SequenceLearner]:
