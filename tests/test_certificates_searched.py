@@ -435,3 +435,9 @@ def test_the_names_are_public():
     assert hinge.PASequence.certificate.__doc__
     assert hinge.PAStructured.certificate.__doc__
     assert hinge.PARanker.certificate.__doc__
+
+
+def test_a_ranker_with_nothing_to_rank():
+    for labels in ([["bills"]], [[]]):
+        model = PARanker().learn_many(["pay the invoice"], labels)
+        assert "nothing to rank" in str(model.certificate(["pay the invoice"], labels))

@@ -319,6 +319,8 @@ def of_ranker(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Cer
 
     learner, batch = model._fitted(), _Batch(X, y, None)
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, len(batch.X))
+    if len(learner.labels.known) < 2:
+        reason = reason or "with fewer than two labels there was nothing to rank"
     if reason:
         return Certificate((), "", reason)
     models: list[Any] = [u]
