@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -190,3 +193,213 @@ def test_a_covariance_needs_the_order():
     found = model.certificate(X[::-1].copy(), Y[::-1].copy())
     assert not found.applicable
     assert "in the order in which it was learned" in str(found)
+
+
+def learned(task, rows, targets=None, **options):
+    learner = hinge.Learner(task, **options)
+    learner.learn_many(rows, targets)
+    return learner
+
+
+NOISE = np.random.default_rng(1).normal(size=(40, 3))
+SIGNS = (NOISE[:, 0] > 0).astype(int)
+LETTERS = np.array(list("abc"))[np.random.default_rng(2).integers(3, size=40)]
+
+
+def test_a_perceptron_with_a_beta_above_the_margin_has_no_lemma_1():
+    """It moves where there is no loss: 50 steps up and 50 down made a progress of 2552, and 200 was guaranteed."""
+    rows, signs = np.ones((100, 1)), np.repeat([1, -1], 50)
+    options = {"step": "perceptron", "fit_intercept": False, "classes": [-1, 1]}
+    found = learned("classification", rows, signs, beta=100.0, **options).certificate(rows, signs, u=[0.0])
+    assert found.holds
+    assert "beta" in next(g.reason for g in found.guarantees if g.quantity == "progress")
+    small = learned("classification", rows, signs, beta=0.5, **options).certificate(rows, signs, u=[0.0])
+    assert {g.quantity for g in small.applicable} >= {"progress", "mistakes"}
+
+
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
+def test_tiny_numbers_are_no_failure(step):
+    """Squares of them are 0."""
+    rows = np.array([[1.0, 0.0], [1e-200, 0.0]])
+    options = {"step": step, "fit_intercept": False, "classes": [-1, 1]}
+    assert learned("classification", rows, [1, 1], **options).certificate(rows, [1, 1]).holds
+    for tiny in ({"margin": 1e-200}, {"margin": 1e-160}, {"C": 1e-310}, {"C": 5e-324}):
+        found = learned("classification", NOISE, 2 * SIGNS - 1, **options, **tiny)
+        assert found.certificate(NOISE, 2 * SIGNS - 1).holds
+        assert found.certificate(NOISE, 2 * SIGNS - 1, u=np.zeros(3)).holds
+
+
+def test_a_bound_that_is_infinite_guarantees_nothing():
+    model = learned("classification", NOISE, LETTERS, C=np.inf, selection="mira", classes=list("abc"))
+    found = model.certificate(NOISE, LETTERS, u=np.zeros((3, 3)))
+    assert all(np.isfinite(g.guaranteed) for g in found.applicable)
+    assert "not a finite number" in str(found)
+
+
+def test_float32_may_round():
+    """A stream that is as bad as can be: orthogonal instances."""
+    random = np.random.default_rng(0)
+    rows, signs = 3.3 * np.linalg.qr(random.normal(size=(30, 30)))[0], np.sign(random.normal(size=30))
+    for step in ("pa", "pa1"):
+        options = {"step": step, "margin": 0.3, "C": 10.0, "fit_intercept": False, "classes": [-1, 1]}
+        model = learned("classification", rows, signs, dtype=np.float32, **options)
+        assert model.certificate(rows, signs, u=0.3 * signs @ rows / 3.3**2).holds
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "mahalanobis", "diagonal", "entropy"])
+def test_costs_and_weights_of_constraints_by_name(geometry):
+    of_pairs = {"a": {"b": 2.0, "c": 1.0}, "b": {"a": 1.0, "c": 4.0}, "c": {"a": 3.0, "b": 1.0}}
+    costly = learned("classification", NOISE, LETTERS, geometry=geometry, cost=of_pairs)
+    assert costly.certificate(NOISE, LETTERS).applicable
+    options = {"geometry": geometry, "selection": "simproj", "classes": list("abc")}
+    for nu in (of_pairs, [of_pairs, of_pairs]):
+        model = learned("classification", NOISE, LETTERS, nu=nu, **options)
+        assert model.certificate(NOISE, LETTERS).applicable
+    ranks = learned("ordinal", NOISE, LETTERS, nu=[[1.0, 2.0], [2.0, 1.0]], **options)
+    assert ranks.certificate(NOISE, LETTERS).applicable
+
+
+def test_a_covariance_needs_the_order_even_where_as_many_rounds_are_mistakes():
+    """Two orders of these rows have as many mistakes and updates: the guarantees of one are not those of the other."""
+    rows, signs = np.array([[1.0], [2.0], [3.0]]), np.array([1, -1, 1])
+    options = {"geometry": "mahalanobis", "classes": [-1, 1], "fit_intercept": False, "C": 100.0}
+    model = learned("classification", rows, signs, **options)
+    turned = learned("classification", rows[::-1], signs[::-1], **options)
+    assert model.statistics.mistakes == turned.statistics.mistakes == 3
+    assert model.certificate(rows, signs).applicable
+    assert "goes another way" in str(model.certificate(rows[::-1].copy(), signs[::-1].copy()))
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "entropy", "mahalanobis"])
+def test_weights_and_changed_options_are_noticed(geometry):
+    weighted = hinge.Learner("classification", C=0.001, geometry=geometry)
+    weighted.learn(NOISE, SIGNS, sample_weight=np.full(40, 50.0))
+    assert "without weights" in str(weighted.certificate(NOISE, SIGNS))
+    changed = hinge.Learner("classification", C=100.0, geometry=geometry)
+    changed.learn(NOISE[:15], SIGNS[:15])
+    changed.change(C=0.001)
+    changed.learn(NOISE[15:], SIGNS[15:])
+    assert "goes another way" in str(changed.certificate(NOISE, SIGNS))
+
+
+def test_labels_or_thresholds_that_take_their_share_of_the_simplex():
+    targets = [[letter] for letter in LETTERS]
+    threshold = learned("multilabel", NOISE, targets, geometry="entropy", classes=list("abc"))
+    assert "learned threshold" in str(threshold.certificate(NOISE, targets))
+    number = learned("multilabel", NOISE, targets, geometry="entropy", classes=list("abc"), threshold=0.0)
+    assert number.certificate(NOISE, targets).applicable
+    grown = learned("classification", NOISE, LETTERS, geometry="entropy", selection="simproj")
+    assert "labels that came on the way" in str(grown.certificate(NOISE, LETTERS))
+
+
+def test_a_third_class_after_two_that_were_given():
+    model = hinge.PAClassifier().partial_fit(NOISE, SIGNS, classes=[0, 1])
+    model.learn_one(dict(enumerate(NOISE[0].tolist())), 2)
+    found = model.certificate(np.vstack([NOISE, NOISE[:1]]), [*SIGNS, 2])
+    assert "until a third one came" in str(found)
+
+
+@pytest.mark.parametrize("options", [{}, {"selection": "simproj"}, {"geometry": "mahalanobis"}])
+def test_one_class_only(options):
+    found = learned("classification", NOISE, ["a"] * 40, **options).certificate(NOISE, ["a"] * 40)
+    assert found.holds
+    assert found.applicable
+    simperc = learned("classification", NOISE, ["a"] * 40, selection="simperc")
+    assert simperc.certificate(NOISE, ["a"] * 40).holds
+
+
+def test_no_examples_and_no_labels():
+    for task in ("regression", "uniclass"):
+        assert "there are no examples" in str(hinge.Learner(task).certificate(NOISE[:0], []))
+    for geometry in ("euclidean", "mahalanobis", "entropy"):
+        learner = hinge.Learner("classification", geometry=geometry, classes=[0, 1])
+        assert "there are no examples" in str(learner.certificate(NOISE[:0], []))
+    empty: list[list[str]] = [[]] * 40
+    assert "no label was ever learned" in str(learned("multilabel", NOISE, empty).certificate(NOISE, empty))
+    named = learned("multilabel", NOISE, empty, kernel="rbf", gamma=0.5, classes=["a", "b"])
+    assert named.certificate(NOISE, empty).holds  # it has no supports
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"u": [np.nan, 0.0, 0.0]}, "finite weights"),
+        ({}, {"u": [1.0, 0.0, 0.0], "beside": np.inf}, "finite weights"),
+        ({}, {"u": [1.0, 0.0, 0.0], "beside": [1.0, 2.0]}, "beside has 2 numbers"),
+        ({"fit_intercept": False}, {"u": [1.0, 0.0, 0.0], "beside": 5.0}, "has no intercept"),
+    ],
+)
+def test_a_comparator_that_cannot_be(options, given, message):
+    model = learned("regression", NOISE, NOISE[:, 0], step="pa2", **options)
+    with pytest.raises(ValueError, match=message):
+        model.certificate(NOISE, NOISE[:, 0], **given)
+    with pytest.raises(ValueError, match="finite numbers"):
+        model.certificate(NOISE * np.nan, NOISE[:, 0], u=np.ones(3))
+
+
+def test_what_a_comparator_has_beside_if_nothing_is_said():
+    labels = learned("classification", NOISE, LETTERS, classes=list("abc"))
+    zeros = labels.certificate(NOISE, LETTERS, u=np.ones((3, 3)), beside=np.zeros(3))
+    assert labels.certificate(NOISE, LETTERS, u=np.ones((3, 3))) == zeros
+    ball = learned("uniclass", NOISE, step="pa2", max_radius=3.0)
+    assert ball.certificate(NOISE, u=np.ones(3)) == ball.certificate(NOISE, u=np.ones(3), beside=3.0)
+    ranks = learned("ordinal", NOISE, LETTERS, classes=list("abc"))
+    with pytest.raises(ValueError, match="thresholds"):
+        ranks.certificate(NOISE, LETTERS, u=np.ones(3))
+
+
+def test_columns_have_the_names_that_they_had():
+    frame = pd.DataFrame(NOISE, columns=list("abc"))
+    for model in (
+        learned("classification", frame, SIGNS),
+        hinge.PAClassifier().partial_fit(frame, SIGNS, [0, 1]),
+    ):
+        expected = model.certificate(frame, SIGNS, u=[1.0, 2.0, 3.0])
+        assert expected.applicable
+        assert model.certificate(frame[["c", "a", "b"]], SIGNS, u=[1.0, 2.0, 3.0]) == expected
+        with pytest.raises(ValueError, match="never learned"):
+            model.certificate(frame.rename(columns={"a": "z"}), SIGNS)
+        with pytest.raises(ValueError, match="X has 2 features"):
+            hinge.PAClassifier().partial_fit(NOISE, SIGNS, [0, 1]).certificate(NOISE[:, :2], SIGNS)
+
+
+@pytest.mark.parametrize("options", [{}, {"hash_bits": 4}, {"geometry": "mahalanobis"}, {"kernel": "linear"}])
+def test_events(options):
+    events = [{"a": a, "warm": b > 0, "color": "red" if c > 0 else "blue"} for a, b, c in NOISE.tolist()]
+    model = learned("classification", events, SIGNS, **options)
+    before = model.to_bytes()
+    found = model.certificate(events, SIGNS)
+    assert found.applicable
+    assert found.holds
+    assert model.to_bytes() == before
+    again = hinge.Learner.from_bytes(before)
+    assert again.certificate(events, SIGNS) == found
+
+
+def test_sparse_rows_of_any_kind():
+    """Squares of int8 and of float32 overflow in their own type."""
+    whole = (30 * NOISE).astype(np.int8)
+    expected = learned("classification", whole, SIGNS, step="pa").certificate(whole, SIGNS)
+    for kind in (scipy.sparse.csr_matrix, scipy.sparse.coo_matrix, scipy.sparse.csc_array):
+        found = learned("classification", kind(whole), SIGNS, step="pa").certificate(kind(whole), SIGNS)
+        assert [g.guaranteed for g in found.guarantees] == pytest.approx(
+            [g.guaranteed for g in expected.guarantees]
+        )
+    large = scipy.sparse.csr_matrix((1e25 * NOISE).astype(np.float32))
+    assert learned("classification", large, SIGNS, step="pa").certificate(large, SIGNS).applicable
+    assert learned("uniclass", NOISE).certificate(scipy.sparse.coo_matrix(NOISE)).applicable
+
+
+@pytest.mark.parametrize("kind", ["PAClassifier", "PAOrdinal", "PAMultilabel"])
+def test_a_kernel_knows_its_theorems_whatever_else_was_imported(kind):
+    code = f"""
+import numpy as np, hinge
+random = np.random.default_rng(0)
+X, y = random.normal(size=(60, 3)), random.integers(3, size=60)
+model = hinge.{kind}(kernel="rbf", gamma=0.5, C=0.1)
+y = np.eye(3)[y] if "Multi" in {kind!r} else y
+model.partial_fit(X, y, **({{}} if y.ndim == 2 else {{"classes": [0, 1, 2]}}))
+assert model.certificate(X, y).applicable
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

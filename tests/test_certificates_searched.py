@@ -144,7 +144,7 @@ def test_one_sentence_reaches_the_bound():
         ({"geometry": "diagonal", "step": "perceptron"}, "no theorem is known"),
         (
             {"step": "perceptron", "cost": {"A": {"B": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1}}},
-            "costs nothing",
+            "cost nothing",
         ),
     ],
 )
@@ -161,6 +161,27 @@ def test_a_tagger_must_have_seen_the_whole_stream_once():
     found = model.certificate(X, Y)
     assert found.applicable
     assert "about the vectors that were averaged" in str(found)
+
+
+def test_weights_of_sentences_are_noticed():
+    model = SequenceLearner(C=0.01, selection="prediction")
+    model.learn_many(X, Y, [50.0] * len(X))
+    assert "without weights" in str(model.certificate(X, Y))
+
+
+SIZES = np.random.default_rng(0).uniform(0.5, 1.5, size=40).tolist()
+NOISE = ["C", "B", *np.random.default_rng(1).choice(["A", "B"], size=38).tolist()]
+
+
+def test_a_perceptron_may_err_for_nothing():
+    """It moves when it confuses A and B, which costs nothing, so that no comparator is asked to tell them apart."""
+    costs = {"A": {"B": 0, "C": 1}, "B": {"A": 0, "C": 1}, "C": {"A": 1, "B": 1}}
+    rows, tags = [[{"x": size}] for size in SIZES], [[letter] for letter in NOISE]
+    model = PASequence(step="perceptron", cost=costs, average=False).learn_many(rows, tags)
+    assert model.stats_.updates > 10
+    found = model.certificate(rows, tags)
+    assert not found.applicable
+    assert "mistakes that cost nothing" in str(found)
 
 
 # ---- structures ------------------------------------------------------------------------------------------------
@@ -348,6 +369,34 @@ def test_a_search_that_finds_less_than_the_best_is_noticed():
     assert "has not found the best output" in str(found)
 
 
+def test_a_structured_perceptron_may_err_for_nothing():
+    def cost(y, z):
+        return 0 if {y, z} <= {"A", "B"} or y == z else 1
+
+    def features(x, y):
+        return {y: x}
+
+    def argmax(w, x):
+        return max("ABC", key=lambda y: w.dot(features(x, y)))
+
+    model = PAStructured(features, argmax, cost, step="perceptron").learn_many(SIZES, NOISE)
+    assert model.stats_.updates > 10
+    found = model.certificate(SIZES, NOISE)
+    assert not found.applicable
+    assert "mistakes that cost nothing" in str(found)
+
+
+def test_a_comparator_suffers_the_losses_of_the_learner():
+    """Its weights count, not the margin that it was asked for itself."""
+    argmax, loss_augmented = searched(joint_features)
+    options = {"C": 0.2, "selection": "max"}
+    model = PAStructured(joint_features, argmax, hamming, loss_augmented, **options).learn_many(X, Y)
+    other = PAStructured(joint_features, argmax, hamming, loss_augmented, **options).learn_many(X, Y)
+    expected = model.certificate(X, Y, u=other)
+    other._learner.parameters["margin"] = 0.01
+    assert model.certificate(X, Y, u=other) == expected
+
+
 def test_a_structure_must_have_gone_the_same_way():
     argmax, _ = searched(joint_features)
     model = PAStructured(joint_features, argmax, hamming, C=0.2).learn_many(X, Y)
@@ -359,7 +408,7 @@ def test_a_structure_must_have_gone_the_same_way():
 def test_a_perceptron_that_moves_on_mistakes_without_a_cost():
     argmax, _ = searched(joint_features)
     model = PAStructured(joint_features, argmax, lambda y, z: float(y[0] != z[0]), step="perceptron")
-    assert "costs nothing" in str(model.learn_many(X, Y).certificate(X, Y))
+    assert "cost nothing" in str(model.learn_many(X, Y).certificate(X, Y))
     model = PAStructured(joint_features, argmax, lambda y, z: float(y[0] != z[0]), step="pa2")
     found = model.learn_many(X, Y).certificate(X, Y)
     assert found.holds
@@ -500,3 +549,9 @@ def test_what_a_refused_round_met_is_not_told():
     assert model._learner.to_bytes() == before
     left = model._learner._engine.delta()
     assert all(which in (None, "A", "B", "a", "b") and tag in ("A", "B") for _, which, tag, _, _ in left)
+
+
+def test_a_ranker_with_nothing_to_rank():
+    for labels in ([["bills"]], [[]]):
+        model = PARanker().learn_many(["pay the invoice"], labels)
+        assert "nothing to rank" in str(model.certificate(["pay the invoice"], labels))

@@ -418,13 +418,21 @@ def test_wrong_use_is_told_in_one_line(run, tmp_path, name):
 
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])
 def test_the_curve_is_drawn_with_its_bound(run, tmp_path, ending):
-    (tmp_path / "data.svm").write_text(svmlight(300))
+    (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n" * 100)
     done = run("learn", "data.svm", "-q", "--plot", f"curve.{ending}")
     assert f"The curve is in curve.{ending}\n" in done.out
     data = (tmp_path / f"curve.{ending}").read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[ending])
     if ending == "html":
         assert b"<th>guaranteed</th>" in data
+
+
+def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):
+    (tmp_path / "data.svm").write_text(svmlight(300))
+    done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--certificate")
+    assert "The curve is in curve.html (no bound: it is above 100 %, which says nothing)" in done.out
+    assert "(There are 300 examples: it says nothing here.)" in done.out
+    assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
 
 
 def test_the_bound_is_above_the_curve(run, tmp_path):

@@ -36,6 +36,7 @@ SMALLEST_Q = 2.2250738585072014e-308
 
 # `suffered <= guaranteed` allows for rounding: sums of many rounds, added up in a different order.
 RELATIVE_SLACK, ABSOLUTE_SLACK = 1e-9, 1e-12
+SINGLE_SLACK = 1e-5  # relative, of learners that keep their weights in float32
 
 # How far from 1 a squared norm may be in a stream "of unit norm". The bound is then corrected for it.
 UNIT_SLACK = 1e-9
@@ -69,6 +70,7 @@ class Guarantee:
     suffered: float
     guaranteed: float  # infinity if the theorem does not apply
     reason: str = ""  # why it does not apply
+    slack: float = RELATIVE_SLACK  # the rounding that is allowed for
 
     @property
     def applicable(self) -> bool:
@@ -77,7 +79,7 @@ class Guarantee:
     @property
     def holds(self) -> bool:
         """Whether the guarantee was kept, rounding allowed for. True if the theorem does not apply."""
-        allowed = self.guaranteed * (1 + RELATIVE_SLACK) + ABSOLUTE_SLACK
+        allowed = self.guaranteed * (1 + self.slack) + ABSOLUTE_SLACK
         return not self.applicable or self.suffered <= allowed
 
     def __str__(self) -> str:
@@ -197,17 +199,24 @@ def _times(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b
 
 
+def _over(a: float, b: float) -> float:
+    """a/b, and infinity where b is too small a number: squares of tiny margins are 0."""
+    return a / b if b else math.inf
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Master inequality, J06 Lemma 1 (Lemmas 6 and 7 for regression and uniclass), any tau_t >= 0, any u:
 #     sum tau_t (2 l_t - tau_t q_t - 2 l*_t) <= D2
 # `progress` is the sum of tau_t (2 l_t - tau_t q_t). With a cap on tau_t (C for PA-I, 1 for the perceptron):
 #     progress <= D2 + 2 cap sum l*_t
 # which for PA-I is the derived bound of S3, as progress >= sum min(C l_t, l_t^2/q_t). PA has no cap and needs
-# l*_t = 0.
+# l*_t = 0. It takes l_t = m - y w.x at every move: a perceptron with beta > m moves where l_t = 0 is more than that.
 @_theorem("J06 Lemma 1", "progress", steps=("pa", "pa1", "perceptron"))
 def _progress(run: _Run) -> tuple[float, float, str]:
     cap = {"pa1": run.C, "perceptron": 1.0}.get(run.step, math.inf)
     reason = run.needs_no_loss() if cap == math.inf else ""
+    if run.beta > max(0.0, run.u.margin):
+        reason = f"it needs a beta of at most the margin, {run.u.margin:.6g}, and beta is {run.beta:.6g}"
     return run.suffered.progress, run.u.distance2 + _times(2 * cap, run.u.loss), reason
 
 
@@ -218,7 +227,7 @@ def _progress(run: _Run) -> tuple[float, float, str]:
 def _as_mistakes(squared_loss: _Theorem) -> _Theorem:
     def claim(run: _Run) -> tuple[float, float, str]:
         _, guaranteed, reason = squared_loss(run)
-        return run.suffered.mistakes, guaranteed / run.u.margin**2, reason
+        return run.suffered.mistakes, _over(guaranteed, run.u.margin**2), reason
 
     return claim
 
@@ -239,10 +248,12 @@ _theorem("J06 Theorem 2", "mistakes", steps=("pa",), tasks=("classification",))(
 @_theorem("J06 Theorem 3 for any norms (derived)", "squared loss", steps=("pa",))
 def _any_norm(run: _Run) -> tuple[float, float, str]:
     u = run.u
-    if u.smallest_q <= SMALLEST_Q:
-        return run.suffered.squared_loss, math.inf, "it needs instances that are not zero"
-    bound = u.largest_q * (math.sqrt(u.distance2) + 2 * math.sqrt(u.squared_loss / u.smallest_q)) ** 2
-    return run.suffered.squared_loss, bound, ""
+    if not u.smallest_q > SMALLEST_Q:
+        unknown = math.isnan(u.smallest_q)
+        needed = "the smallest norm, which is not known here" if unknown else "instances that are not zero"
+        return run.suffered.squared_loss, math.inf, f"it needs {needed}"
+    root = math.sqrt(u.distance2) + 2 * math.sqrt(u.squared_loss / u.smallest_q)
+    return run.suffered.squared_loss, u.largest_q * root * root, ""
 
 
 # J06 Theorem 3, PA, |x_t| = 1 for all t (uniclass: always so):  sum l_t^2 <= (D + 2 sqrt(sum l*_t^2))^2
@@ -251,7 +262,8 @@ def _unit_norm(run: _Run) -> tuple[float, float, str]:
     suffered, bound, reason = _any_norm(run)
     low, high = run.u.smallest_q, run.u.largest_q
     if low < 1 - UNIT_SLACK or high > 1 + UNIT_SLACK:
-        reason = f"it needs squared norms of 1, and here they are from {low:.6g} to {high:.6g}"
+        found = f"reach {high:.6g}" if math.isnan(low) else f"are from {low:.6g} to {high:.6g}"
+        reason = f"it needs squared norms of 1, and here they {found}"
     return suffered, bound, reason
 
 
@@ -265,8 +277,8 @@ _theorem("J06 Theorem 3", "mistakes", steps=("pa",), tasks=("classification",))(
 @_theorem("J06 Theorem 4", "mistakes", steps=("pa1",), tasks=("classification",))
 def _pa1_mistakes(run: _Run) -> tuple[float, float, str]:
     u, m, C = run.u, run.u.margin, run.C
-    of_distance = max(u.largest_q / m**2, 1 / (C * m)) * u.distance2
-    of_loss = _times(max(_times(2 * C, u.largest_q) / m**2, 2 / m), u.loss)
+    of_distance = _times(max(_over(u.largest_q, m**2), _over(1, C * m)), u.distance2)
+    of_loss = _times(max(_over(_times(2 * C, u.largest_q), m**2), 2 / m), u.loss)
     return run.suffered.mistakes, of_distance + of_loss, ""
 
 
@@ -275,7 +287,7 @@ def _pa1_mistakes(run: _Run) -> tuple[float, float, str]:
 @_theorem("J06 Theorem 5 (N03 Theorem 3)", "squared loss", steps=("pa2",))
 def _pa2_squared_loss(run: _Run) -> tuple[float, float, str]:
     u, C = run.u, run.C
-    of_distance = (u.largest_q + 1 / (2 * C)) * u.distance2
+    of_distance = _times(u.largest_q + 1 / (2 * C), u.distance2)
     of_loss = _times(_times(2 * C, u.largest_q) + 1, u.squared_loss)
     return run.suffered.squared_loss, of_distance + of_loss, ""
 
@@ -314,7 +326,7 @@ def _separable_loss(run: _Run) -> tuple[float, float, str]:
 
 def _separability(run: _Run) -> float:
     """R2 |u|^2/s^2: one over the squared margin of the unit vector along u, for instances of norm up to 1."""
-    return run.u.largest_q * run.u.distance2 / run.u.smallest_margin**2
+    return _over(run.u.largest_q * run.u.distance2, run.u.smallest_margin**2)
 
 
 # N03 Lemma 2, PA, with eps* <= eps as in Theorem 1:  |w_T - w_1| <= 2 |u - w_1| for every T
@@ -332,8 +344,8 @@ def _distance_moved(run: _Run) -> tuple[float, float, str]:
 # mistakes <= L + U/2 + sqrt(U L + U^2/4),  U = R2 |u|^2/m^2, L = sum l*_t/m
 @_theorem("perceptron, loss", "mistakes", steps=("perceptron",), tasks=("classification",))
 def _perceptron_loss(run: _Run) -> tuple[float, float, str]:
-    U = (run.u.largest_q + 2 * run.beta) * run.u.distance2 / run.u.margin**2
-    L = run.u.loss / run.u.margin
+    U = _over((run.u.largest_q + 2 * run.beta) * run.u.distance2, run.u.margin**2)
+    L = _over(run.u.loss, run.u.margin)
     return run.suffered.mistakes, L + U / 2 + math.sqrt(U * L + U * U / 4), run.needs_start_at_zero()
 
 
@@ -341,7 +353,7 @@ def _perceptron_loss(run: _Run) -> tuple[float, float, str]:
 @_theorem("perceptron, squared loss", "mistakes", steps=("perceptron",), tasks=("classification",))
 def _perceptron_squared_loss(run: _Run) -> tuple[float, float, str]:
     root = math.sqrt((run.u.largest_q + 2 * run.beta) * run.u.distance2) + math.sqrt(run.u.squared_loss)
-    return run.suffered.mistakes, (root / run.u.margin) ** 2, run.needs_start_at_zero()
+    return run.suffered.mistakes, _over(root * root, run.u.margin**2), run.needs_start_at_zero()
 
 
 # Novikoff (B03, S4): with y_t u.x_t >= s > 0 for all t,  updates <= (R2 + 2 beta) |u|^2/s^2

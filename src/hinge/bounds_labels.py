@@ -27,6 +27,7 @@ from .bounds import (
     _any_norm,
     _distance_moved,
     _insensitive,
+    _over,
     _pa1_mistakes,
     _pa2_squared_loss,
     _perceptron_loss,
@@ -118,7 +119,7 @@ def _as_mistakes(squared_loss: _Theorem) -> _Theorem:
         _, guaranteed, reason = squared_loss(run)
         if run.u.margin == 0:
             return run.suffered.mistakes, math.inf, "it needs beta > 0"
-        return run.suffered.mistakes, guaranteed / run.u.margin**2, reason
+        return run.suffered.mistakes, _over(guaranteed, run.u.margin**2), reason
 
     return claim
 
@@ -200,7 +201,7 @@ def _any_C(run: _Run) -> tuple[float, float, str]:
     if a == math.inf:
         return run.suffered.mistakes, math.inf, "it needs a cap or an instance that is not zero"
     allowed = u.distance2 + _times(2 * run.C, u.loss)
-    return run.suffered.mistakes, allowed / (2 * a * u.margin - a * a * u.largest_q), ""
+    return run.suffered.mistakes, _over(allowed, 2 * a * u.margin - a * a * u.largest_q), ""
 
 
 for _name, _selection in [
@@ -227,7 +228,7 @@ def _simultaneous(run: _Run) -> tuple[float, float, str]:
         limit = 2 * u.margin * u.smallest_nu / u.largest_q if u.largest_q else math.inf
         return run.suffered.mistakes, math.inf, f"it needs C < {limit:.6g}, and C is {run.C:.6g}"
     gain = min(2 * a * u.margin - a * a * u.largest_q for a in (longest, run.C / u.largest_nu))
-    return run.suffered.mistakes, (u.distance2 + _times(2 * run.C, u.loss)) / gain, ""
+    return run.suffered.mistakes, _over(u.distance2 + _times(2 * run.C, u.loss), gain), ""
 
 
 # The perceptrons' theorems need no more than w_1 = 0, rows of margin <= 0 and |d|^2 <= R2. From w_1 = 0 the
@@ -257,7 +258,7 @@ _theorem("perceptron, separable", "updates", steps=("pa1",), tasks=SCORED, selec
 @_theorem("CS03", "mistakes", steps=("perceptron",), tasks=("ranking",), selections=("max", "uniform"))
 def _ultraconservative(run: _Run) -> tuple[float, float, str]:
     root = math.sqrt(run.u.largest_q / 2 * run.u.distance2) + math.sqrt(run.u.squared_loss)
-    return run.suffered.mistakes, 2 * (root / run.u.margin) ** 2, run.needs_start_at_zero()
+    return run.suffered.mistakes, _over(2 * root * root, run.u.margin**2), run.needs_start_at_zero()
 
 
 # CS03 (S12.2), MIRA with beta = 0: |W| never grows, and each step t adds at least t s to u.W, where s > 0 is the

@@ -8,24 +8,33 @@ that makes it guarantee the most. What does not apply is in the list with the re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import growth
-from .bounds import Guarantee, guarantees
-from .comparators_single import Comparator, Vector, ball_comparator, comparator, scored_comparator
+from .bounds import RELATIVE_SLACK, SINGLE_SLACK, Guarantee, guarantees
+from .certificates_compared import (
+    ANOTHER_RUN,
+    SCALES,
+    AnotherRun,
+    Predictor,
+    begins_with_one,
+    compared,
+    found_for,
+    grew,
+    in_the_space_of_the_kernel,
+    same_run,
+    targets_of,
+)
+from .comparators_single import Comparator
 from .kernels import beta_of
+from .rows import Rows, is_frame, unseen_norms
 
 if TYPE_CHECKING:
     from .learner import Learner
-    from .statistics import Statistics
-
-SCALES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)  # of what was found
-PASSES = 5
-CS = (0.01, 0.1, 1.0)  # over the largest q
 
 FOUND = "averages of several passes over the same data"
 GIVEN = "the comparator that was given"
@@ -39,6 +48,7 @@ class Certificate:
     against: str  # which comparators
     reason: str = ""  # why there is no theorem at all
     averaged: bool = False  # whether the learner predicts with an average of the vectors that it is about
+    rounds: int = 0  # of the stream
 
     @property
     def applicable(self) -> list[Guarantee]:
@@ -57,6 +67,13 @@ class Certificate:
         rounded = [(round(g.suffered / g.guaranteed, 9) if g.guaranteed > 0 else 1.0, g) for g in about]
         return max(rounded, key=lambda pair: pair[0])[1] if rounded else None
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        names = ("theorem", "quantity", "suffered", "guaranteed", "reason")
+        told = [{name: getattr(one, name) for name in names} for one in self.applicable]
+        return {"guarantees": told, "holds": self.holds, "sentence": str(self)}
+
     def __str__(self) -> str:
         if self.reason:
             return f"Nothing is guaranteed: {self.reason}."
@@ -67,36 +84,33 @@ class Certificate:
         about = (
             " (It is about the vectors that were averaged, not about their average.)" if self.averaged else ""
         )
+        if best.quantity in ("mistakes", "updates") and 0 < self.rounds <= best.guaranteed:
+            about = f" (There are {self.rounds:,} examples: it says nothing here.){about}"
         return f"Against {self.against}: {best}{about}"
 
 
 def strongest(
-    step: str, statistics: Any, comparators: Iterable[Comparator], *, C: float = 1.0, beta: float = 0.0
+    step: str,
+    statistics: Any,
+    comparators: Iterable[Comparator],
+    *,
+    C: float = 1.0,
+    beta: float = 0.0,
+    dtype: Any = np.float64,
 ) -> list[Guarantee]:
-    """Each theorem with the comparator that makes it guarantee the most."""
+    """Each theorem with the comparator that makes it guarantee the most; `dtype` is that of the learner's weights."""
+    slack = SINGLE_SLACK if np.dtype(dtype) == np.float32 else RELATIVE_SLACK
     best: dict[tuple[str, str], Guarantee] = {}
     # By loss: where a theorem applies to none, the reason given is that of the most hopeful one.
     for u in sorted(comparators, key=lambda u: u.loss):
         for found in guarantees(step, statistics, u, C=C, beta=beta):
+            found = replace(found, slack=slack)
+            if found.applicable and not math.isfinite(found.guaranteed):
+                found = replace(found, guaranteed=math.inf, reason="its bound is not a finite number")
             key = found.theorem, found.quantity
             if key not in best or found.guaranteed < best[key].guaranteed:
                 best[key] = found
     return list(best.values())
-
-
-class _AnotherRun(Exception):
-    """The rows of X do not make the run that the learner made."""
-
-
-@dataclass(frozen=True)
-class Predictor:
-    """A fixed one: weights (many labels: a row each), and an intercept each; ranks: thresholds."""
-
-    weights: Vector
-    beside: Vector  # intercepts or thresholds; empty without
-
-    def times(self, scale: float) -> Predictor:
-        return Predictor(scale * self.weights, scale * self.beside)
 
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
@@ -104,34 +118,102 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
     their order, without weights. `u` are the weights of a comparator, `beside` its intercepts or thresholds;
     None finds some.
     """
-    rounds = int(X.shape[0]) - begins_with_one(learner)
+    X = _matrix(learner, X)
+    rounds = max(0, int(X.shape[0]) - begins_with_one(learner))
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
-    if reason:
-        return Certificate((), "", reason)
+    if reason or not X.shape[0]:
+        return Certificate((), "", reason or "there are no examples")
     targets = None if learner.task == "uniclass" else targets_of(learner, y, X.shape[0])
     p = learner.parameters
     against = FOUND
+    if p["geometry"] in ("euclidean", "entropy") and not same_run(learner.statistics, _again(learner, X, y)):
+        return Certificate((), "", ANOTHER_RUN)
     if p["kernel"] is not None:
         if u is not None:
             raise ValueError(
                 "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
             )
-        comparators = list(_in_the_space_of_the_kernel(learner, X, y, targets))
+        comparators = list(in_the_space_of_the_kernel(learner, X, y, targets))
     else:
         if u is None:
             scales = (1.0,) if learner.task == "uniclass" else SCALES
-            predictors = [one.times(scale) for one in _found(learner, X, y) for scale in scales]
+            predictors = [one.times(scale) for one in found_for(learner, X, y) for scale in scales]
         else:
-            its = np.atleast_1d(np.asarray(0.0 if beside is None else beside, dtype=np.float64))
-            predictors = [Predictor(np.asarray(u, dtype=np.float64), its)]
-            against = GIVEN
+            predictors, against = [_given(learner, u, beside)], GIVEN
         try:
-            comparators = list(_compared(learner, X, targets, predictors))
-        except _AnotherRun as error:
+            comparators = list(compared(learner, X, targets, predictors))
+        except AnotherRun as error:
             return Certificate((), "", str(error))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
-    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta)
-    return Certificate(tuple(found), against, averaged=learner.averaged)
+    found = strongest(
+        p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta, dtype=p["dtype"]
+    )
+    return Certificate(tuple(found), against, averaged=learner.averaged, rounds=learner.statistics.rounds)
+
+
+def _again(learner: Learner, X: Any, y: Any) -> Any:
+    """The statistics of a learner with the same options on the same rows. (With a covariance the run is followed.)"""
+    from .learner import Learner
+
+    other = Learner(learner.task, **learner.parameters)
+    other.closed = learner.closed
+    other.learn(X, y)
+    return other.statistics
+
+
+def _matrix(learner: Learner, X: Any) -> Any:
+    """The stream as an array or a CSR matrix of float64, with the columns that the learner has for its features."""
+    from scipy.sparse import csr_matrix
+
+    named = is_frame(X) and not set(X.columns).isdisjoint(learner.feature_names)
+    if isinstance(X, list | tuple) and any(isinstance(x, Mapping) for x in X):
+        rows = _looked_up(learner, X)
+    elif named and learner.parameters["hash_bits"] is None:
+        if unseen_norms(X, learner.feature_names).any():
+            raise ValueError("X has columns that were never learned, and it must be what was learned")
+        rows = learner._named_rows(X, learning=False)
+    else:
+        rows = learner._unnamed_rows(X)
+    values = np.asarray(rows.arrays[0], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("X must hold finite numbers")
+    if rows.indptr is None:
+        return values
+    matrix = csr_matrix((values, *rows.arrays[1:3]), shape=(rows.count, rows.width))
+    matrix.sum_duplicates()
+    return matrix.toarray() if named else matrix
+
+
+def _looked_up(learner: Learner, events: Any) -> Rows:
+    """Events, each feature in its column."""
+    learner._events()
+    values, columns, starts = [], [], [0]
+    for row, x in enumerate(events):
+        for name, value, column, _ in learner._engine.look_up(learner._event(row, x), 0, False):
+            if column is None:
+                raise ValueError(f"row {row}: the feature {name!r} was never learned")
+            values.append(value)
+            columns.append(column)
+        starts.append(len(values))
+    indices = np.asarray(columns, dtype=np.int64), np.asarray(starts, dtype=np.int64)
+    return Rows(np.asarray(values, dtype=np.float64), *indices, learner.n_features)
+
+
+def _given(learner: Learner, u: Any, beside: Any) -> Predictor:
+    weights = np.asarray(u, dtype=np.float64)
+    if beside is None:
+        if learner.task == "ordinal":
+            raise ValueError("beside must be the thresholds of the comparator")
+        its = np.zeros(len(learner.labels.known) if learner.many_scores else 0)
+    else:
+        its = np.atleast_1d(np.asarray(beside, dtype=np.float64))
+        if its.size > 1 and not (learner.many_scores or learner.task == "ordinal"):
+            raise ValueError(f"beside has {its.size} numbers, and there is one of them")
+        if its.any() and not (learner._has_intercept or learner.task in ("ordinal", "uniclass")):
+            raise ValueError("the learner has no intercept, so its comparators have none: leave out `beside`")
+    if not (np.isfinite(weights).all() and np.isfinite(its).all()):
+        raise ValueError("a comparator must have finite weights")
+    return Predictor(weights, its)
 
 
 def no_theorem(learner: Learner) -> str:
@@ -149,6 +231,15 @@ def no_theorem(learner: Learner) -> str:
         return "give hinge.bounds the start w1"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
+    if p["geometry"] == "entropy" and learner._beside:
+        return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
+    if p["geometry"] == "entropy" and learner.many_scores and grew(learner):
+        return (
+            "labels that came on the way took their share from the others, which no theorem covers: name all "
+            "of them ahead, classes=[...]"
+        )
+    if learner.task in ("classification", "multilabel") and not learner.labels.known:
+        return "no label was ever learned"
     if grew_from_two(learner):
         return f"{GREW}: name all of them ahead, classes=[...]"
     return ""
@@ -159,266 +250,11 @@ GREW = "the first two classes had one w, until a third one came, which no theore
 
 def grew_from_two(learner: Learner) -> bool:
     """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
-    p = learner.parameters
-    one_w = p["classes"] is None and p["selection"] == "max" and p["cost"] is None
-    return learner.task == "classification" and learner.labels.lanes and one_w
-
-
-def begins_with_one(learner: Learner) -> bool:
-    """Whether the first example is no round, but the first centre of the ball."""
-    p = learner.parameters
-    return bool(learner.task == "uniclass" and p["w1"] != "zero" and p["geometry"] != "entropy")
-
-
-def same_run(one: Statistics, other: Statistics) -> bool:
-    counts = [(its.rounds, its.mistakes, its.updates) for its in (one, other)]
-    return counts[0] == counts[1] and math.isclose(one.loss, other.loss, rel_tol=1e-9, abs_tol=1e-12)
+    first = growth.first_labels(learner.task, learner.parameters)
+    return learner.task == "classification" and learner.labels.lanes and not first.lanes
 
 
 def whole_stream(rounds: int, expected: int) -> str:
     if rounds == expected:
         return ""
     return f"the learner has seen {rounds:,} rounds, and here are {expected:,}: it must be the whole stream, once"
-
-
-def targets_of(learner: Learner, y: Any, count: int) -> Any:
-    """As the comparators want them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
-    encoded = growth.encoded(learner.task, learner.labels, y, count, None)
-    if learner.task == "multilabel":
-        relevant = np.zeros((count, len(learner.labels.known)))
-        starts, codes = np.asarray(encoded.starts), np.asarray(encoded.y, dtype=np.int64)
-        relevant[np.repeat(np.arange(count), np.diff(starts)), codes] = 1.0
-        return relevant
-    if encoded.classes is not None:  # labels as they are, to be found among the classes
-        codes = np.searchsorted(np.asarray(encoded.classes), np.asarray(encoded.y, dtype=np.float64))
-        return codes if learner.many_scores else 2.0 * codes - 1
-    targets = np.asarray(encoded.y, dtype=np.float64)
-    return targets.astype(np.int64) if learner.many_scores or learner.task == "ordinal" else targets
-
-
-def _compared(learner: Learner, X: Any, targets: Any, predictors: list[Predictor]) -> Iterator[Comparator]:
-    """What the predictors suffer, with the learner's own losses and in its geometry."""
-    geometry = learner.parameters["geometry"]
-    if geometry == "entropy":
-        yield from (_on_the_simplex(learner, X, targets, one) for one in predictors)
-    elif geometry == "euclidean":
-        yield from (_as_they_are(learner, X, targets, one) for one in predictors)
-    else:
-        yield from _seen_from_the_run(learner, X, targets, predictors)
-
-
-def label_options(learner: Learner) -> dict[str, Any]:
-    p, k = learner.parameters, len(learner.labels.known)
-    options = growth.engine_options(learner.task, p, learner.labels)
-    square = {name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")}
-    return {"selection": p["selection"], "margin": p["margin"], "beta": options["beta"], **square}
-
-
-def _rank_options(learner: Learner) -> dict[str, Any]:
-    p = learner.parameters
-    nu = growth.nu_of("ordinal", p["nu"], learner.labels)
-    return {
-        "selection": p["selection"],
-        "margin": p["margin"],
-        "nu": nu,
-        "sort_thresholds": p["sort_thresholds"],
-    }
-
-
-def _as_they_are(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comparator:
-    from .bounds_labels import label_comparator, ordinal_comparator
-
-    p, fits = learner.parameters, learner._has_intercept
-    if learner.task == "ordinal":
-        return ordinal_comparator(X, targets, one.weights, one.beside, **_rank_options(learner))
-    if learner.many_scores:
-        intercepts = one.beside if fits else None
-        return label_comparator(X, targets, one.weights, intercepts=intercepts, **label_options(learner))
-    options = {name: p[name] for name in ("margin", "epsilon", "radius", "max_radius")}
-    start = p["w1"] if learner.task == "uniclass" else None
-    if learner.task == "uniclass" and p["max_radius"] is not None:
-        options["radius"] = float(one.beside[0]) if len(one.beside) else p["max_radius"]
-    intercept = _intercept(one) if fits else None
-    return comparator(learner.task, X, targets, one.weights, intercept=intercept, w1=start, **options)
-
-
-def _intercept(one: Predictor) -> float:
-    return float(one.beside[0]) if len(one.beside) else 0.0
-
-
-def _on_the_simplex(learner: Learner, X: Any, targets: Any, one: Predictor) -> Comparator:
-    """Weights whose sizes add up to more than the scale are made smaller."""
-    from .bounds_geometries import entropy_comparator, entropy_label_comparator, entropy_ordinal_comparator
-
-    p, fits = learner.parameters, learner._has_intercept
-    size = float(
-        np.abs(one.weights).sum() + (np.abs(one.beside).sum() if fits or learner.task == "ordinal" else 0.0)
-    )
-    if p["signed"]:
-        one = one.times(min(1.0, 0.999 * p["scale"] / size)) if size > 0 else one
-    elif size > 0:  # a distribution
-        weights = np.maximum(one.weights, 0.0)
-        share = weights.sum() + (max(0.0, _intercept(one)) if fits else 0.0)
-        one = Predictor(weights, np.maximum(one.beside, 0.0)).times(p["scale"] / share if share > 0 else 0.0)
-    scale = float(p["scale"])
-    if learner.task == "ordinal":
-        return entropy_ordinal_comparator(
-            X, targets, one.weights, one.beside, scale=scale, **_rank_options(learner)
-        )
-    if learner.many_scores:
-        options = {name: value for name, value in label_options(learner).items() if name != "beta"}
-        intercepts = one.beside if fits else None
-        return entropy_label_comparator(
-            X, targets, one.weights, scale=scale, intercepts=intercepts, **options
-        )
-    return entropy_comparator(
-        learner.task, X, targets, one.weights, scale=scale, intercept=_intercept(one) if fits else None,
-        signed=p["signed"], entropy_step=p["entropy_step"], largest_q=learner.statistics.largest_q,
-        margin=p["margin"], epsilon=p["epsilon"], radius=p["radius"],
-    )  # fmt: skip
-
-
-def _seen_from_the_run(
-    learner: Learner, X: Any, targets: Any, predictors: list[Predictor]
-) -> Iterator[Comparator]:
-    """With a covariance a comparator is measured from the vectors of the run: it is run again, and followed."""
-    from .bounds_geometries import follow
-    from .learner import Learner
-
-    options = {name: value for name, value in learner.parameters.items() if name != "w1"}
-    if learner.task not in ("regression",):
-        k = len(learner.labels.known)
-        options["classes"] = (
-            list(range(k)) if learner.many_scores or learner.task == "ordinal" else [-1.0, 1.0]
-        )
-    if learner.task == "multilabel":
-        targets = [np.flatnonzero(row).tolist() for row in targets]
-    trace = follow(Learner(learner.task, **options), X, targets)
-    if not same_run(trace.statistics, learner.statistics):
-        raise _AnotherRun("run again, it goes another way: X must be in the order in which it was learned")
-    for one in predictors:
-        intercept: Any = None
-        if learner._has_intercept:
-            intercept = one.beside if learner.many_scores else _intercept(one)
-        thresholds = one.beside if learner.task == "ordinal" else None
-        yield trace.comparator(one.weights, intercept=intercept, thresholds=thresholds)
-
-
-def of_lanes(
-    learner: Learner, lanes: Vector, targets: Any, q: Vector, norm2: float, scales: Iterable[float] = SCALES
-) -> Iterator[Comparator]:
-    """What multiples of a predictor of the learner's kind suffer, by what it says of the rows (`lanes_of`). Of its
-    length only the square matters, and of the sizes q of the rows the largest and the smallest. Not for balls."""
-    from .comparators import _compare, _relevant, rank_comparator
-
-    p, lanes = learner.parameters, lanes.reshape(len(lanes), -1)
-    for scale in scales:
-        length = np.asarray([scale * np.sqrt(norm2)])
-        if learner.task == "ordinal":
-            yield rank_comparator(scale * lanes, targets, q, length, **_rank_options(learner))
-        elif learner.many_scores:
-            scores, options = lanes[:, learner._beside :], label_options(learner)
-            wanted = options["beta"] if p["selection"] == "mira" else p["margin"]
-            relevant = _relevant(targets, len(scores), scores.shape[1])
-            yield _compare(
-                scale * scores, relevant, q, q, length, 0 * length, p["selection"], wanted, options["cost"],
-                options["nu"],
-            )  # fmt: skip
-        else:
-            insensitivity = float(p["epsilon"] if learner.task == "regression" else -p["margin"])
-            yield scored_comparator(
-                learner.task, scale * lanes[:, 0], targets, insensitivity, float(length[0] ** 2), True, q
-            )
-
-
-def of_ball(learner: Learner, other: Learner, distances: Vector, distance2: float) -> Comparator:
-    """What the ball of another one suffers, by the distances from its centre: those of the rounds, of the start."""
-    bound = learner.parameters["max_radius"]
-    radius = learner.parameters["radius"] if bound is None else other.radius
-    return ball_comparator(distances, distance2, not begins_with_one(learner), float(radius), bound)
-
-
-def squared_length(learner: Learner) -> float:
-    """|u|^2 of its weights (the average, if it has one), with the intercepts or thresholds."""
-    if learner.task == "ordinal":
-        beside = float(learner.thresholds @ learner.thresholds)
-    elif learner._has_intercept and learner.parameters["kernel"] is None:  # in a kernel, it is a part of w
-        beside = float(np.square(learner.intercept).sum())
-    else:
-        beside = 0.0
-    if learner.parameters["kernel"] is None:
-        return float(np.square(learner.weights, dtype=np.float64).sum()) + beside
-    supports, first = learner.supports, learner._beside
-    coefficients = supports.coefficients[:, first:]
-    scores = np.asarray(learner.lanes(supports.vectors)).reshape(len(coefficients), -1)
-    if learner.task == "ordinal":
-        scores = scores[:, :1] + learner.thresholds[0]
-    elif learner.task == "uniclass":  # |x - u|^2 = K(x, x) - 2 u.x + |u|^2, to be solved for |u|^2
-        sizes = _sizes_in_kernel(learner, supports.vectors)
-        total = float(coefficients[:, 0] @ (sizes - scores[:, 0] ** 2))
-        return max(0.0, total / (2 - float(coefficients.sum())))
-    return max(0.0, float((coefficients * scores[:, first:]).sum())) + beside
-
-
-def _in_the_space_of_the_kernel(learner: Learner, X: Any, y: Any, targets: Any) -> Iterator[Comparator]:
-    """Other learners with the same kernel."""
-    q = _sizes_in_kernel(learner, X)
-    if learner.many_scores:
-        q = 2 * q
-    elif learner.task == "ordinal":
-        q = q + 1.0
-    for other in _others(learner, X, y):
-        lanes = np.asarray(other.lanes(X))
-        if learner.task != "uniclass":
-            yield from of_lanes(learner, lanes, targets, q, squared_length(other))
-        elif begins_with_one(learner):
-            yield of_ball(learner, other, lanes[1:], float(lanes[0] ** 2))
-        else:
-            yield of_ball(learner, other, lanes, squared_length(other))
-
-
-def _sizes_in_kernel(learner: Learner, X: Any) -> Vector:
-    """K(x, x) of each row, with the constant feature of an intercept."""
-    p = learner.parameters
-    kernel, one = p["kernel"], float(learner._has_intercept)
-    if kernel == "rbf":
-        return np.full(X.shape[0], 1.0 + one)
-    if callable(kernel):
-        sizes = [float(np.asarray(kernel(X[i : i + 1], X[i : i + 1])).ravel()[0]) for i in range(X.shape[0])]
-        return np.asarray(sizes) + one
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if hasattr(X, "tocsr") else (X * X).sum(axis=1)
-    if kernel == "poly":
-        squares = (p["gamma"] * squares + p["coef0"]) ** p["degree"]
-    return np.asarray(squares + one, dtype=np.float64)
-
-
-def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
-    """Averages of several passes with the learner's own losses, cautious and bold ones."""
-    for other in _others(learner, X, y):
-        weights = np.asarray(other.weights, dtype=np.float64)
-        if learner.task == "ordinal":
-            yield Predictor(weights, np.sort(np.asarray(other.thresholds)))
-        elif learner.task == "uniclass":
-            yield Predictor(weights, np.asarray([other.radius]))
-        else:
-            yield Predictor(weights, np.atleast_1d(np.asarray(other.intercept, dtype=np.float64)))
-
-
-def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
-    from .learner import Learner
-
-    p = learner.parameters
-    kept = ("margin", "selection", "beta", "cost", "nu", "epsilon", "radius", "max_radius", "fit_intercept",
-            "threshold", "sort_thresholds", "hash_bits", "max_features", "kernel", "degree", "gamma", "coef0",
-            "max_cache")  # fmt: skip
-    options = {name: p[name] for name in kept}
-    if learner.task not in ("regression", "uniclass"):
-        options["classes"] = learner.labels.known
-    if p["step"] == "perceptron" and p["selection"] == "uniform":
-        options["selection"] = "simproj"
-    largest = max(learner.statistics.largest_q, 1e-12)
-    for C in CS:
-        other = Learner(learner.task, step="pa1", C=C / largest, average=True, **options)
-        for _ in range(PASSES):
-            other._learn_rows(other._unnamed_rows(X), y, repeats=True)
-        yield other

@@ -4,6 +4,7 @@ their own for each label.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,21 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from . import bounds_geometries as bounds_geometries  # its theorems are in the table
 from . import targets
 from .bounds_labels import structured_comparator
-from .certificates import (
-    CS,
-    FOUND,
-    GIVEN,
-    PASSES,
-    SCALES,
-    Certificate,
-    label_options,
-    same_run,
-    strongest,
-    whole_stream,
-)
+from .certificates import FOUND, GIVEN, Certificate, strongest, whole_stream
+from .certificates_compared import CS, PASSES, SCALES, label_options, same_run
 from .comparators import LabelComparator, _compare
 from .comparators_geometries import SECOND_ORDER
 from .comparators_single import Comparator
@@ -39,10 +29,7 @@ if TYPE_CHECKING:
     from .ranker import PARanker
     from .structured import PAStructured
 
-ANOTHER_RUN = (
-    "run again, it goes another way: it must be the examples in the order in which they were learned"
-)
-FREE_MISTAKES = "a mistake that costs nothing asks nothing of a comparator, and the perceptron moves on it"
+ANOTHER_RUN = "run again, it goes another way: it must be what was learned, in its order and without weights"
 FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for every example
 
 
@@ -58,8 +45,8 @@ def no_theorem(learner: Any) -> str:
 
 def certificate_of(learner: Any, comparators: Iterable[Comparator], against: str) -> Certificate:
     p = learner.parameters
-    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]))
-    return Certificate(tuple(found), against, averaged=bool(p["average"]))
+    found = strongest(p["step"], learner.statistics, comparators, C=float(p["C"]), dtype=p["dtype"])
+    return Certificate(tuple(found), against, averaged=bool(p["average"]), rounds=learner.statistics.rounds)
 
 
 def _cautious_and_bold(learner: Any) -> list[dict[str, Any]]:
@@ -104,9 +91,6 @@ def no_search(learner: SequenceLearner) -> str:
         return "for a cost that is a function there is no search of a comparator's worst rival"
     if cost is not None and selection == "prediction" and not (_matrix(learner) % 1 == 0).all():
         return "the search of a comparator's worst rival needs costs that are whole numbers"
-    wrong = ~np.eye(len(learner.labels.known), dtype=bool)
-    if learner.parameters["step"] == "perceptron" and not _matrix(learner)[wrong].all():
-        return FREE_MISTAKES
     return ""
 
 
@@ -141,6 +125,10 @@ class Suffering:
     def comparators(self, largest_q: float, terms: Any = None) -> list[LabelComparator]:
         """With a covariance, `terms` are those of Q."""
         p, costs = self.learner.parameters, _matrix(self.learner)
+        smallest = _least(costs)
+        perceptron = p["step"] == "perceptron"
+        if perceptron and (costs[~np.eye(len(costs), dtype=bool)] == 0).any():
+            smallest = 0.0
         weights = [*self.other.transitions().values(), *self.other.emissions().values()]
         norm2 = math.fsum(weight * weight for weight in weights)
         made = [
@@ -149,10 +137,10 @@ class Suffering:
                 norm2=scale**2 * norm2,
                 largest_q=largest_q,
                 largest_cost=self.largest_cost,
-                smallest_cost=_least(costs),
+                smallest_cost=smallest,
                 selection=p["selection"],
                 margin=float(p["margin"]),
-                perceptron=p["step"] == "perceptron",
+                perceptron=perceptron,
             )
             for scale, losses in zip(self.scales, self.losses, strict=True)
         ]
@@ -168,11 +156,11 @@ def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | 
     if reason:
         return Certificate((), "", reason)
     others = list(_other_taggers(learner, X, y)) if u is None else [u]
-    terms = _terms_of_sentences(learner, others, X, y) if _follows(learner) else [None] * len(others)
+    terms = _terms_of_sentences(learner, others if _follows(learner) else [], X, y)
     if terms is None:
         return Certificate((), "", ANOTHER_RUN)
     comparators: list[Comparator] = []
-    for other, its in zip(others, terms, strict=True):
+    for other, its in itertools.zip_longest(others, terms):
         suffering = Suffering(learner, other, SCALES if u is None else (1.0,))
         suffering.see(X, y)
         comparators += suffering.comparators(learner.statistics.largest_q, its)
@@ -180,10 +168,11 @@ def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | 
 
 
 class TaggerAgain:
-    """The run of a tagger with a covariance, and the terms of Q for each of the others. `ahead`: it knew the tags."""
+    """The run of a tagger, and with a covariance the terms of Q for each of the others. `ahead`: it knew the tags."""
 
     def __init__(self, learner: SequenceLearner, others: list[SequenceLearner], ahead: bool = False) -> None:
         self.again = SequenceLearner(**learner.parameters)
+        self.again.closed = learner.closed
         if ahead and not self.again.labels.known:
             self.again.know(learner.labels.known)
         self.terms = [np.zeros(3) for _ in others]
@@ -196,7 +185,7 @@ class TaggerAgain:
     def see(self, x: Any, tags: Any) -> None:
         again, before = self.again, self.again.statistics.updates
         again.learn_one(x, tags)
-        if again.statistics.updates == before:
+        if not self.terms or again.statistics.updates == before:
             return
         delta = again._engine.delta()
         z, w = (np.array([entry[place] for entry in delta]) for place in (3, 4))
@@ -213,7 +202,7 @@ class TaggerAgain:
 def _terms_of_sentences(
     learner: SequenceLearner, others: list[SequenceLearner], X: Any, y: Any
 ) -> list[Any] | None:
-    """The terms of Q for each of the others; None if the run goes another way."""
+    """The run is made again: the terms of Q for each of the others; None if it goes another way."""
     for ahead in (False, True):  # where tags tie, the run depends on it
         run = TaggerAgain(learner, others, ahead)
         for x, tags in zip(X, y, strict=True):
@@ -245,6 +234,7 @@ class _Recorder(StructuredLearner):
 
     others: list[StructuredLearner]
     obstacle = ""
+    free = False  # whether it moved where the prediction cost nothing
 
     def record(self, others: list[StructuredLearner]) -> None:
         self.others = others
@@ -261,8 +251,7 @@ class _Recorder(StructuredLearner):
         if self.statistics.loss - before.loss < least - 1e-9 * max(1.0, before.loss, least):
             where = f"of example {before.rounds}"
             self.obstacle = f"the search has not found the best output {where}, and the theorems need that"
-        elif p["step"] == "perceptron" and cost == 0 and self.statistics.updates > before.updates:
-            self.obstacle = FREE_MISTAKES
+        self.free = self.free or (cost == 0 and self.statistics.updates > before.updates)
         delta = truth.minus(rival)
         self.costs.append(cost)
         self.wanted.append(wanted)
@@ -332,8 +321,8 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
 
 
 def _worst(model: PAStructured, other: StructuredLearner, scale: float, x: Any, y: Any) -> float:
-    """What `scale` times the weights of another one suffer from their worst rival."""
-    p = other.parameters
+    """What `scale` times the weights of another one suffer from their worst rival, with the losses of the model."""
+    p = model._fitted().parameters
     worst = model._call("loss_augmented_argmax", None, other.view(other.averaged, scale=scale), x, y)
     cost = model._cost(None, y, worst)
     delta = model._features(other, None, x, y).minus(model._features(other, None, x, worst))
@@ -345,15 +334,16 @@ def _of_structure(
     learner: StructuredLearner, again: _Recorder, losses: list[float], scale: float, other: StructuredLearner
 ) -> LabelComparator:
     p, costs = learner.parameters, np.asarray(again.costs)
+    perceptron = p["step"] == "perceptron"
     return structured_comparator(
         losses,
         norm2=scale**2 * float(np.square(other.weights, dtype=np.float64).sum()),
         largest_q=learner.statistics.largest_q,
         largest_cost=float(costs.max(initial=0.0)),
-        smallest_cost=_least(costs),
+        smallest_cost=0.0 if perceptron and again.free else _least(costs),
         selection=p["selection"],
         margin=float(p["margin"]),
-        perceptron=p["step"] == "perceptron",
+        perceptron=perceptron,
     )
 
 
@@ -393,7 +383,7 @@ class RankerAgain:
         self.again.learn_one(x, relevant)
 
     def was_run_of(self, learner: Any) -> bool:
-        return same_run(learner.statistics, self.again.stats_)
+        return same_run(learner.statistics, self.again._learner.statistics)
 
     def comparators(self, learner: Any, scales: Iterable[float]) -> Iterator[Comparator]:
         p, options = learner.parameters, label_options(learner)
@@ -413,6 +403,8 @@ def of_ranker(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Cer
 
     learner, batch = model._fitted(), _Batch(X, y, None)
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, len(batch.X))
+    if len(learner.labels.known) < 2:
+        reason = reason or "with fewer than two labels there was nothing to rank"
     if reason:
         return Certificate((), "", reason)
     models: list[Any] = [u]

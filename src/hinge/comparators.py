@@ -196,7 +196,7 @@ def structured_comparator(
     selection="max-additive" the largest of margin rho - u.(...).
 
     The costs that count are those of the learner's predictions that were wrong: the most and the least that they can
-    have cost will do. The perceptron asks for no margin; u is asked for that of the smallest cost.
+    have cost will do. The perceptron asks for no margin; u is asked for that of the smallest cost, if it is above 0.
     """
     if selection not in ("prediction", "max", "max-additive"):
         raise ValueError(f"selection is {selection!r}; it can be prediction, max, max-additive")
@@ -210,7 +210,7 @@ def structured_comparator(
         its,
         its - asked,
         sizes,
-        0 * sizes,
+        math.nan * sizes,
         np.array([math.sqrt(norm2)]),
         np.zeros(1),
         rows=np.ones(len(its), dtype=np.int64),
@@ -218,6 +218,9 @@ def structured_comparator(
         # l_t >= margin rho_t with costs, l_t >= margin sqrt(rho_t) with their roots.
         largest_cost=(1.0 if additive else largest_cost) / margin**2,
         cost_unit=margin**2 * (smallest_cost if additive else 1.0),
+        obstacle=""
+        if asked or not perceptron
+        else "the perceptron moves on mistakes that cost nothing, too, and they ask no margin of a comparator",
     )
 
 
@@ -300,6 +303,7 @@ def _summary(
     """Rounds without rows (no label is relevant, or all) count as rounds and as nothing else."""
     asked = rows > 0
     losses = losses[asked]
+    nu = nu if len(nu) else np.ones(1)  # of one label alone
     if not obstacle and not np.isfinite(losses).all():
         obstacle = "it needs a comparator without loss on the constraints of nu = 0"
     return LabelComparator(
@@ -317,8 +321,8 @@ def _summary(
         norm2=float((u**2).sum()),
         start_norm=math.sqrt((start**2).sum()),
         most_rows=int(rows.max(initial=0)),
-        smallest_nu=float(nu.min(initial=math.inf)),
-        largest_nu=float(nu.max(initial=0.0)),
+        smallest_nu=float(nu.min()),
+        largest_nu=float(nu.max()),
         largest_cost=largest_cost,
         cost_unit=cost_unit,
         obstacle=obstacle,

@@ -30,7 +30,7 @@ class Comparator:
     squared_loss: float  # the sum of l*_t^2
     largest_discrepancy: float  # eps*: the insensitivity with which u would have suffered nothing
     largest_q: float
-    smallest_q: float
+    smallest_q: float  # NaN: not known
     selection: str = "only"  # which of a round's constraints the learner uses: the only one
     obstacle: str = ""  # why no theorem applies to this u, if so
 

@@ -237,8 +237,7 @@ class Learned:
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"
             )
-        rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        return certificate(self, rows, y, u, beside)  # type: ignore[arg-type]
+        return certificate(self, X, y, u, beside)  # type: ignore[arg-type]
 
     # ---- files ----------------------------------------------------------------------------------------
 

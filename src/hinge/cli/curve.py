@@ -9,7 +9,8 @@ from pathlib import Path
 
 from .. import plots
 from ..bounds import Guarantee
-from ..certificates import Certificate, begins_with_one
+from ..certificates import Certificate
+from ..certificates_compared import begins_with_one
 from ..learner import Learner
 from ..statistics import Statistics
 from ..streams.session import Session
@@ -45,6 +46,8 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     if not why_not and study.learner.averaged:
         why_not = "the theorems are about the vectors that were averaged, not about their average"
     bound = [] if why_not else list(_bounds(study, curve, stream))
+    if bound and ERRORS[study.task][1] and bound[-1][1] >= 1:
+        why_not, bound = "it is above 100 %, which says nothing", []
     if not why_not and not bound:
         why_not = f"no theorem bounds the error of this step for {study.task}"
     curves = {"all": curve.errors, "lately": curve.lately}

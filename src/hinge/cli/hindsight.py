@@ -14,15 +14,8 @@ import numpy as np
 from .. import certificates, certificates_searched
 from ..bounds import Comparator, Guarantee
 from ..bounds_geometries import SecondOrderComparator
-from ..certificates import (
-    Certificate,
-    begins_with_one,
-    of_ball,
-    of_lanes,
-    squared_length,
-    strongest,
-    targets_of,
-)
+from ..certificates import Certificate, strongest
+from ..certificates_compared import begins_with_one, of_ball, of_lanes, squared_length, targets_of
 from ..comparators import LabelComparator
 from ..comparators_geometries import SECOND_ORDER
 from ..comparators_single import Vector, joined
@@ -85,13 +78,20 @@ def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -
 def _in_the_end(study: Study, seen: Hindsight) -> Certificate:
     what = "the ball that was" if study.task == "uniclass" else "multiples of the weights that were"
     found = guarantees(study, seen, study.learner.statistics)
-    return Certificate(tuple(found), f"{what} learned in the end", averaged=study.learner.averaged)
+    return Certificate(
+        tuple(found),
+        f"{what} learned in the end",
+        averaged=study.learner.averaged,
+        rounds=study.learner.statistics.rounds,
+    )
 
 
 def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Guarantee]:
     p = study.learner.parameters
     beta = beta_of(p) if p["step"] == "perceptron" and isinstance(study.learner, Learner) else 0.0
-    return strongest(p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta)
+    return strongest(
+        p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
+    )
 
 
 def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Iterator[Hindsight]:
@@ -157,7 +157,9 @@ class _OfRows(Hindsight):
         self.found = [joined(*both) for both in zip(self.found, its, strict=True)] if self.found else its
 
     def comparators(self, statistics: Statistics) -> list[Comparator]:
-        return [replace(one, largest_q=statistics.largest_q, smallest_q=0.0) for one in self.found]
+        if self.study.task == "uniclass":  # 1 of every example
+            return self.found
+        return [replace(one, largest_q=statistics.largest_q, smallest_q=math.nan) for one in self.found]
 
 
 class _OfRun(_OfRows):
@@ -172,7 +174,8 @@ class _OfRun(_OfRows):
         two = (
             self.study.task == "classification" and not self.learner.many_scores
         )  # so that no sign ever changes
-        again = {**p, "classes": self.learner.labels.known} if two else p
+        known = self.learner.labels.known
+        again = {**p, "classes": known} if two and len(known) == 2 else p
         self.again = Study(Learner(study.task, **again))
         self.full = p["geometry"] == "mahalanobis"
         self.u = self._whole(self.learner, self.learner.weights, self.learner.intercept)

@@ -122,8 +122,7 @@ def _certify(found: Any, as_json: bool) -> None:
     if not as_json:
         print(found)
         return
-    told = [vars(one) for one in found.applicable]
-    Json(sys.stdout).write("certificate", {"guarantees": told, "holds": found.holds, "sentence": str(found)})
+    Json(sys.stdout).write("certificate", found.record)
 
 
 def nothing_learned(stream: Stream, bad: BadLines, stopped: int | None) -> int:

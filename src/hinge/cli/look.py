@@ -19,7 +19,8 @@ import numpy as np
 from .. import parameters
 from ..bounds import Comparator, Guarantee
 from ..bounds_labels import LabelComparator, guarantees
-from ..certificates import GREW, grew_from_two, label_options
+from ..certificates import GREW, grew_from_two
+from ..certificates_compared import label_options
 from ..kernels import beta_of
 from ..learner import Learner
 from ..sequence_learner import SequenceLearner

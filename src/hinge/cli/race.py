@@ -229,13 +229,11 @@ def certify(race: Race, as_json: bool) -> None:
         _show_certificates(named)
         return
     for name, its in named:
-        told = [vars(one) for one in its.applicable]
-        record = {"name": name, "guarantees": told, "holds": its.holds, "sentence": str(its)}
-        print(json.dumps({"event": "certificate", **record}))
+        print(json.dumps({"event": "certificate", "name": name, **its.record}))
 
 
 def _no_certificate(race: Race, study: Study) -> str:
-    from ..certificates import begins_with_one
+    from ..certificates_compared import begins_with_one
     from .hindsight import no_comparators
 
     first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))
@@ -265,7 +263,7 @@ def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
 
 
 def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+    return f"{number:,.0f}" if 1000 <= number < 1e8 else f"{number:.4g}"
 
 
 def save_best(race: Race, model: str, format_name: str) -> None:
