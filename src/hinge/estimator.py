@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from . import kernels, model_file, parameters
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
-from .rows import Rows, is_frame, plain_rows, rows_of
+from .rows import Rows, are_events, is_frame, plain_rows, rows_of
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -104,8 +104,8 @@ class StreamEstimator(BaseEstimator):
     # ---- rows ---------------------------------------------------------------------------------------------
 
     def _takes_names(self, X: Any) -> bool:
-        """Whether X goes by the names of its columns: a DataFrame, after nothing but events."""
-        return is_frame(X) and "n_features_in_" not in self.__dict__
+        """Whether X goes by names: a list of events, or a DataFrame after nothing but events."""
+        return are_events(X) or (is_frame(X) and "n_features_in_" not in self.__dict__)
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()

@@ -16,7 +16,16 @@ from .geometry import check_has_covariance, geometry_options, plus_unseen
 from .kernels import beta_of, kernel_options, sees_unseen
 from .labels import Labels
 from .learned import Learned
-from .rows import Doubles, as_numbers, as_order, frame_values, rows_by_name, unseen_norms, unseen_squares
+from .rows import (
+    Doubles,
+    are_events,
+    as_numbers,
+    as_order,
+    frame_values,
+    rows_by_name,
+    unseen_norms,
+    unseen_squares,
+)
 from .rows import Rows as Rows
 from .rows import is_csr as is_csr
 from .rows import is_frame as is_frame
@@ -279,8 +288,8 @@ class Learner(Learned):
             return
         if isinstance(self._engine.name_of(0), str):
             raise ValueError(
-                "the features of this model have names, in the order in which events brought them: give dicts or a "
-                "DataFrame, or call name_columns before learning to fix the order of an array's columns"
+                "the features of this model have names, in the order in which events brought them: give a list of "
+                "dicts or a DataFrame (or before learning fix the order of an array's columns: Learner.name_columns)"
             )
 
     def _learn_rows(
@@ -360,7 +369,10 @@ class Learner(Learned):
         return True
 
     def scores(self, X: Any) -> Doubles:
-        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label."""
+        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label. X may be a list
+        of events, too."""
+        if are_events(X):
+            return self._as_scores(self.lanes(X))
         if not is_frame(X):
             return self.scores_of(self._unnamed_rows(X))
         rows = self._named_rows(X, learning=False)
@@ -373,7 +385,9 @@ class Learner(Learned):
         return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self.feature_names))
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
-        scores = self.lanes_of(rows, unseen)
+        return self._as_scores(self.lanes_of(rows, unseen))
+
+    def _as_scores(self, scores: Doubles) -> Doubles:
         if self.task == "uniclass":
             return self.radius - scores
         if self.task == "ordinal":
@@ -385,6 +399,8 @@ class Learner(Learned):
     def confidence(self, X: Any) -> Doubles:
         """x'Sx of each row (see `confidence_one`)."""
         check_has_covariance(self.parameters["geometry"])
+        if are_events(X):
+            return np.asarray([self.confidence_one(self._event(row, x)) for row, x in enumerate(X)])
         if not is_frame(X):
             return self.confidence_of(self._unnamed_rows(X))
         sizes = self.confidence_of(self._named_rows(X, learning=False))
@@ -407,6 +423,10 @@ class Learner(Learned):
         return scores
 
     def lanes(self, X: Any) -> Doubles:
+        if are_events(X):
+            self._events()
+            found = np.asarray([self._lanes_one(self._event(row, x)) for row, x in enumerate(X)])
+            return found[:, 0] if found.shape[1] == 1 else found
         if not is_frame(X):
             return self.lanes_of(self._unnamed_rows(X))
         rows, sees = self._named_rows(X, learning=False), sees_unseen(self.task, self.parameters["kernel"])

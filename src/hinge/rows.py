@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ def is_csr(X: Any) -> bool:
 
 def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
+
+
+def are_events(X: Any) -> bool:
+    """A list of dicts of named features."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def is_frame(X: Any) -> bool:
