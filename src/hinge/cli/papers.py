@@ -17,11 +17,18 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("list", "run"), metavar="ACTION", help="list, or run.")
+    parser.add_argument(
+        "action",
+        choices=("list", "run"),
+        metavar="ACTION",
+        nargs="?",
+        default="list",
+        help="list, or run. [default: list]",
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="Which to run: E1, E4, ... [default: all]")
     parser.add_argument("--data", metavar="DIR", help="The folder with the data sets. [default: $HINGE_DATA]")
     parser.add_argument(
-        "--quick", action="store_true", help="Less data and fewer repetitions: all in 10 minutes."
+        "--quick", action="store_true", help="Less data and fewer repetitions: all in a few minutes."
     )
     parser.add_argument(
         "-o", "--out", metavar="DIR", default="papers", help="Where to write. [default: papers]"
@@ -79,6 +86,7 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
     for remark in outcome.remarks:
         console.print(f"  {remark}", soft_wrap=True)
     verdict = "Reproduced" if outcome.reproduced else "Not reproduced"
+    verdict += " on the substitute" if outcome.substitute else ""
     say(console, f"{verdict}. Written: {', '.join(map(str, files))}.")
     console.print()
 
