@@ -52,19 +52,19 @@ _ALGORITHMS = (
     Algorithm("pa2", _ALL, _step("pa2"), "J06, N03", "J06 Thm 5", "a part of it, less for small C"),
     Algorithm(
         "perceptron", ("classification", "multilabel", "prototype", "sequence"), _step("perceptron"), "CS03",
-        "S4, S12.1", "by x, on mistakes only",
+        "perceptron; CS03", "by x, on mistakes only",
     ),
     Algorithm(
         "uniform", ("classification", "multilabel", "prototype"), {"step": "perceptron", "selection": "uniform"},
-        "CS03", "S12.1", "the perceptron, against all labels that are wrong",
+        "CS03", "CS03", "the perceptron, against all labels that are wrong",
     ),
     Algorithm(
-        "aggressive", _SETS, {"step": "perceptron", "selection": "max", "beta": 0.01}, "B03", "S4",
-        "the perceptron, at margins up to `beta`",
+        "aggressive", _SETS, {"step": "perceptron", "selection": "max", "beta": 0.01}, "B03",
+        "perceptron, separable", "the perceptron, at margins up to `beta`",
     ),
     Algorithm(
         "budget-perceptron", _SETS,
-        {"step": "perceptron", "selection": "max", "kernel": "linear", "budget": "adaptive"}, "B03", "B03 Thm 1 (S14)",
+        {"step": "perceptron", "selection": "max", "kernel": "linear", "budget": "adaptive"}, "B03", "B03 Thm 1",
         "the aggressive perceptron on a budget; `kernel`, `budget`, `beta`",
     ),
     Algorithm(
@@ -72,7 +72,7 @@ _ALGORITHMS = (
         "none", "mira on a budget; `kernel`, `budget`, `beta`",
     ),
     Algorithm(
-        "mira", _SETS, {"step": "pa1", "selection": "mira"}, "CS03", "S12.2",
+        "mira", _SETS, {"step": "pa1", "selection": "mira"}, "CS03", "MIRA (derived)",
         "all constraints at once, solved exactly, one slack",
     ),
     Algorithm(
@@ -84,7 +84,7 @@ _ALGORITHMS = (
         "all wrong labels, projected on one by one, averaged",
     ),
     Algorithm(
-        "simproj", _RANKED, {"step": "pa1", "selection": "simproj"}, "S06", "S13.4",
+        "simproj", _RANKED, {"step": "pa1", "selection": "simproj"}, "S06", "S06 Thm 1 (derived)",
         "all violated constraints, projected on one by one, averaged",
     ),
     Algorithm(
@@ -97,21 +97,21 @@ _ALGORITHMS = (
         "J06 Thm 9", "the constraint with the largest loss; with `cost`, cost-sensitive",
     ),
     Algorithm(
-        "pam", _SHAPED, _with_covariance("pa"), "M11", "M11 Thm 1, resolved (S17)", "pa with a covariance"
+        "pam", _SHAPED, _with_covariance("pa"), "M11", "M11 Thm 1, resolved", "pa with a covariance"
     ),
     Algorithm(
-        "pam1", _SHAPED, _with_covariance("pa1"), "M11", "M11 Thm 2, resolved (S17)", "pa1 with a covariance"
+        "pam1", _SHAPED, _with_covariance("pa1"), "M11", "M11 Thm 2, resolved", "pa1 with a covariance"
     ),
     Algorithm(
-        "pam2", _SHAPED, _with_covariance("pa2"), "M11", "M11 Thm 3, resolved (S17)", "pa2 with a covariance"
+        "pam2", _SHAPED, _with_covariance("pa2"), "M11", "M11 Thm 3, resolved", "pa2 with a covariance"
     ),
     Algorithm(
-        "arow", (*_SHAPED, "sequence"), _with_covariance("pa2"), "M11, S18", "S18",
+        "arow", (*_SHAPED, "sequence"), _with_covariance("pa2"), "AROW", "AROW; M11 Thm 3, resolved",
         "adaptive regularization of weights; `r` sets C and covariance_regularizer",
     ),
-    Algorithm("cw", _SETS, _with_covariance("cw"), "M11, S18", "none", "confidence-weighted, variance form; `eta`"),
+    Algorithm("cw", _SETS, _with_covariance("cw"), "CW", "none", "confidence-weighted, variance form; `eta`"),
     Algorithm(
-        "sop", _SETS, _with_covariance("perceptron"), "M11, S18", "S18",
+        "sop", _SETS, _with_covariance("perceptron"), "SOP", "SOP",
         "the second-order perceptron; `initial_variance` is 1/a",
     ),
     Algorithm(

@@ -143,6 +143,6 @@ def _show_next_steps(console: Console) -> None:
     console.print()
     say(
         console,
-        "PAClassifier, PARegressor and PAOneClass are scikit-learn estimators, too: they fit, partial_fit "
-        "and predict.",
+        "PAClassifier, PARegressor, PAOneClass, PAMultilabel, PAOrdinal, PARanker, PASequence and PAStructured "
+        "are scikit-learn estimators, too: they fit, partial_fit and predict.",
     )
