@@ -46,7 +46,7 @@ HOLD = {
         "scikit-learn's 8 x 8 digits: PA-I is within 3 % of PA",
         "scikit-learn's 8 x 8 digits: PA-II is within 3 % of PA",
     ],
-    "E5": ["it inserts more than a fixed cache of its size", "the bound on the cache (S14) holds"],
+    "E5": ["it inserts more than a fixed cache of its size", "the bound on the cache holds"],
     "E6": [
         "phi of counts: SimProj has fewer mistakes than ConProj",
         "phi of counts: SimProj has fewer mistakes than SimPerc",

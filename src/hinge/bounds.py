@@ -374,7 +374,7 @@ def cache_bound(largest_q: float, smallest_margin: float, beta: float = 0.01) ->
     """The most supports that the aggressive perceptron with budget='adaptive' ever keeps, in any order of removal.
 
     `largest_q` is the largest K(x, x) (R^2), `smallest_margin` the smallest y u.x of a u of length 1 in the space of
-    the kernel, above 0: (R^2 + 2 beta)/margin^2 (S14).
+    the kernel, above 0: (R^2 + 2 beta)/margin^2 (B03).
 
     >>> from hinge.bounds import cache_bound
     >>> cache_bound(1.0, 0.25, beta=0.5)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.metrics import r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ._core import Engine, shuffle_like_scikit_learn
-from .rows import rows_of
+from .rows import in_column_order, rows_of
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -158,6 +158,14 @@ class Passes:
             f"Bias: {lane.intercept:.6f}, T: {rounds}, Avg. loss: {mean:.6f}"
             + (f", Validation score: {score:.6f}" if self.early_stopping else "")
         )
+
+
+def for_passes(X: Any, count: int) -> Any:
+    """X, as so many passes read it best: sparse with its columns in order (TfidfVectorizer's are not)."""
+    if not issparse(X) or count < 2:
+        return X
+    rows = in_column_order(rows_of(X))
+    return csr_matrix(rows.arrays[:3], shape=X.shape) if rows.arrays[1] is not X.indices else X
 
 
 def weights_of_rows(signs: Array, positive: float, negative: float) -> Array | None:

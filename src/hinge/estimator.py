@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from . import kernels, model_file, parameters
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
-from .rows import Rows, are_events, is_frame, plain_rows, rows_of
+from .rows import Rows, are_events, in_column_order, is_frame, plain_rows, rows_of
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -210,6 +210,8 @@ class StreamEstimator(BaseEstimator):
     def _fit_learner(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         """Passes over the rows until they improve nothing, or the batch conversion."""
         self._name_features(learner)
+        if self.max_iter > 1 or self.tolerance is not None:
+            rows = in_column_order(rows)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows), dtype=np.float64
