@@ -171,10 +171,11 @@ class _OfRun(_OfRows):
     def __init__(self, study: Study) -> None:
         super().__init__(study)
         p = self.learner.parameters
-        two = (
-            self.study.task == "classification" and not self.learner.many_scores
-        )  # so that no sign ever changes
-        known = self.learner.labels.known
+        two, known = (
+            self.study.task == "classification" and not self.learner.many_scores,
+            self.learner.labels.known,
+        )
+        # Of two classes both are known, so that no sign ever changes.
         again = {**p, "classes": known} if two and len(known) == 2 else p
         self.again = Study(Learner(study.task, **again))
         self.full = p["geometry"] == "mahalanobis"
