@@ -45,6 +45,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/tools: $(VENV)/bin/python constraints.txt pyproject.toml
+	@echo "Setting up $(VENV) and building the core: two to three minutes."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  scikit-build-core nanobind cmake ninja
 	touch $@

@@ -369,3 +369,9 @@ def test_a_file_of_the_first_version_is_read():
     assert again.statistics == model.statistics
     assert again.statistics.cost == model.statistics.mistakes > 0
     assert again.named_weights() == model.named_weights()
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere to write model\.hinge into"):
+        small().save(tmp_path / "nowhere" / "model.hinge")
+    assert not list(tmp_path.iterdir())

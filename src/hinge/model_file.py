@@ -88,6 +88,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield device
         return
     folder = os.path.dirname(place) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {folder} to write {os.path.basename(place)} into")
     temporary, file = _beside(folder, os.path.basename(place))
     try:
         with file:

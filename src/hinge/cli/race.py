@@ -248,15 +248,20 @@ def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
     from .console import new_console, new_table, show_table
 
     table = new_table("learner", "guaranteed", "suffered", "of", "by", right=("guaranteed", "suffered"))
+    reasons: list[str] = []  # said once, below
     for name, its in named:
         best = its.tightest
         if best is None:
-            why = its.reason or next((one.reason for one in its.guarantees), "")
-            table.add_row(name, "", "", "nothing", why)
+            why = its.reason or next((one.reason for one in its.guarantees), "no theorem is known")
+            if why not in reasons:
+                reasons.append(why)
+            table.add_row(name, "", "", "nothing", f"({reasons.index(why) + 1})")
         else:
             numbers = [_short(best.guaranteed), _short(best.suffered)]
             table.add_row(name, *numbers, best.quantity, best.theorem)
     show_table(new_console(), table)
+    for number, why in enumerate(reasons, 1):
+        print(f"({number}) {why}")
     against = next((its.against for _, its in named if its.against), "")
     if against:
         print(f"Guaranteed by the theorems, against {against}")
