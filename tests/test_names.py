@@ -28,7 +28,7 @@ def test_arrays_are_refused_where_events_gave_the_names(model: Any, tmp_path: Pa
     model.save(tmp_path / "model")
     for each in (model, hinge.load(tmp_path / "model")):
         predict = each.predict if isinstance(each, PAClassifier) else each.scores
-        with pytest.raises(ValueError, match="give dicts or a DataFrame"):
+        with pytest.raises(ValueError, match="give a list of dicts or a DataFrame"):
             predict(np.ones((1, 3)))
         frame = pd.DataFrame({"a": [1.0], "c": [-1.0], "b": [0.0]})
         score = predict(frame)[0]

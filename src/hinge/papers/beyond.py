@@ -174,9 +174,7 @@ def _bounds_panel(found: Sequence[Tightness], names: Sequence[str]) -> Panel:
         if (t.learner, t.theorem, t.quantity) in SHOWN:
             places = [i for i, name in enumerate(names) if math.isfinite(t.ratios.get(name, math.inf))]
             series.append(Series(t.learner, places, [t.ratios[names[i]] for i in places], points=True))
-    numbered = [f"{i} {name}" for i, name in enumerate(names)]
-    label = f"stream: {', '.join(numbered[:4])},\n{', '.join(numbered[4:])}"
-    return Panel("how tight bounds are", label, "guaranteed / suffered", series, log_y=True)
+    return Panel("how tight bounds are", "stream", "guaranteed / suffered", series, log_y=True, ticks=names)
 
 
 def beyond(setting: Setting) -> Outcome:

@@ -243,7 +243,11 @@ def _f1_panel(runs: Runs, names: Sequence[str], scaling: str) -> Panel:
 
     baseline = all_rows("PA-II")
     ends = [min(baseline), max(baseline)]
-    series = [Series(method, baseline, all_rows(method), points=True) for method in ("PAM-II", "CW")]
+    labels = [f"{n}{sign}" for n in names for sign in "+-"]
+    series = [
+        Series("PAM-II", baseline, all_rows("PAM-II"), points=True, labels=labels),
+        Series("CW", baseline, all_rows("CW"), points=True),
+    ]
     if all(name in PAPER for name in names):
         reported = {m: [f1 for n in names for f1 in PAPER[n][m]] for m in ("PA-II", "PAM-II")}
         series.append(Series("PAM-II in the paper", reported["PA-II"], reported["PAM-II"], points=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,24 +15,29 @@ from .recipe import Panel
 ACROSS = 3  # panels in a row
 
 
-def draw(path: Path, panels: Sequence[Panel], title: str) -> None:
+def draw(path: Path, panels: Sequence[Panel], title: str, subtitle: str = "") -> None:
     """Into a file: .png, .svg or .pdf."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MatplotlibMissing(f"it needs matplotlib ({error}): pip install 'hinge[plots]'") from error
-    across = min(len(panels), ACROSS)
+    across = 2 if len(panels) == 4 else min(len(panels), ACROSS)
     down = math.ceil(len(panels) / across)
     figure = Figure(
         figsize=(4.6 * across + 0.4, 3.7 * down + 0.6), dpi=130, facecolor="white", layout="constrained"
     )
-    figure.suptitle(title, fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left")
+    width = 36 * across  # letters
+    lines = [*textwrap.wrap(title, width), *textwrap.wrap(subtitle, width)]
+    figure.suptitle("\n".join(lines), fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left")
+    seen: set[str] = set()  # a legend only where there is something new
     for place, panel in enumerate(panels, 1):
-        _draw_panel(figure.add_subplot(down, across, place), panel)
+        names = {series.name for series in panel.series}
+        _draw_panel(figure.add_subplot(down, across, place), panel, legend=not names <= seen)
+        seen |= names
     write_whole(path, picture_of(figure, path.suffix.lstrip(".").lower() or "png"))
 
 
-def _draw_panel(axes: Any, panel: Panel) -> None:
+def _draw_panel(axes: Any, panel: Panel, legend: bool) -> None:
     solid = [series for series in panel.series if not series.dashed]
     for series in panel.series:
         colour = FAINT if series.dashed else COLOURS[solid.index(series) % len(COLOURS)]
@@ -41,6 +47,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         elif len(series.x) <= 12:
             style |= {"marker": "o", "markersize": 3.5}
         axes.plot(series.x, series.y, color=colour, linewidth=1.5, label=series.name, **style)
+        for x, y, label in zip(series.x, series.y, series.labels, strict=False):
+            axes.annotate(label, (x, y), xytext=(5, -9), textcoords="offset points", fontsize=7, color=INK)
     if panel.log_x:
         axes.set_xscale("log")
     if panel.log_y:
@@ -55,4 +63,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     axes.grid(color="#E6E6E6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(colors=INK, labelsize=8.5, length=0)
-    axes.legend(fontsize=8.5, frameon=False)
+    if panel.ticks:
+        axes.set_xticks(range(len(panel.ticks)), panel.ticks, rotation=30, ha="right")
+    if legend:
+        axes.legend(fontsize=8.5, frameon=False)

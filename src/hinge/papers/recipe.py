@@ -64,6 +64,7 @@ class Series:
     y: Sequence[float]
     dashed: bool = False  # a reference
     points: bool = False  # marks without a line
+    labels: Sequence[str] = ()  # beside the marks
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Panel:
     series: Sequence[Series]
     log_x: bool = False
     log_y: bool = False
+    ticks: Sequence[str] = ()  # what x = 0, 1, ... are called
 
 
 @dataclass
@@ -109,7 +111,7 @@ class Outcome:
             writer.writerow(["remark", remark, "", "", ""])
         return text.getvalue()
 
-    def write(self, folder: Path, name: str) -> list[Path]:
+    def write(self, folder: Path, name: str, claim: str = "") -> list[Path]:
         """The table and the figure, into a folder; returns the files."""
         from .pictures import draw
 
@@ -118,7 +120,7 @@ class Outcome:
         write_whole(table, self.table().encode())
         if not self.panels:
             return [table]
-        draw(figure, self.panels, title=f"{name}: {self.data}")
+        draw(figure, self.panels, title=f"{name}: {claim or self.data}", subtitle=self.data if claim else "")
         return [table, figure]
 
 
