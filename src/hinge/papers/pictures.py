@@ -26,7 +26,7 @@ def draw(path: Path, panels: Sequence[Panel], title: str, subtitle: str = "") ->
     figure = Figure(
         figsize=(4.6 * across + 0.4, 3.7 * down + 0.6), dpi=130, facecolor="white", layout="constrained"
     )
-    width = 36 * across  # letters
+    width = 46 * across  # letters
     lines = [*textwrap.wrap(title, width), *textwrap.wrap(subtitle, width)]
     figure.suptitle("\n".join(lines), fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left")
     seen: set[str] = set()  # a legend only where there is something new

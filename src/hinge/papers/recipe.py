@@ -120,7 +120,8 @@ class Outcome:
         write_whole(table, self.table().encode())
         if not self.panels:
             return [table]
-        draw(figure, self.panels, title=f"{name}: {claim or self.data}", subtitle=self.data if claim else "")
+        verdict = "reproduced" if self.reproduced else "not reproduced"
+        draw(figure, self.panels, title=f"{name} ({verdict}): {claim}" if claim else name, subtitle=self.data)
         return [table, figure]
 
 
