@@ -74,22 +74,11 @@ class SequenceEngine : public Guarded {
     const Sentences read = read_all(sentences, false);
     Path all(read.tokens());
     const bool knows = learner_.tags() > 0;
-    if (knows) {
-      const nb::gil_scoped_release released;
-      SequenceLearner::Work work;
-      std::size_t since_poll = 0;
-      for (std::size_t i = 0; i < read.count(); ++i) {
-        if (read.length(i) == 0) continue;
-        since_poll += learner_.work_of(read.length(i));
-        if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
-        try {
-          learner_.tag(read, i, averaged, work);
-        } catch (const Refused& refused) {
-          throw in_sentence(refused, i, read.count());
-        }
+    if (knows)
+      each_sentence(read, [&](std::size_t i, SequenceLearner::Work& work) {
+        learner_.tag(read, i, averaged, work);
         std::copy(work.path.begin(), work.path.end(), all.begin() + static_cast<std::ptrdiff_t>(read.start(i)));
-      }
-    }
+      });
     nb::list tagged;
     for (std::size_t i = 0; i < read.count(); ++i) {
       PyObject* path = PyList_New(static_cast<Py_ssize_t>(read.length(i)));
@@ -125,17 +114,9 @@ class SequenceEngine : public Guarded {
     for (const Tag tag : truth)
       if (tag >= learner_.tags()) throw Refused("there is no tag " + std::to_string(tag));
     std::vector<double> losses(read.count());
-    {
-      const nb::gil_scoped_release released;
-      SequenceLearner::Work work;
-      std::size_t since_poll = 0;
-      for (std::size_t i = 0; i < read.count(); ++i) {
-        if (read.length(i) == 0) continue;
-        since_poll += learner_.work_of(read.length(i));
-        if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
-        losses[i] = learner_.suffered(read, i, truth.data() + read.start(i), margin, additive, averaged, work);
-      }
-    }
+    each_sentence(read, [&](std::size_t i, SequenceLearner::Work& work) {
+      losses[i] = learner_.suffered(read, i, truth.data() + read.start(i), margin, additive, averaged, work);
+    });
     return numpy_array(std::move(losses));
   }
 
@@ -271,6 +252,24 @@ class SequenceEngine : public Guarded {
                const Order& counts);
 
  private:
+  // function(i, work) for each sentence that has tokens, without the GIL, and stopping when asked to.
+  template <class Function>
+  void each_sentence(const Sentences& read, const Function& function) const {
+    const nb::gil_scoped_release released;
+    SequenceLearner::Work work;
+    std::size_t since_poll = 0;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+      if (read.length(i) == 0) continue;
+      since_poll += learner_.work_of(read.length(i));
+      if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
+      try {
+        function(i, work);
+      } catch (const Refused& refused) {
+        throw in_sentence(refused, i, read.count());
+      }
+    }
+  }
+
   // ---- reading ----
 
   // The features of the token that is read. (Not the engine's: a value may run Python, and so another thread.)
