@@ -109,6 +109,8 @@ def test_a_field_that_looks_like_text(tmp_path, capsys):
     )
     run(["learn", str(file), "-q"])
     assert "if it is text, --text body makes words of it" in capsys.readouterr().out
+    run(["learn", str(file), "-q", "--no-fit-intercept"])
+    assert "if it is text, --text body makes words of it" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--text", "body"])
     assert "--text" not in capsys.readouterr().out
 

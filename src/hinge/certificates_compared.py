@@ -23,7 +23,8 @@ PASSES = 5
 CS = (0.01, 0.1, 1.0)  # over the largest q
 
 ANOTHER_RUN = (
-    "run again, it goes another way: X must be in the order in which it was learned, without weights"
+    "run again, it goes another way: it must be what was learned, in the order in which it was learned, "
+    "without weights"
 )
 
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from . import targets
 from .bounds_labels import structured_comparator
 from .certificates import FOUND, GIVEN, Certificate, strongest, whole_stream
-from .certificates_compared import CS, PASSES, SCALES, label_options, same_run
+from .certificates_compared import ANOTHER_RUN, CS, PASSES, SCALES, label_options, same_run
 from .comparators import LabelComparator, _compare
 from .comparators_geometries import SECOND_ORDER
 from .comparators_single import Comparator
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .ranker import PARanker
     from .structured import PAStructured
 
-ANOTHER_RUN = "run again, it goes another way: it must be what was learned, in its order and without weights"
 FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for every example
 
 

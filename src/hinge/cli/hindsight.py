@@ -141,11 +141,12 @@ class _OfRows(Hindsight):
         self.norm2 = squared_length(self.learner)
         self.start: float | None = None if begins_with_one(self.learner) else self.norm2
         self.found: list[Comparator] = []
+        self.lanes: Vector = np.zeros(0)  # of the latest examples
 
     def see(self, batch: Batch, name: str) -> None:
         if not len(batch):
             return
-        lanes = self.study.lanes(batch)
+        self.lanes = lanes = self.study.lanes(batch)
         q = np.ones(len(lanes))  # the learner knows it
         if self.study.task == "uniclass":
             if self.start is None:  # the first example was the first centre
@@ -197,7 +198,7 @@ class _OfRun(_OfRows):
         super().see(batch, name)
         learner: Any = self.again.learner
         two = self.study.task == "classification" and not self.learner.many_scores
-        scores = np.asarray(self.study.lanes(batch), dtype=np.float64).reshape(len(batch), -1)[:, 0]
+        scores = self.lanes.reshape(len(batch), -1)[:, 0]
         truth = targets_of(self.learner, self.study.truth(batch, name), len(batch)) if two else scores
         for i in range(len(batch)):
             before, one = learner.statistics, part(batch, i, i + 1)

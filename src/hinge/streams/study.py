@@ -224,15 +224,15 @@ class Study:
     def remarks(self) -> list[str]:
         """What is to be known of how it learned."""
         learner, found = self.learner, self.order.remarks()
-        if isinstance(learner, Learner) and learner._has_intercept and self.score.rounds >= ENOUGH:
-            q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
-            if learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
-                found.append(
-                    "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
-                    "--no-fit-intercept often errs less."
-                )
-            found += self._looks_like_text(learner)
-        return found
+        if not isinstance(learner, Learner) or self.score.rounds < ENOUGH:
+            return found
+        q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
+        if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
+            found.append(
+                "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
+                "--no-fit-intercept often errs less."
+            )
+        return found + self._looks_like_text(learner)
 
     def _looks_like_text(self, learner: Learner) -> list[str]:
         """A field of which nearly every value is a feature of its own."""
