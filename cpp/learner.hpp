@@ -28,6 +28,8 @@
 #include "memories/supports.hpp"
 #include "memories/weights.hpp"
 #include "rows.hpp"
+#include "rules/binary.hpp"
+#include "rules/regression.hpp"
 #include "rules/rule.hpp"
 
 namespace hinge {
@@ -108,7 +110,7 @@ class Learner {
       examples += 1;
       return presented;
     }
-    return round(*memory_, x, memory_->read(x, reads_, scores_.data()), truth, weight, tolerance);
+    return round(*memory_, *rule_, x, memory_->read(x, reads_, scores_.data()), truth, weight, tolerance);
   }
 
   // The scores of each row, lane by lane: w.x, or |x - w|.
@@ -201,11 +203,12 @@ class Learner {
   template <class M>
   static constexpr bool memory_is_known = std::remove_reference_t<M>::one_lane;
 
-  // The loop. `row` is the one that it has come to. `memory` is memory_, or a view of it with more known about it: a
-  // function apart for each, because g++ spills registers if it meets them all in one. Its own copies of `batch` and
-  // `rows`: nothing that a round writes can be taken for a change of them.
-  template <class M>
-  HINGE_APART std::size_t rounds(M memory, const Batch batch, const std::function<void()>& poll, std::size_t& row) {
+  // The loop. `row` is the one that it has come to. `memory` and `rule` are memory_ and rule_, or the same with more known
+  // about them: a function apart for each, because g++ spills registers if it meets them all in one. Its own copies of
+  // `batch` and `rows`: nothing that a round writes can be taken for a change of them.
+  template <class M, class R>
+  HINGE_APART std::size_t rounds(M memory, const R& rule, const Batch batch, const std::function<void()>& poll,
+                                 std::size_t& row) {
     constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
     std::size_t presented = 0, read_since_poll = 0;
     const Rows rows = *batch.rows;
@@ -221,21 +224,22 @@ class Learner {
       if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
       const Reading reading = memory.read(x, reads_, scores_.data());
       if (reading.in_order) [[likely]]
-        presented += round(memory, x, reading, truth, weight, batch.tolerance);
+        presented += round(memory, rule, x, reading, truth, weight, batch.tolerance);
       else
         presented += learn_one(batch.rows->in_order(x, row, scratch_), truth, weight, batch.tolerance);
     }
     return presented;
   }
 
-  // One lane and products: what the memory is, and what its rows look like, is asked once a batch, not in every round.
+  // One lane and products: what the memory and the rule are, and what the rows look like, is asked once a batch, not in
+  // every round.
   std::size_t all_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
     if (lanes_ == 1 && reads_ == Reads::product) {
       if (auto* weights = dynamic_cast<Weights<double>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
       if (auto* weights = dynamic_cast<Weights<float>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
     }
     if (supports_ != nullptr) return supported_rounds(batch, poll, row);
-    return rounds<Memory&>(*memory_, batch, poll, row);
+    return rounds<Memory&>(*memory_, *rule_, batch, poll, row);
   }
   // On supports: supported.hpp.
   std::size_t supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row);
@@ -248,7 +252,10 @@ class Learner {
   std::size_t rounds_as(Weights<Real>& weights, const Batch& batch, const std::function<void()>& poll,
                         std::size_t& row) {
     return visit(batch.rows->blank(), [&]<class Features>(const Features&) {
-      return rounds(WeightsAs<Real, Features>{weights}, batch, poll, row);
+      const WeightsAs<Real, Features> memory{weights};
+      if (const auto* rule = dynamic_cast<const Binary*>(rule_.get())) return rounds(memory, *rule, batch, poll, row);
+      if (const auto* rule = dynamic_cast<const Regression*>(rule_.get())) return rounds(memory, *rule, batch, poll, row);
+      return rounds(memory, *rule_, batch, poll, row);
     });
   }
 
@@ -273,11 +280,11 @@ class Learner {
 
   static constexpr std::int64_t statistics_limit = std::int64_t{1} << 62;
 
-  // One round; `memory` as in `rounds`. Until `admit` has returned nothing is changed; after it nothing throws (but
+  // One round; `memory` and `rule` as in `rounds`. Until `admit` has returned nothing is changed; after it nothing throws (but
   // for memory exhausted while a batch is journaled, which is rolled back).
-  template <class M>
-  HINGE_INLINE bool round(M& memory, const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                          double tolerance) {
+  template <class M, class R>
+  HINGE_INLINE bool round(M& memory, const R& rule, const Instance& x, const Reading& reading, const Truth& truth,
+                          double weight, double tolerance) {
     if (!(weight > 0)) [[unlikely]] return skip(x, reading, truth, weight);
     const bool one_lane = memory.one_lane || lanes_ == 1;
     if (!one_lane && !std::isfinite(reading.score)) look_at_each(x, reading, truth, weight, Move(), 0);
@@ -286,8 +293,9 @@ class Learner {
       if (curved_ != nullptr) return shaped_round(x, reading, scores, truth, weight, tolerance);
       if (sized_) scores.sizes = memory.sizes(x, reading.q);
     }
-    double* amounts = amounts_.data();
-    const Move move = rule_->decide(scores, truth, weight, amounts);
+    double its_amount = 0;  // never leaves its register, if all is known
+    double* const amounts = memory_is_known<M> ? &its_amount : amounts_.data();
+    const Move move = rule.decide(scores, truth, weight, amounts);
     const double squared_loss = move.loss * move.loss;
     const double progress = statistics.progress + move.progress;
     // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)

@@ -21,51 +21,67 @@ namespace hinge {
 class Scratch {
  public:
   void clear() {
-    columns_.clear();
-    values_.clear();
+    size_ = 0;
+    last_ = -1;
     ascending_ = true;
+    read_from = 0;
   }
   void add(std::size_t column, double value) {
-    ascending_ = ascending_ && (columns_.empty() || columns_.back() < static_cast<std::int64_t>(column));
-    columns_.push_back(static_cast<std::int64_t>(column));
-    values_.push_back(value);
+    if (size_ == columns_.size()) [[unlikely]] grow();
+    const auto at = static_cast<std::int64_t>(column);
+    ascending_ = ascending_ && last_ < at;
+    last_ = at;
+    columns_[size_] = at;
+    values_[size_] = value;
+    size_ += 1;
   }
   Instance ordered() {
     if (!ascending_) put_in_order();
     Instance x;
     x.values = values_.data();
     x.columns = columns_.data();
-    x.size = columns_.size();
+    x.size = size_;
     x.layout = Layout::sparse64;
     x.transient = true;
     return x;
   }
 
+  // What the features were read from, as whoever read them calls it; 0 if that is not known.
+  std::uint64_t read_from = 0;
+
  private:
+  HINGE_APART void grow() {
+    const std::size_t room = std::max<std::size_t>(32, 2 * size_);
+    values_.resize(room);
+    columns_.resize(room);
+  }
+
   // Repeated columns are added up, the smallest value first, whatever the order in which they came.
   void put_in_order() {
     pairs_.clear();
-    for (std::size_t j = 0; j < columns_.size(); ++j) pairs_.emplace_back(columns_[j], values_[j]);
+    for (std::size_t j = 0; j < size_; ++j) pairs_.emplace_back(columns_[j], values_[j]);
     if (pairs_.size() < radix_from)
       std::sort(pairs_.begin(), pairs_.end());
     else
       sort_by_digits();
-    clear();
+    size_ = 0;
     for (const auto& [column, value] : pairs_) {
-      if (!columns_.empty() && columns_.back() == column) {
-        values_.back() += value;
+      if (size_ > 0 && columns_[size_ - 1] == column) {
+        values_[size_ - 1] += value;
       } else {
-        columns_.push_back(column);
-        values_.push_back(value);
+        columns_[size_] = column;
+        values_[size_] = value;
+        size_ += 1;
       }
     }
+    ascending_ = true;
   }
 
   // The same order as std::sort's, which for 82 columns guesses wrong 200 times: by the digits of the columns, the last
   // digit first; then the values of repeated columns.
   void sort_by_digits() {
     const auto bits = static_cast<std::size_t>(
-        std::bit_width(static_cast<std::uint64_t>(*std::max_element(columns_.begin(), columns_.end()))));
+        std::bit_width(static_cast<std::uint64_t>(std::max_element(pairs_.begin(), pairs_.end())->first)));
     const std::size_t passes = (bits + 7) / 8, digit = passes == 0 ? 1 : (bits + passes - 1) / passes;
     sorted_.resize(pairs_.size());
     for (std::size_t pass = 0; pass < passes; ++pass) {
@@ -87,8 +103,10 @@ class Scratch {
   }
   static constexpr std::size_t radix_from = 32;  // pairs
 
-  std::vector<std::int64_t> columns_;
+  std::vector<std::int64_t> columns_;  // the first size_ of them, and of values_
   std::vector<double> values_;
+  std::size_t size_ = 0;
+  std::int64_t last_ = -1;
   using Pair = std::pair<std::int64_t, double>;
   std::vector<Pair> pairs_, sorted_;
   bool ascending_ = true;

@@ -18,10 +18,23 @@
 #include <cstdint>
 #include <limits>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace hinge {
 
+// std::min(b, a) by an instruction: no branch can guess which of them it is.
+inline double lesser(double a, double b) {
+#if defined(__SSE2__)
+  return _mm_cvtsd_f64(_mm_min_sd(_mm_set_sd(a), _mm_set_sd(b)));
+#else
+  return std::min(b, a);
+#endif
+}
+
 inline double pa(double loss, double q) { return loss / q; }
-inline double pa1(double loss, double q, double C) { return std::min(C, loss / q); }
+inline double pa1(double loss, double q, double C) { return lesser(loss / q, C); }
 inline double pa2(double loss, double q, double C) { return loss / (q + 1 / (2 * C)); }
 // The root of (M + alpha V)(1 + n alpha phi V) = phi V, n = 2 (k labels: 2/k).
 inline double cw(double M, double V, double phi, double n) {

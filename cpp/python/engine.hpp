@@ -243,6 +243,7 @@ class Engine : public Guarded {
  private:
   void score_event(nb::handle x, bool averaged, double* scores) {
     Scratch scratch = std::move(scratch_);  // a value may run Python, and so another thread that reads
+    scratch_.clear();
     const double unseen = names_.read(x, false, scratch);
     Instance instance = scratch.ordered();
     instance.unseen = unseen;
@@ -494,6 +495,7 @@ class Engine : public Guarded {
   void forget_after(Size known) {
     if (names_.hashing()) return;
     if (names_.columns() > known.names) names_.truncate(known.names);
+    scratch_.clear();  // it may have columns that are no more
     learner_.memory().resize(known.columns);
   }
 

@@ -21,11 +21,15 @@ class Names {
   // Reads {name: value} into `scratch`. Numbers stand for themselves, True for 1, a string for the
   // indicator "name=value". Zeros are left out. New names get columns if `grow`; otherwise the sum of their
   // squares is returned.
+  // A dict that is in `scratch` already, as it is after a prediction for the event that is learned next, is not read again.
   double read(nb::handle dict, bool grow, Scratch& scratch) {
+    const std::uint64_t version = version_of(dict);
+    if (version != 0 && version == scratch.read_from) return 0;
     scratch.clear();
     double unseen = 0;
+    bool complete = true;
     std::size_t previous = none;
-    for_each(dict, [&](nb::handle name, double value) {
+    const bool lasting = for_each(dict, [&](nb::handle name, double value) {
       if (bits_ > 0) {
         const Hashed h = hash(name);
         scratch.add(h.column, h.sign * value);
@@ -34,22 +38,26 @@ class Names {
       const std::size_t column = find(name, previous, grow);
       if (column == none) {
         unseen += value * value;
+        complete = false;
       } else {
         scratch.add(column, value);
         previous = column;
       }
     });
+    if (complete && lasting) scratch.read_from = version;
     return unseen;
   }
 
-  // Calls function(name, value) for each feature that is not 0.
+  // Calls function(name, value) for each feature that is not 0. Returns whether all are plain strings and floats, which
+  // never change.
   template <class Function>
-  static void for_each(nb::handle dict, Function&& function) {
+  static bool for_each(nb::handle dict, Function&& function) {
     if (!PyDict_Check(dict.ptr()))
       throw nb::type_error(("x must be a dict of named features, not " +
                             nb::cast<std::string>(dict.type().attr("__name__"))).c_str());
     PyObject *key = nullptr, *value = nullptr;
     Py_ssize_t position = 0;
+    bool plain = true;
     const Py_ssize_t size = PyDict_GET_SIZE(dict.ptr());
     while (PyDict_Next(dict.ptr(), &position, &key, &value)) {
       if (PyUnicode_CheckExact(key) && PyFloat_CheckExact(value)) {  // nearly always
@@ -58,6 +66,7 @@ class Names {
         if (number != 0) function(nb::handle(key), number);
         continue;
       }
+      plain = false;
       const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
       const nb::object name = plain_name(held_key);
       if (PyUnicode_Check(value)) {
@@ -70,6 +79,7 @@ class Names {
       }
       if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
     }
+    return plain;
   }
 
   // The column of a name, and the sign of its values; no column for an unknown name.
@@ -165,6 +175,17 @@ class Names {
   }
 
  private:
+  // A number that no other dict has, nor this one once it is changed (PEP 509); 0 where Python keeps none.
+  static std::uint64_t version_of(nb::handle dict) {
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // since 3.12; gone in 3.14
+    if (PyDict_Check(dict.ptr())) return reinterpret_cast<const PyDictObject*>(dict.ptr())->ma_version_tag;
+#pragma GCC diagnostic pop
+#endif
+    return 0;
+  }
+
   // Interrupts and the like go on as they are.
   [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
     nb::python_error error;  // takes what Python has raised

@@ -344,7 +344,7 @@ class SequenceEngine : public Guarded {
   // Strings are features of value 1; a dict has names and values.
   template <class Function>
   static void for_each_feature(nb::handle token, const Function& function) {
-    if (PyDict_Check(token.ptr())) return Names::for_each(token, function);
+    if (PyDict_Check(token.ptr())) return void(Names::for_each(token, function));
     if (!PyList_Check(token.ptr()) && !PyTuple_Check(token.ptr()))
       throw Refused("a token must be a list of strings or a dict of features, not " + quoted(token));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());

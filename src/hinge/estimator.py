@@ -6,15 +6,19 @@ Everything goes through a `Learner`; here is only what scikit-learn asks for bey
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ndarray
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
@@ -70,15 +74,19 @@ class StreamEstimator(BaseEstimator):
 
     # What may change between calls of partial_fit.
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
+    _of_changeable: ClassVar[itemgetter[Any]] = itemgetter(*_changeable)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._of_changeable = itemgetter(*cls._changeable)
 
     def _follow_parameters(self, learner: Learner) -> None:
         mine, known = self.__dict__, learner.parameters
         if "_fixed" in mine:
             raise ValueError(f"{mine['_fixed']} cannot change once learning has begun; start anew with `fit`")
-        for name in self._changeable:
-            if mine[name] != known[name]:
-                learner.change(**{name: mine[name] for name in self._changeable})
-                return
+        of = self._of_changeable
+        if of(mine) != of(known):
+            learner.change(**{name: mine[name] for name in self._changeable})
 
     def set_params(self, **params: Any) -> Self:
         super().set_params(**params)
@@ -92,6 +100,13 @@ class StreamEstimator(BaseEstimator):
             if fixed:
                 self._fixed = ", ".join(fixed)
         return self
+
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        """Read off the signature once a class, not with every model."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.__dict__.get("_learner") is not None
@@ -122,18 +137,23 @@ class StreamEstimator(BaseEstimator):
 
     def _learn_as_is(self, learner: Learner, X: Any, y: Any) -> bool:
         """A plain array or CSR matrix of the right width goes to the core as it is. False: take the long way."""
-        mine = self.__dict__
-        if type(y) is not np.ndarray or "feature_names_in_" in mine:
+        mine, kind = self.__dict__, type(X)
+        if type(y) is not ndarray or "feature_names_in_" in mine:
             return False
-        shape: Any = getattr(X, "shape", ())
-        if type(X) is not np.ndarray and (
-            getattr(X, "format", None) != "csr" or len(X.indptr) != shape[0] + 1
-        ):
+        arrays: tuple[Any, ...]
+        if kind is ndarray:
+            shape, arrays = X.shape, (X,)
+        elif kind is csr_matrix or kind is csr_array:
+            shape, indptr = X.shape, X.indptr
+            if len(indptr) != shape[0] + 1:
+                return False
+            arrays = (X.data, X.indices, indptr, shape[-1])
+        else:
             return False
         if len(shape) != 2 or shape[1] != mine.get("n_features_in_") or shape[0] != len(y) or not len(y):
             return False
         self._follow_parameters(learner)
-        return learner.learn_as_is(X, y)
+        return learner.learn_as_is(arrays, y)
 
     def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         """`partial_fit` after its first call."""

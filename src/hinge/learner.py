@@ -344,12 +344,13 @@ class Learner(Learned):
         known = self._labels.as_numbers
         if plain and (known is None or bool(((y == known[0]) | (y == known[1])).all())):
             self._named = False
-            if self.learn_as_is(rows, y):
+            if self.learn_as_is(rows.arrays, y):
                 return len(y)
         return self._learn_rows(rows, y, sample_weight, **passing)
 
-    def learn_as_is(self, X: Any, y: npt.NDArray[Any]) -> bool:
-        """A batch that the core can read as it is, with targets that need no encoding: the lane of small batches.
+    def learn_as_is(self, arrays: tuple[Any, ...], y: npt.NDArray[Any]) -> bool:
+        """A batch that the core can read as it is (`Rows.arrays`), with targets that need no encoding: the lane of
+        small batches.
 
         False, and nothing is done, if there is more to it.
         """
@@ -357,13 +358,11 @@ class Learner(Learned):
         if self._class_weight is not None or (classes is None and self.task != "regression"):
             return False
         try:
-            if type(X) is np.ndarray:
-                self._engine.learn_dense(X, y, classes)
-            elif type(X) is Rows:
-                learn_sparse: Any = self._engine.learn_sparse
-                learn_sparse(*X.arrays, y, classes)
+            if len(arrays) == 1:
+                self._engine.learn_dense(arrays[0], y, classes)
             else:
-                self._engine.learn_sparse(X.data, X.indices, X.indptr, X.shape[1], y, classes)
+                data, indices, indptr, width = arrays  # nanobind is slow to take *arrays
+                self._engine.learn_sparse(data, indices, indptr, width, y, classes)
         except TypeError:  # of another type, order or alignment: before anything was read
             return False
         return True

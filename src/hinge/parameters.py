@@ -468,7 +468,7 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     """Raises ValueError for a value, or a combination of values, that makes no sense."""
     for name, value in values.items():
         parameter = PARAMETERS[name]
-        if not parameter.accepts(value):
+        if value is not parameter.default and not parameter.accepts(value):
             raise ValueError(f"{name} must be {parameter.allowed}, not {value!r}")
     combinations.check(task, values)
     hash_bits = values.get("hash_bits")
