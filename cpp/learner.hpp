@@ -385,8 +385,11 @@ class Learner {
     return sum;
   }
 
+  // What happens rarely. All that these functions get are copies, made when they are called: what a round works with has
+  // no address then, and stays in registers.
+
   // Uniclass may start at the first instance: it becomes the centre, and is not a round (N03).
-  HINGE_APART bool start_at(const Instance& x, double square) {
+  HINGE_APART bool start_at(Instance x, double square) {
     const double all = 1;
     memory_->admit(all, 1, square);
     memory_->move(&all, 1, x);
@@ -395,15 +398,15 @@ class Learner {
   }
 
   // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
-  HINGE_APART bool skip(const Instance& x, const Reading& reading, const Truth& truth, double weight) const {
+  HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
     if (weight != 0)
       throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
     look_at_each(x, reading, truth, weight, Move(), 0);
     return false;
   }
 
-  HINGE_APART void look_at_each(const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                                const Move& move, double progress) const {
+  HINGE_APART void look_at_each(Instance x, Reading reading, Truth truth, double weight, Move move,
+                                double progress) const {
     refuse_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
     if (std::isnan(truth.value)) throw Refused("the target is NaN");

@@ -118,7 +118,7 @@ class Rows {
                     std::ptrdiff_t row_stride, std::ptrdiff_t column_stride) {
     Rows rows(values, precision, count, width);
     rows.layout_ = column_stride == 1 ? Layout::dense : Layout::strided;
-    rows.row_stride_ = row_stride;
+    rows.row_bytes_ = row_stride * rows.value_size();
     rows.column_stride_ = column_stride;
     return rows;
   }
@@ -162,7 +162,7 @@ class Rows {
   void take(std::size_t i, Instance& x) const {
     const auto* bytes = static_cast<const char*>(values_);
     if (!is_sparse()) {
-      x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_stride_ * value_size();
+      x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_bytes_;
       return;
     }
     const std::int64_t from = start(i), to = start(i + 1);
@@ -176,7 +176,7 @@ class Rows {
   }
 
   // The same row with its columns in order, as a copy in `scratch`.
-  Instance in_order(const Instance& x, std::size_t row, Scratch& scratch) const {
+  HINGE_APART Instance in_order(Instance x, std::size_t row, Scratch& scratch) const {
     scratch.clear();
     visit(x, [&](auto features) {
       for (std::size_t j = 0; j < x.size; ++j) {
@@ -222,7 +222,7 @@ class Rows {
   std::size_t count_;
   std::size_t width_;
   std::size_t stored_ = 0;
-  std::ptrdiff_t row_stride_ = 0;
+  std::ptrdiff_t row_bytes_ = 0;
   std::ptrdiff_t column_stride_ = 1;
 };
 

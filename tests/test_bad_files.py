@@ -238,6 +238,7 @@ ABSURD = {
     "reals of NaN": tensor("reals", lambda a: a * np.nan),
     "a scale of 0": put("reals", 0, 0.0),
     "a negative scale": put("reals", 0, -1.0),
+    "the scale of a ball": put("reals", 0, 0.5),
     "too few counts": tensor("counts", lambda a: a[:-1]),
     "real counts": tensor("counts", lambda a: a.astype(float)),
     "negative counts": tensor("counts", lambda a: a - 100),

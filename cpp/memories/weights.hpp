@@ -1,7 +1,7 @@
 // Weights in an array, in the Euclidean geometry; one lane.
 //
-// Held as w = scale * v, so that a decay of all weights costs O(1) (uniclass). Besides the columns there
-// is one extra coordinate, in which every instance has the value `constant`: the intercept is that
+// Held as w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns
+// there is one extra coordinate, in which every instance has the value `constant`: the intercept is that
 // coordinate with constant 1 and start 0; a learned radius (S7) is that coordinate with constant 0 and
 // start B.
 //
@@ -47,7 +47,9 @@ class Weights final : public Memory {
   Weights(Extra extra, double extra_start, bool averaging, bool distances)
       : Memory(distances ? largest * smallest_scale : largest, extra.constant * extra.constant, distances),
         extra_(extra),
-        averaging_(averaging) {
+        has_extra_(extra.constant != 0),
+        averaging_(averaging),
+        follows_(averaging || distances) {
     now.extra = extra_start;
     reach_ = std::abs(extra_start);
   }
@@ -67,11 +69,9 @@ class Weights final : public Memory {
   template <class Features>
   HINGE_INLINE Reading read_product(const Features& x) const {
     const Sums s = sums(InArray<Real>{v.data()}, x);
-    // Nothing waits for a multiplication or division by a scale of 1: this is the critical path.
-    const double product = now.scale == 1 ? s.product : now.scale * s.product;
     const bool in_order = !requires { x.columns; } || s.in_order();
-    if (extra_.constant == 0) return Reading{product, product, s.square, s.square, in_order};
-    const double score = product + now.extra * extra_.constant;
+    if (!has_extra_) return Reading{s.product, s.product, s.square, s.square, in_order};
+    const double score = s.product + now.extra * extra_.constant;
     const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
     return Reading{score, score, q, s.square, in_order};
   }
@@ -102,14 +102,13 @@ class Weights final : public Memory {
   HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features, double beside) {
     if (decay != 1) shrink(decay);
     Real* const noted = journaling_ ? journal(x) : nullptr;
-    const double step = now.scale == 1 ? amount : amount / now.scale;
-    if (averaging_ || reads_distances_)
-      move_and_follow(features, step);
+    if (follows_)
+      move_and_follow(features, now.scale == 1 ? amount : amount / now.scale);
     else if (noted != nullptr)
-      note_and_add(noted, v.data(), features, step);
+      note_and_add(noted, v.data(), features, amount);
     else
-      add(v.data(), features, step);
-    now.extra += extra_.rate * amount * beside;
+      add(v.data(), features, amount);
+    if (beside != 0) now.extra += extra_.rate * amount * beside;
   }
 
   void tally() override {
@@ -314,7 +313,7 @@ class Weights final : public Memory {
   };
 
   // Where to note the old v, while it moves; nullptr if there is nothing (more) to note.
-  HINGE_APART Real* journal(const Instance& x) {
+  HINGE_APART Real* journal(Instance x) {
     if (x.size == 0) return nullptr;
     const std::size_t at = journal_.noted, end = at + x.size;
     if (end > v.size()) {  // rows that are visited again and again
@@ -330,7 +329,7 @@ class Weights final : public Memory {
     journal_.moved.push_back(x);  // from here on nothing throws: what is not noted has not moved either
     if (x.transient) journal_.moved.back().columns = journal_.columns.back().data();
     journal_.noted = end;
-    if (averaging_ || reads_distances_) visit(x, [&](const auto& features) { note(features, at); });
+    if (follows_) visit(x, [&](const auto& features) { note(features, at); });
     return journal_.v.data() + at;
   }
   template <class Features>
@@ -359,7 +358,9 @@ class Weights final : public Memory {
   }
 
   Extra extra_;
+  bool has_extra_;  // whether it takes part in products
   bool averaging_;
+  bool follows_;  // whether more than v moves
 
   bool journaling_ = false;
   bool copied_ = false;

@@ -151,6 +151,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
     const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
     if (!finite(static_cast<const Real*>(v.data()), v.size()) || !finite(u.data(), u.size()) ||
         !finite(reals.data(), reals.size()) || !(reals.data()[0] > 0) ||
+        (s.task != "uniclass" && reals.data()[0] != 1) ||  // nothing else decays
         (has_extras && !finite(extras->data(), extras->size())) ||
         (shape && !finite(shape->data(), shape->size())) ||
         !std::all_of(counts.data(), counts.data() + counts.size(), countable) ||
