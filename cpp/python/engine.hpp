@@ -13,6 +13,7 @@
 #include "../build.hpp"
 #include "arrays.hpp"
 #include "holding.hpp"
+#include "named_block.hpp"
 #include "names.hpp"
 #include "state.hpp"
 
@@ -167,7 +168,7 @@ class Engine : public Guarded {
     if (labels) check_ascending(labels->data(), labels->size(), none);
     try {
       number_the_rest();
-      const Columns columns(*this, names, values, weight != 0);
+      const NamedBlock columns(names_, settings_, names, values, weight != 0);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_block(columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
     } catch (...) {
@@ -177,7 +178,7 @@ class Engine : public Guarded {
   }
   nb::object score_block(const nb::list& names, const Matrix& values, bool averaged) {
     const SharedReading reading(*this);
-    const Columns columns(*this, names, values, false);
+    const NamedBlock columns(names_, settings_, names, values, false);
     std::vector<double> scores(values.shape(0));
     learner_.score_block(columns.block, averaged, scores.data());
     return numpy_array(std::move(scores));
@@ -551,39 +552,6 @@ class Engine : public Guarded {
   }
   // One vector of weights, be it for one lane or for all.
   bool one_w() const { return settings_.task == "ordinal" || !many_lanes(); }
-
-  // The features of a block by their names, in the order of the columns. Unknown names are left out.
-  struct Columns {
-    Columns(Engine& engine, const nb::list& names, const Matrix& from, bool grow) {
-      if (engine.settings_.task != "prototype") throw Refused("the learner has one feature vector an instance");
-      const std::size_t labels = from.shape(0), size = from.shape(1);
-      for (std::size_t i = 0; i < labels * size; ++i) refuse_unless_finite(from.data()[i], i / size, none);
-      if (names.size() != size) throw Refused("there must be a column of values for each feature");
-      if (engine.names_.hashing()) throw Refused("features that depend on the label cannot be hashed (hash_bits)");
-      if ((!engine.settings_.cost.empty() || !engine.settings_.nu.empty()) && labels != engine.settings_.labels)
-        throw Refused("there must be a row of values for each label");
-      std::vector<std::pair<std::size_t, std::size_t>> places;
-      for (std::size_t j = 0; j < size; ++j) {
-        const std::size_t column = engine.names_.column_of(names[j], grow);
-        if (column != none) places.emplace_back(column, j);
-      }
-      std::sort(places.begin(), places.end());
-      for (std::size_t j = 0; j < places.size(); ++j) {
-        if (j > 0 && places[j].first == places[j - 1].first)
-          throw Refused("the feature " + quoted(names[places[j].second]) + " occurs twice");
-        columns.push_back(static_cast<std::int64_t>(places[j].first));
-      }
-      values.reserve(labels * places.size());
-      for (std::size_t r = 0; r < labels; ++r)
-        for (const auto& place : places) values.push_back(from.data()[r * size + place.second]);
-      block = Block(columns.data(), values.data(), columns.size(), labels);
-    }
-    Columns(const Columns&) = delete;
-    Columns& operator=(const Columns&) = delete;
-    std::vector<std::int64_t> columns;
-    std::vector<double> values;
-    Block block;
-  };
 
   Settings settings_;
   nb::list labels_;

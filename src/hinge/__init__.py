@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .structured import PAStructured as PAStructured
     from .templates import Templates as Templates
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 
 _WHERE = {
     "Algorithm": "catalogue",
