@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -59,22 +61,54 @@ HINGE_INLINE void repeat(double value, Oct& oct) {
   oct = Oct{v, v, v, v, v, v, v, v};
 }
 
+// One bit for each of the 64 values from the j-th on, or of as many as there are, set if it is not 0.
+template <class Features>
+HINGE_INLINE std::uint64_t find_nonzeros(const Features& x, std::size_t j) {
+  std::uint64_t marks = 0;
+  const std::size_t end = std::min(x.size, j + 64);
+  std::size_t i = j;
+#if defined(__SSE2__)
+  if constexpr (std::is_same_v<Features, DenseFeatures<double>>)
+    for (; i + 2 <= end; i += 2) {
+      const __m128d two = _mm_cmpneq_pd(_mm_loadu_pd(x.values + i), _mm_setzero_pd());
+      marks |= static_cast<std::uint64_t>(_mm_movemask_pd(two)) << (i - j);
+    }
+  if constexpr (std::is_same_v<Features, DenseFeatures<float>>)
+    for (; i + 4 <= end; i += 4) {
+      const __m128 four = _mm_cmpneq_ps(_mm_loadu_ps(x.values + i), _mm_setzero_ps());
+      marks |= static_cast<std::uint64_t>(_mm_movemask_ps(four)) << (i - j);
+    }
+#endif
+  for (; i < end; ++i) marks |= static_cast<std::uint64_t>(x.value(i) != 0) << (i - j);
+  return marks;
+}
+
+// function(j) for each feature that adds something, in their order: a dense instance may be mostly zeros. They are found
+// 64 at a time, because no branch can guess which comes next.
+template <class Features, class Function>
+HINGE_INLINE void for_each_nonzero(const Features& x, const Function& function) {
+  if constexpr (requires { x.columns; }) {
+    for (std::size_t j = 0; j < x.size; ++j) function(j);
+  } else {
+    for (std::size_t j = 0; j < x.size; j += 64)
+      for (std::uint64_t marks = find_nonzeros(x, j); marks != 0; marks &= marks - 1)
+        function(j + static_cast<std::size_t>(std::countr_zero(marks)));
+  }
+}
+
 // The sums of `Groups` groups of lanes, from `lanes` on: they stay in registers.
 template <int Groups, class Real, class Features>
 HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
   Group<Real> sums[Groups] = {};
-  for (std::size_t j = 0; j < x.size; ++j) {
-    const double value = x.value(j);
-    if constexpr (!requires { x.columns; })
-      if (value == 0) continue;  // adds nothing
+  for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
     const Real* weights = lanes + x.column(j) * stride;
     Group<Real> values, group;
-    repeat(value, values);
+    repeat(x.value(j), values);
     for (int g = 0; g < Groups; ++g) {
       load_lanes(weights + lane_group<Real> * g, group);
       sums[g] = sums[g] + group * values;
     }
-  }
+  });
   std::memcpy(scores, sums, sizeof sums);
 }
 

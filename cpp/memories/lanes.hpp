@@ -212,10 +212,6 @@ class Lanes final : public Memory {
  private:
   static constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) / 8;
 
-  // No weights: for the norm alone, with the check of the columns.
-  struct Nothing {
-    double operator()(std::size_t /*column*/) const { return 0; }
-  };
   struct Moving {
     std::size_t lane;
     double amount;

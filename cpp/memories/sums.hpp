@@ -55,6 +55,13 @@ struct InArray {
   double operator()(std::size_t i) const { return static_cast<double>(weights[i]); }
 };
 
+// No weights: for the norm alone, with the check of the columns.
+struct Nothing {
+  double operator()(std::size_t /*column*/) const { return 0; }
+};
+template <class WeightAt>
+inline constexpr bool weighs = !std::is_same_v<WeightAt, Nothing>;
+
 template <class WeightAt, class Features>
 inline Pair two_weights(const WeightAt& weight, const Features& x, std::size_t j) {
   if constexpr (requires { weight.weights; } && !requires { x.columns; })
@@ -123,10 +130,12 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
   const auto take_eight = [&]() HINGE_INLINE_LAMBDA {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2), x2 = two_values(x, j + 4),
                x3 = two_values(x, j + 6);
-    p0 = p0 + two_weights(weight, x, j) * x0;
-    p1 = p1 + two_weights(weight, x, j + 2) * x1;
-    p2 = p2 + two_weights(weight, x, j + 4) * x2;
-    p3 = p3 + two_weights(weight, x, j + 6) * x3;
+    if constexpr (weighs<WeightAt>) {
+      p0 = p0 + two_weights(weight, x, j) * x0;
+      p1 = p1 + two_weights(weight, x, j + 2) * x1;
+      p2 = p2 + two_weights(weight, x, j + 4) * x2;
+      p3 = p3 + two_weights(weight, x, j + 6) * x3;
+    }
     s0 = s0 + x0 * x0;
     s1 = s1 + x1 * x1;
     s2 = s2 + x2 * x2;
@@ -142,8 +151,10 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
   if (j + 8 <= x.size) take_eight();
   if (j + 4 <= x.size) {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2);
-    p0 = p0 + two_weights(weight, x, j) * x0;
-    p1 = p1 + two_weights(weight, x, j + 2) * x1;
+    if constexpr (weighs<WeightAt>) {
+      p0 = p0 + two_weights(weight, x, j) * x0;
+      p1 = p1 + two_weights(weight, x, j + 2) * x1;
+    }
     s0 = s0 + x0 * x0;
     s1 = s1 + x1 * x1;
     j += 4;
@@ -184,25 +195,42 @@ HINGE_AVX2 inline double total(__m256d q) {
   return _mm_cvtsd_f64(halves) + _mm_cvtsd_f64(_mm_unpackhi_pd(halves, halves));
 }
 
+// Four weights from place j on, or of the columns from there on. One by one: to gather them by one instruction is slower
+// on many processors.
+template <class Real>
+HINGE_AVX2 inline __m256d four_weights(const InArray<Real>& w, std::size_t j) { return load_quad(w.weights + j); }
+template <class Real>
+HINGE_AVX2 inline __m256d four_weights(const InArray<Real>& w, const std::int32_t* columns) {
+  return _mm256_set_pd(w(static_cast<std::size_t>(columns[3])), w(static_cast<std::size_t>(columns[2])),
+                       w(static_cast<std::size_t>(columns[1])), w(static_cast<std::size_t>(columns[0])));
+}
+template <class Place>
+HINGE_AVX2 inline __m256d four_weights(const Nothing& /*w*/, Place /*at*/) { return _mm256_setzero_pd(); }
+
+template <class WeightAt, class Place>
+HINGE_AVX2 inline void add_product(__m256d& sum, const WeightAt& weight, Place at, __m256d values) {
+  if constexpr (weighs<WeightAt>) sum = _mm256_add_pd(sum, _mm256_mul_pd(four_weights(weight, at), values));
+}
+
 // As `sums`: partial sum k is lane k % 4 of the quad k / 4.
-template <class Real, class Value>
-HINGE_AVX2 inline Sums dense_sums_avx2(const Real* w, const Value* x, std::size_t n) {
+template <class WeightAt, class Value>
+HINGE_AVX2 inline Sums dense_sums_avx2(const WeightAt weight, const Value* x, std::size_t n) {
   __m256d p0 = _mm256_setzero_pd(), p1 = p0, s0 = p0, s1 = p0;
   std::size_t j = 0;
   for (; j + 8 <= n; j += 8) {
     const __m256d x0 = load_quad(x + j), x1 = load_quad(x + j + 4);
-    p0 = _mm256_add_pd(p0, _mm256_mul_pd(load_quad(w + j), x0));
-    p1 = _mm256_add_pd(p1, _mm256_mul_pd(load_quad(w + j + 4), x1));
+    add_product(p0, weight, j, x0);
+    add_product(p1, weight, j + 4, x1);
     s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
     s1 = _mm256_add_pd(s1, _mm256_mul_pd(x1, x1));
   }
   if (j + 4 <= n) {
     const __m256d x0 = load_quad(x + j);
-    p0 = _mm256_add_pd(p0, _mm256_mul_pd(load_quad(w + j), x0));
+    add_product(p0, weight, j, x0);
     s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
     j += 4;
   }
-  const Sums rest = last_sums(InArray<Real>{w}, DenseFeatures<Value>{x, n}, j);
+  const Sums rest = last_sums(weight, DenseFeatures<Value>{x, n}, j);
   return {total(_mm256_add_pd(p0, p1)) + rest.product, total(_mm256_add_pd(s0, s1)) + rest.square};
 }
 
@@ -213,16 +241,9 @@ HINGE_AVX2 inline bool eight_in_order_avx2(const std::int32_t* columns, std::siz
          static_cast<std::uint64_t>(columns[7]) < limit;
 }
 
-// One by one: to gather them by one instruction is slower on many processors.
-template <class Real>
-HINGE_AVX2 inline __m256d four_weights(const Real* w, const std::int32_t* columns) {
-  return _mm256_set_pd(static_cast<double>(w[columns[3]]), static_cast<double>(w[columns[2]]),
-                       static_cast<double>(w[columns[1]]), static_cast<double>(w[columns[0]]));
-}
-
 // As `sums` of sparse features, with the same checks.
-template <class Real, class Value>
-HINGE_AVX2 inline Sums sparse_sums_avx2(const Real* w, const SparseFeatures<Value, std::int32_t>& x) {
+template <class WeightAt, class Value>
+HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatures<Value, std::int32_t>& x) {
   const std::int32_t* const columns = x.columns;
   const std::size_t n = x.size;
   if (n > 0 && columns[0] < 0) return Sums::out_of_order();
@@ -230,8 +251,8 @@ HINGE_AVX2 inline Sums sparse_sums_avx2(const Real* w, const SparseFeatures<Valu
   std::size_t j = 0;
   const auto take_eight = [&]() HINGE_INLINE_LAMBDA HINGE_AVX2 {
     const __m256d x0 = load_quad(x.values + j), x1 = load_quad(x.values + j + 4);
-    p0 = _mm256_add_pd(p0, _mm256_mul_pd(four_weights(w, columns + j), x0));
-    p1 = _mm256_add_pd(p1, _mm256_mul_pd(four_weights(w, columns + j + 4), x1));
+    add_product(p0, weight, columns + j, x0);
+    add_product(p1, weight, columns + j + 4, x1);
     s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
     s1 = _mm256_add_pd(s1, _mm256_mul_pd(x1, x1));
     j += 8;
@@ -244,11 +265,11 @@ HINGE_AVX2 inline Sums sparse_sums_avx2(const Real* w, const SparseFeatures<Valu
   if (j + 8 <= n) take_eight();
   if (j + 4 <= n) {
     const __m256d x0 = load_quad(x.values + j);
-    p0 = _mm256_add_pd(p0, _mm256_mul_pd(four_weights(w, columns + j), x0));
+    add_product(p0, weight, columns + j, x0);
     s0 = _mm256_add_pd(s0, _mm256_mul_pd(x0, x0));
     j += 4;
   }
-  const Sums rest = last_sums(InArray<Real>{w}, x, j);
+  const Sums rest = last_sums(weight, x, j);
   return {total(_mm256_add_pd(p0, p1)) + rest.product, total(_mm256_add_pd(s0, s1)) + rest.square};
 }
 
@@ -274,16 +295,19 @@ HINGE_AVX2 inline void dense_add_avx2(Real* weights, const Value* x, std::size_t
     weights[j] = static_cast<Real>(static_cast<double>(weights[j]) + step * static_cast<double>(x[j]));
 }
 
-template <class Real, class Value>
-inline Sums sums(const InArray<Real>& weight, const DenseFeatures<Value>& x) {
-  if (has_avx2) [[likely]] return dense_sums_avx2(weight.weights, x.values, x.size);
-  return sums<InArray<Real>, DenseFeatures<Value>>(weight, x);
+template <class WeightAt>
+concept ArrayOrNothing = !weighs<WeightAt> || requires(WeightAt w) { w.weights; };
+
+template <ArrayOrNothing WeightAt, class Value>
+inline Sums sums(const WeightAt& weight, const DenseFeatures<Value>& x) {
+  if (has_avx2) [[likely]] return dense_sums_avx2(weight, x.values, x.size);
+  return sums<WeightAt, DenseFeatures<Value>>(weight, x);
 }
 
-template <class Real, class Value>
-inline Sums sums(const InArray<Real>& weight, const SparseFeatures<Value, std::int32_t>& x) {
-  if (has_avx2) [[likely]] return sparse_sums_avx2(weight.weights, x);
-  return sums<InArray<Real>, SparseFeatures<Value, std::int32_t>>(weight, x);
+template <ArrayOrNothing WeightAt, class Value>
+inline Sums sums(const WeightAt& weight, const SparseFeatures<Value, std::int32_t>& x) {
+  if (has_avx2) [[likely]] return sparse_sums_avx2(weight, x);
+  return sums<WeightAt, SparseFeatures<Value, std::int32_t>>(weight, x);
 }
 
 template <class Real, class Value>
