@@ -83,7 +83,13 @@ class Lanes final : public Memory {
         std::fill_n(scores, lanes(), s.product);
       else
         scores_of(features, scores);
-      return finish(scores, extras.data(), 1, s.square);
+      Reading reading = finish(scores, extras.data(), 1, s.square);
+      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be a number all the same
+        if (!kind_.shared && !std::isfinite(reading.score)) [[unlikely]] {
+          sum_in_doubles(features, scores);
+          reading = finish(scores, extras.data(), 1, s.square);
+        }
+      return reading;
     });
   }
 
@@ -136,7 +142,7 @@ class Lanes final : public Memory {
         for (std::size_t j = 0; j < features.size; ++j)
           for (const Moving& m : moving_) add(j, m);
     });
-    for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * beside;
+    for (std::size_t r = 0; beside != 0 && r < lanes(); ++r) extras[r] += amounts[r] * beside;
     if (kind_.sorted) std::sort(extras.begin(), extras.end());
   }
 
@@ -231,11 +237,6 @@ class Lanes final : public Memory {
     Real* const sums = stride_ <= small ? few : many.data();
     lane_sums(v.data(), stride_, x, sums);
     std::copy_n(sums, lanes(), scores);
-    if constexpr (!std::is_same_v<Real, double>) {  // what overflows float32 may be a number all the same
-      double all = 0;
-      for (std::size_t r = 0; r < lanes(); ++r) all += scores[r];
-      if (!std::isfinite(all)) [[unlikely]] sum_in_doubles(x, scores);
-    }
   }
   template <class Features>
   HINGE_APART void sum_in_doubles(const Features& x, double* scores) const {
@@ -245,13 +246,19 @@ class Lanes final : public Memory {
         scores[r] += x.value(j) * static_cast<double>(v[x.column(j) * stride_ + r]);
   }
 
-  // With the extra coordinates. The sum of all is not finite if one of them is not.
+  // With the extra coordinates. The sum of all is not finite if one of them is not; it is made of four, so that no
+  // addition waits for the one before it.
   Reading finish(double* scores, const double* extra, double share, double square) const {
-    double all = 0;
-    for (std::size_t r = 0; r < lanes(); ++r) {
-      scores[r] = share * (scores[r] + extra[r] * kind_.constant);
-      all += scores[r];
-    }
+    double parts[4] = {};
+    const auto finished = [&](std::size_t r) HINGE_INLINE_LAMBDA {
+      return scores[r] = share * (scores[r] + extra[r] * kind_.constant);
+    };
+    const std::size_t count = lanes();
+    std::size_t r = 0;
+    for (; r + 4 <= count; r += 4)
+      for (std::size_t k = 0; k < 4; ++k) parts[k] += finished(r + k);
+    for (; r < count; ++r) parts[0] += finished(r);
+    const double all = (parts[0] + parts[1]) + (parts[2] + parts[3]);
     const double q = square + (kind_.shared ? 0 : constant2_);
     return Reading{all, all, q, square, true};
   }
