@@ -88,3 +88,47 @@ def test_a_column_outside_is_found_at_every_place(bad: int, length: int, index: 
             with pytest.raises(ValueError, match=f"row 0: column index {bad} is outside"):
                 learner.scores(X)
         assert learner.to_bytes() == before
+
+
+@pytest.mark.parametrize("labels", [3, 10, 33, 70])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_zeros_of_dense_rows_add_nothing_to_many_lanes(labels: int, precision: str, dtype: type) -> None:
+    """The core looks for what is not 0, 64 values at a time: the same bits as from CSR that stores the zeros, where it
+    adds them all, at every length, however the row lies."""
+    random = np.random.default_rng(labels)
+    for length in LENGTHS[1:]:
+        X = random.normal(size=(12, length)) * (random.random((12, length)) < random.random((12, 1)))
+        X[0] = 0
+        X[1, :-1], X[1, -1] = 0, -2.5
+        X[2, 1:], X[2, 0] = -0.0, 1.5
+        X = X.astype(dtype)
+        y = random.integers(labels, size=12)
+        columns, starts = np.tile(np.arange(length), 12), length * np.arange(13)
+        stored = sp.csr_array((X.ravel(), columns, starts), shape=X.shape)
+        ways = [X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], stored]
+        learners = [Learner("classification", classes=list(range(labels)), dtype=precision) for _ in ways]
+        for learner, rows in zip(learners, ways, strict=True):
+            learner.learn(rows, y)
+        scores = [learner.scores(rows) for learner, rows in zip(learners, ways, strict=True)]
+        for other, its_scores in zip(learners[1:], scores[1:], strict=True):
+            np.testing.assert_array_equal(its_scores, scores[0])
+            assert other.to_bytes() == learners[0].to_bytes()
+        w, intercepts = learners[0].weights, learners[0].intercept
+        close = 1e-4 if precision == "float32" else 1e-9
+        np.testing.assert_allclose(scores[0], X.astype(float) @ w.T + intercepts, rtol=close, atol=close)
+
+
+@pytest.mark.parametrize("place", [0, 1, 62, 63, 64, 65, 99])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_found_among_zeros(bad: float, place: int) -> None:
+    learner = Learner("classification", classes=[0, 1, 2, 3])
+    learner.learn(np.eye(4, 100), np.arange(4))
+    before = learner.to_bytes()
+    X = np.zeros((2, 100))
+    X[1, place] = bad
+    with pytest.raises(ValueError, match=f"row 1.*column {place}"):
+        learner.learn(X, np.array([0, 1]))
+    with pytest.raises(ValueError, match="row 1"):
+        learner.scores(X)
+    assert learner.to_bytes() == before
