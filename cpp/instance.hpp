@@ -43,6 +43,8 @@ struct Instance {
   Precision precision = Precision::double_;
   bool transient = false;  // the arrays last only until the next instance is made
   double unseen = 0;  // the squares of features that have no column (new names when predicting)
+  // Sparse layouts only: how many values on lies what will be read soon, and later. It is asked for ahead.
+  std::ptrdiff_t soon = 0, later = 0;
 };
 
 template <class Value>
@@ -72,8 +74,9 @@ struct SparseFeatures {
   std::size_t size;
   const Index* columns;
   std::size_t limit;
+  std::ptrdiff_t soon = 0, later = 0;
   static SparseFeatures of(const Instance& x) {
-    return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit};
+    return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit, x.soon, x.later};
   }
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }
@@ -83,10 +86,14 @@ struct SparseFeatures {
 #define HINGE_INLINE __attribute__((always_inline)) inline
 #define HINGE_INLINE_LAMBDA __attribute__((always_inline))
 #define HINGE_APART __attribute__((noinline))
+#define HINGE_PREFETCH(address) __builtin_prefetch(address)              // into the nearest cache
+#define HINGE_PREFETCH_LATER(address) __builtin_prefetch(address, 0, 2)  // into the one behind it
 #else
 #define HINGE_INLINE inline
 #define HINGE_INLINE_LAMBDA
 #define HINGE_APART
+#define HINGE_PREFETCH(address)
+#define HINGE_PREFETCH_LATER(address)
 #endif
 
 template <class Value, class Function>

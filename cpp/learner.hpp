@@ -219,6 +219,7 @@ class Learner {
       const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
       const Truth truth = truth_of(batch, row);
       rows.take(row, x);
+      if (batch.order != nullptr) rows.expect(batch.order + i, batch.count - i, x);
       read_since_poll += x.size + 1;
       if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
       if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);

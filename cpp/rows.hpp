@@ -155,6 +155,8 @@ class Rows {
     x.stride = column_stride_;
     x.size = is_sparse() ? 0 : width_;
     x.limit = width_;
+    x.soon = soon;
+    x.later = later;
     return x;
   }
 
@@ -173,6 +175,19 @@ class Rows {
                     ? static_cast<const void*>(static_cast<const std::int32_t*>(columns_) + from)
                     : static_cast<const void*>(static_cast<const std::int64_t*>(columns_) + from);
     if (unseen_ != nullptr) x.unseen = unseen_[i];
+  }
+
+  // For rows that are not taken as they lie: x is row order[0], and `count` rows of `order` are to come. What it names and
+  // where that begins is checked when its turn comes: here it may be anything.
+  void expect(const std::int64_t* order, std::size_t count, Instance& x) const {
+    if (!is_sparse()) return;
+    const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
+    const auto distance = [&](std::size_t k) {
+      const std::uint64_t row = k < count ? static_cast<std::uint64_t>(order[k]) : none;
+      return row < count_ ? static_cast<std::ptrdiff_t>(place(row) - place(static_cast<std::uint64_t>(order[0]))) : 0;
+    };
+    x.soon = distance(1);
+    x.later = distance(4);
   }
 
   // The same row with its columns in order, as a copy in `scratch`.
@@ -211,6 +226,9 @@ class Rows {
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);
   }
+
+  // How far ahead values and columns are asked for, if rows are taken as they lie (measured: W1).
+  static constexpr std::ptrdiff_t soon = 128, later = 512;
 
   const void* values_;
   const void* columns_ = nullptr;

@@ -17,7 +17,6 @@ namespace hinge {
 #if defined(__GNUC__) || defined(__clang__)
 using Quad = double __attribute__((vector_size(32)));
 using Oct = float __attribute__((vector_size(32)));
-#define HINGE_PREFETCH(address) __builtin_prefetch(address)
 #else
 template <class Real, std::size_t count>
 struct Several {
@@ -38,7 +37,6 @@ struct Several {
 };
 using Quad = Several<double, 4>;
 using Oct = Several<float, 8>;
-#define HINGE_PREFETCH(address)
 #endif
 
 // As many lanes as are summed together.

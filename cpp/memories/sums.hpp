@@ -77,33 +77,31 @@ struct Sums {
   bool in_order() const { return square != -1; }
 };
 
-// Whether columns[j] < columns[j+1] < ... < columns[j+8], and columns[j+7] below the limit. (Then all eight
-// are columns of the matrix, if columns[0] is not negative.)
-template <class Index>
-inline bool eight_in_order(const Index* columns, std::size_t limit) {
-#if defined(__SSE2__)
-  if constexpr (sizeof(Index) == 4) {
-    const auto four = [columns](std::size_t k) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns + k));
-    };
-    const __m128i both = _mm_and_si128(_mm_cmpgt_epi32(four(1), four(0)), _mm_cmpgt_epi32(four(5), four(4)));
-    return _mm_movemask_epi8(both) == 0xFFFF && static_cast<std::uint64_t>(columns[7]) < limit;
-  }
-#endif
-  bool rising = true;
-  for (std::size_t k = 0; k < 8; ++k) rising &= columns[k + 1] > columns[k];
-  return rising && static_cast<std::uint64_t>(columns[7]) < limit;
-}
-
+// Whether the columns are strictly ascending, and columns of the matrix. No branch a column: many are compared at a time.
 template <class Features>
-inline bool in_order(const Features& x, std::size_t from = 0) {
+HINGE_INLINE bool in_order(const Features& x) {
   if constexpr (requires { x.columns; }) {
-    for (std::size_t j = from; j < x.size; ++j)
-      if ((j > 0 && x.columns[j] <= x.columns[j - 1]) ||
-          static_cast<std::uint64_t>(x.columns[j]) >= x.limit)
-        return false;
+    if (x.size == 0) return true;
+    using Index = std::remove_cvref_t<decltype(x.columns[0])>;
+    Index falls = x.columns[0] < 0;
+    for (std::size_t j = 1; j < x.size; ++j) falls |= Index{x.columns[j] <= x.columns[j - 1]};
+    return falls == 0 && static_cast<std::uint64_t>(x.columns[x.size - 1]) < x.limit;
   }
   return true;
+}
+
+// Asks for what will be read soon, beside the place j: processors that look ahead themselves do not look far enough, and
+// stop at the end of each page. Any address may be asked for, so it is a number here and not a pointer.
+template <class Features>
+HINGE_INLINE void ask_ahead(const Features& x, std::size_t j) {
+  const auto place = [j](const auto* from, std::ptrdiff_t on) HINGE_INLINE_LAMBDA {
+    return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(from) +
+                                         (j + static_cast<std::size_t>(on)) * sizeof *from);
+  };
+  HINGE_PREFETCH(place(x.values, x.soon));
+  HINGE_PREFETCH(place(x.columns, x.soon));
+  HINGE_PREFETCH_LATER(place(x.values, x.later));
+  HINGE_PREFETCH_LATER(place(x.columns, x.later));
 }
 
 // The sums over the last features, three at the most, spelled out: nothing waits for a loop to end.
@@ -119,14 +117,13 @@ HINGE_INLINE Sums last_sums(const WeightAt& weight, const Features& x, std::size
   }
 }
 
-// The columns are checked as they are read, eight at a time, before a weight is fetched.
+// The columns are checked before a weight is fetched.
 template <class WeightAt, class Features>
 inline Sums sums(const WeightAt& weight, const Features& x) {
   constexpr bool sparse = requires { x.columns; };
   Pair p0{}, p1{}, p2{}, p3{}, s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
-  if constexpr (sparse)
-    if (x.size > 0 && x.columns[0] < 0) return Sums::out_of_order();
+  if (!in_order(x)) return Sums::out_of_order();
   const auto take_eight = [&]() HINGE_INLINE_LAMBDA {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2), x2 = two_values(x, j + 4),
                x3 = two_values(x, j + 6);
@@ -142,13 +139,10 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
     s3 = s3 + x3 * x3;
     j += 8;
   };
-  while (j + (sparse ? 9 : 8) <= x.size) {  // the check of eight columns looks at a ninth
-    if constexpr (sparse)
-      if (!eight_in_order(x.columns + j, x.limit)) return Sums::out_of_order();
+  while (j + 8 <= x.size) {
+    if constexpr (sparse) ask_ahead(x, j);
     take_eight();
   }
-  if (!in_order(x, j)) return Sums::out_of_order();
-  if (j + 8 <= x.size) take_eight();
   if (j + 4 <= x.size) {
     const Pair x0 = two_values(x, j), x1 = two_values(x, j + 2);
     if constexpr (weighs<WeightAt>) {
@@ -234,19 +228,12 @@ HINGE_AVX2 inline Sums dense_sums_avx2(const WeightAt weight, const Value* x, st
   return {total(_mm256_add_pd(p0, p1)) + rest.product, total(_mm256_add_pd(s0, s1)) + rest.square};
 }
 
-HINGE_AVX2 inline bool eight_in_order_avx2(const std::int32_t* columns, std::size_t limit) {
-  const __m256i these = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(columns));
-  const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(columns + 1));
-  return _mm256_movemask_epi8(_mm256_cmpgt_epi32(next, these)) == -1 &&
-         static_cast<std::uint64_t>(columns[7]) < limit;
-}
-
 // As `sums` of sparse features, with the same checks.
 template <class WeightAt, class Value>
 HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatures<Value, std::int32_t>& x) {
   const std::int32_t* const columns = x.columns;
   const std::size_t n = x.size;
-  if (n > 0 && columns[0] < 0) return Sums::out_of_order();
+  if (!in_order(x)) return Sums::out_of_order();
   __m256d p0 = _mm256_setzero_pd(), p1 = p0, s0 = p0, s1 = p0;
   std::size_t j = 0;
   const auto take_eight = [&]() HINGE_INLINE_LAMBDA HINGE_AVX2 {
@@ -257,12 +244,10 @@ HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatu
     s1 = _mm256_add_pd(s1, _mm256_mul_pd(x1, x1));
     j += 8;
   };
-  while (j + 9 <= n) {  // the check of eight columns looks at a ninth
-    if (!eight_in_order_avx2(columns + j, x.limit)) return Sums::out_of_order();
+  while (j + 8 <= n) {
+    ask_ahead(x, j);
     take_eight();
   }
-  if (!in_order(x, j)) return Sums::out_of_order();
-  if (j + 8 <= n) take_eight();
   if (j + 4 <= n) {
     const __m256d x0 = load_quad(x.values + j);
     add_product(p0, weight, columns + j, x0);
