@@ -145,7 +145,11 @@ class Rows {
 
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
-  std::size_t stored() const { return is_sparse() ? stored_ : count_ * width_; }
+  // How many values the rows have. (They may be some of those that are stored. What is broken is refused when it is read.)
+  std::size_t stored() const {
+    if (!is_sparse()) return count_ * width_;
+    return std::min(stored_, static_cast<std::size_t>(start(count_)) - static_cast<std::size_t>(start(0)));
+  }
 
   // An instance with all that the rows have in common; `take` fills in what is a row's own.
   Instance blank() const {

@@ -35,7 +35,7 @@ def content(source, size, seed=0):
 
 
 def arrays(batch):
-    parts = [*batch.X.arrays[:3], *batch.labels, batch.lines, batch.weights]
+    parts = [*batch.X.arrays[:3], batch.labels.values, batch.labels.starts, batch.lines, batch.weights]
     return [None if its is None else np.asarray(its).tolist() for its in parts]
 
 

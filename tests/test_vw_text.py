@@ -35,7 +35,7 @@ class Text:
         self.lines = [int(line) for batch in self.batches for line in batch.lines]
         self.labels = []
         for batch in self.batches:
-            values, starts = batch.labels
+            values, starts = batch.labels.values, batch.labels.starts
             self.labels += [values[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
     @property

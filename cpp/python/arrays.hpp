@@ -23,6 +23,7 @@ namespace nb = nanobind;
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<1>, nb::c_contig>;
 using Matrix = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<2>, nb::c_contig>;
+using Classes = std::pair<double, double>;  // the negative one first
 using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
@@ -32,6 +33,14 @@ nb::object numpy_array(std::vector<Real> values) {
   auto* owned = new std::vector<Real>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+// As a memoryview: who only keeps it, or gives it back, need not load numpy.
+template <class Real>
+nb::object memory_view(std::vector<Real> values) {
+  auto* owned = new std::vector<Real>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
+  return nb::cast(nb::ndarray<nb::memview, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
 template <class Real>
@@ -84,11 +93,29 @@ inline void check_ascending(const std::int64_t* labels, std::size_t count, std::
       throw Refused("the indices of the labels must ascend", row);
 }
 
+// What is asked of the labels of a text, without numpy: whether example i has the one label i; whether all are one of two;
+// and how often one differs from the one before.
+inline bool one_each(const Order& starts) {
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    if (starts.data()[i] != static_cast<std::int64_t>(i)) return false;
+  return true;
+}
+inline bool are_among(const Doubles& labels, double one, double other) {
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels.data()[i] != one && labels.data()[i] != other) return false;
+  return true;
+}
+inline std::size_t count_changes(const Doubles& labels) {
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < labels.size(); ++i) changes += labels.data()[i] != labels.data()[i - 1];
+  return changes;
+}
+
 // Targets as float64, read in place if they are; with two class labels: -1 and +1. With `starts` they are sets of
 // labels: those of row i stand in y from starts[i] to starts[i + 1].
 class Targets {
  public:
-  Targets(const std::optional<Array>& y, const std::optional<Doubles>& classes, const std::optional<Order>& starts,
+  Targets(const std::optional<Array>& y, const std::optional<Classes>& classes, const std::optional<Order>& starts,
           std::size_t rows) {
     if (!y) return;
     if (y->ndim() != 1) throw nb::type_error("y must be one-dimensional");
@@ -97,7 +124,6 @@ class Targets {
       read_labels(*y, *starts, rows);
       return;
     }
-    if (classes && classes->size() != 2) throw nb::type_error("there must be two classes");
     if (y->size() != rows)
       throw Refused("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
     if (!classes && y->dtype() == nb::dtype<double>() && (rows < 2 || y->stride(0) == 1)) {
@@ -110,7 +136,7 @@ class Targets {
           read<std::uint32_t>(*y) || read<std::uint16_t>(*y) || read<std::uint8_t>(*y) || read<bool>(*y)))
       throw nb::type_error("y must be an array of numbers");
     signs_ = classes.has_value();
-    if (signs_) encode(classes->data()[0], classes->data()[1]);
+    if (signs_) encode(classes->first, classes->second);
     data_ = values_.data();
   }
   // `indices`: the two classes have become the first two of several, each with its lane.

@@ -1,6 +1,7 @@
 // The Python module: names, arguments, and errors. Beside it in this folder is all that knows Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "engine.hpp"
@@ -84,7 +85,7 @@ NB_MODULE(_core, m) {
           "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(), "hash_bits"_a, "max_features"_a)
       .def(
           "learn_dense",
-          [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Doubles>& classes,
+          [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
              const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
              const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
              std::int64_t first, bool repeats) {
@@ -97,7 +98,7 @@ NB_MODULE(_core, m) {
       .def(
           "learn_sparse",
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
-             const std::optional<Array>& y, const std::optional<Doubles>& classes,
+             const std::optional<Array>& y, const std::optional<Classes>& classes,
              const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
              const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
              std::int64_t first, bool repeats) {
@@ -241,5 +242,8 @@ NB_MODULE(_core, m) {
   vowpal.def("add_names", &VowpalTextReader::add_names, "names"_a);
   define_reader(vowpal);
 
+  m.def("one_each", &one_each, "starts"_a);
+  m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
+  m.def("count_changes", &count_changes, "labels"_a);
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

@@ -26,7 +26,7 @@ class Engine : public Guarded {
     learner_.memory().resize(names_.columns());
   }
 
-  std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Doubles>& classes,
+  std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Classes>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
                     const std::optional<Order>& order, double tolerance, std::int64_t max_updates, std::int64_t first,
                     bool repeats) {
@@ -58,7 +58,7 @@ class Engine : public Guarded {
 
   // A list of dicts as one batch: all or none.
   std::size_t learn_dicts(const nb::list& events, const std::optional<Array>& y,
-                          const std::optional<Doubles>& classes, const std::optional<Order>& label_starts,
+                          const std::optional<Classes>& classes, const std::optional<Order>& label_starts,
                           const std::optional<Doubles>& weights) {
     const Writing writing(*this);
     const std::size_t count = events.size();

@@ -52,7 +52,7 @@ class SpareRows {
   std::vector<std::unique_ptr<TextRows>> rows_;
 };
 
-// The arrays of rows; the rows go back to the spare ones when the last array has gone.
+// The arrays of rows, as memoryviews, which need no numpy; the rows go back to the spare ones when the last array has gone.
 class ArraysOfRows {
  public:
   ArraysOfRows(std::unique_ptr<TextRows> rows, std::shared_ptr<SpareRows> spare)
@@ -63,7 +63,7 @@ class ArraysOfRows {
   TextRows& rows() const { return *held_->rows; }
   template <class Real>
   nb::object array(Growing<Real>& values) const {
-    return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(values.data(), {values.size()}, owner_));
+    return nb::cast(nb::ndarray<nb::memview, Real, nb::ndim<1>>(values.data(), {values.size()}, owner_));
   }
   nb::object array_or_none(Growing<double>& values) const { return values.size() == 0 ? nb::none() : array(values); }
 

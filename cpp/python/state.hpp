@@ -24,12 +24,12 @@ struct Numbers {
 
 template <class Number>
 nb::object array_of(const Buffer<Number>& buffer) {
-  return numpy_array(std::vector<Number>(buffer.data(), buffer.data() + buffer.size()));
+  return memory_view(std::vector<Number>(buffer.data(), buffer.data() + buffer.size()));
 }
 inline nb::object joined(const std::vector<double>& first, const std::vector<double>& second) {
   std::vector<double> both(first);
   both.insert(both.end(), second.begin(), second.end());
-  return numpy_array(std::move(both));
+  return memory_view(std::move(both));
 }
 
 template <class Real>
@@ -45,8 +45,8 @@ Numbers save(const Lanes<Real>& w, bool averaging, nb::dict& state) {
   std::vector<Real> v(size);
   std::vector<double> u(averaging ? size : 0);
   w.save(v.data(), u.data());
-  state["v"] = numpy_array(std::move(v));
-  state["u"] = numpy_array(std::move(u));
+  state["v"] = memory_view(std::move(v));
+  state["u"] = memory_view(std::move(u));
   state["extras"] = joined(w.extras, w.extra_sums);
   return {{1, 0, 0, 0, 0, w.reach()}, {w.tallied, 0}};
 }
@@ -126,9 +126,9 @@ inline nb::dict state_of(const Settings& s, Learner& learner) {
   const Statistics& t = learner.statistics;
   numbers.reals.insert(numbers.reals.end(), {t.loss, t.squared_loss, t.largest_q, t.progress, t.cost});
   numbers.counts.insert(numbers.counts.end(), {t.rounds, t.mistakes, t.updates, learner.awaits_first ? 1 : 0});
-  state["reals"] = numpy_array(std::move(numbers.reals));
-  state["counts"] = numpy_array(std::move(numbers.counts));
-  if (has_covariance(s)) state["shape"] = numpy_array(static_cast<Curved&>(learner.memory()).shape().save());
+  state["reals"] = memory_view(std::move(numbers.reals));
+  state["counts"] = memory_view(std::move(numbers.counts));
+  if (has_covariance(s)) state["shape"] = memory_view(static_cast<Curved&>(learner.memory()).shape().save());
   return state;
 }
 

@@ -7,15 +7,16 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
+from ._numpy import is_array, is_numpy_bool, np
+from .rows import FLOATS
 
 
 def is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, numbers.Real) and not is_bool(value)
 
 
 def is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, numbers.Integral) and not is_bool(value)
 
 
 def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
@@ -40,7 +41,7 @@ def or_none(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def is_bool(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
+    return isinstance(value, bool) or is_numpy_bool(value)
 
 
 def is_start(value: Any) -> bool:
@@ -55,11 +56,12 @@ def is_start(value: Any) -> bool:
 
 
 def is_classes(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return value.ndim == 1 and len(value) >= 2
-    nested = (list, tuple, np.ndarray)
     return (
-        isinstance(value, (list, tuple)) and len(value) >= 2 and not any(isinstance(v, nested) for v in value)
+        isinstance(value, (list, tuple))
+        and len(value) >= 2
+        and not any(isinstance(v, (list, tuple)) or is_array(v) for v in value)
     )
 
 
@@ -111,6 +113,8 @@ def is_threshold(value: Any) -> bool:
 
 
 def is_dtype(value: Any) -> bool:
+    if isinstance(value, str) and value in FLOATS:
+        return True
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
     except TypeError:

@@ -27,7 +27,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from . import kernels, model_file, parameters
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
-from .rows import Rows, are_events, in_column_order, is_frame, plain_rows, rows_of
+from .plain_rows import plain_rows
+from .rows import Rows, are_events, in_column_order, is_frame, rows_of
 
 if TYPE_CHECKING:
     from .certificates import Certificate

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+from ._numpy import np, npt
 
 Found = list[tuple[str, float, int | None, float]]  # what the core looked up: name, value, column, weight
 

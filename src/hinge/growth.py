@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import targets
+from ._numpy import np
 from .kernels import beta_of
 from .labels import Doubles, Indices, Labels, plain
 from .targets import Encoded
@@ -183,8 +182,28 @@ def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
                 with _Growing(learner, labels):
                     learner._engine.learn_one(x, labels.codes[label], weight)
             else:
-                sign = 1.0 if learner.labels.known else labels.codes[label]
-                _learn_then_adopt(learner, lambda: learner._engine.learn_one(x, sign, weight), labels)
+                _learn_new(learner, label, labels, lambda sign: learner._engine.learn_one(x, sign, weight))
+
+
+def learn_first(learner: Learner, label: float, learn: Callable[[float], Any]) -> bool:
+    """One example of a text, while there are fewer than two classes. False, and nothing is done, if they are more."""
+    with learner._lock:
+        label, code = plain(label), learner.labels.code(label)
+        labels = learner.labels.with_new([label]) if code is None else learner.labels
+        if labels.lanes or learner.closed or learner.parameters["w1"] is not None:
+            return False
+        if code is None:
+            check_new(learner, labels, label)
+            _learn_new(learner, label, labels, learn)
+        else:
+            learn(code)
+    return True
+
+
+def _learn_new(learner: Learner, label: Any, labels: Labels, learn: Callable[[float], Any]) -> None:
+    """An example of one of the first two classes: one that is alone is negative, the other one is not."""
+    sign = 1.0 if learner.labels.known else labels.codes[label]
+    _learn_then_adopt(learner, lambda: learn(sign), labels)
 
 
 def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:

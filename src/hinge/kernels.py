@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from . import model_file
+from ._numpy import np, npt
 from .rows import Doubles, Rows
 
 

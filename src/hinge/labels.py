@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-Doubles = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from ._numpy import Doubles as Doubles
+from ._numpy import Indices as Indices
+from ._numpy import np, npt
 
 # The types of labels that the core reads as they are: numbers that fit into a float64, but for the halves.
 _READ_IN_PLACE = "?bBhHiIlLqQfd"
@@ -18,7 +18,7 @@ _READ_IN_PLACE = "?bBhHiIlLqQfd"
 
 def plain(label: Any) -> Any:
     """A label as a plain Python value. Only values that a model file can keep are labels."""
-    if isinstance(label, np.generic):
+    if type(label) not in (str, bool, int, float) and isinstance(label, np.generic):
         label = float(label) if isinstance(label, np.longdouble) else label.item()
     if isinstance(label, str):
         return str.__str__(label)  # not what a subclass, such as an enumeration of strings, shows itself as
@@ -47,14 +47,19 @@ class Labels:
         }
         # The core compares numbers itself; float64 keeps whole numbers apart below 2^53 only.
         small = all(not isinstance(label, str) and abs(label) < 2**53 for label in known)
-        self.as_numbers = (
-            np.asarray(known, dtype=np.float64) if small and len(known) == 2 and not self.lanes else None
+        self.as_numbers: tuple[float, float] | None = (
+            (float(known[0]), float(known[1])) if small and len(known) == 2 and not self.lanes else None
         )
-        self._sorted: tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None = None
-        if known and (small or all(isinstance(label, str) for label in known)):
-            array = np.asarray(known, dtype=np.float64 if small else np.str_)
-            order = np.argsort(array, kind="stable")
-            self._sorted = array[order], order
+        self._kind = "f8" if small else "U" if all(isinstance(label, str) for label in known) else None
+
+    @cached_property
+    def _sorted(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None:
+        """The labels in their order, and their places; None if they have none."""
+        if not self.known or self._kind is None:
+            return None
+        array = np.asarray(self.known, dtype=self._kind)
+        order = np.argsort(array, kind="stable")
+        return array[order], order
 
     def of(self, score: float) -> Any:
         """Two classes: the label that a score stands for; a score of 0 is the first class."""
@@ -115,7 +120,9 @@ class Labels:
 
     # ---- many ---------------------------------------------------------------------------------------------
 
-    def encode(self, y: npt.NDArray[Any], weights: Doubles | None) -> tuple[npt.NDArray[Any], Doubles | None]:
+    def encode(
+        self, y: npt.NDArray[Any], weights: Doubles | None
+    ) -> tuple[npt.NDArray[Any], tuple[float, float] | None]:
         """Numbers with the two labels, which the core compares, or the codes. Unknown labels are refused; with
         `weights`, in rows without weight, they count as any."""
         if self.as_numbers is not None and y.dtype.char in _READ_IN_PLACE:
@@ -168,6 +175,11 @@ def _firsts(values: npt.NDArray[Any]) -> Indices:
         np.concatenate([np.ones(min(1, len(order)), dtype=bool), ordered[1:] != ordered[:-1]])
     ]
     return firsts
+
+
+def doubles(numbers: Sequence[float]) -> Any:
+    """Numbers as the core reads them, without numpy."""
+    return memoryview(struct.pack(f"{len(numbers)}d", *numbers)).cast("d")
 
 
 def in_order(labels: Collection[Any]) -> list[Any]:

@@ -6,11 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from . import explain, geometry, growth, kernels, model_file, parameters
 from ._core import Engine
+from ._numpy import is_array, np, npt
 from .explain import Contribution
 from .labels import Labels, plain
 from .rows import Doubles
@@ -254,9 +252,9 @@ class Learned:
         tensors: model_file.Tensors = dict(state)
         while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
             names.pop()
-        tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
+        tensors["names"] = memoryview(json.dumps(names).encode())
         kept = dict(self.parameters)
-        if isinstance(kept["w1"], (list, tuple, np.ndarray)):
+        if isinstance(kept["w1"], (list, tuple)) or is_array(kept["w1"]):
             tensors["w1"] = np.asarray(kept.pop("w1"), dtype=np.float64)
         header = {
             "kind": "Learner",
@@ -311,7 +309,7 @@ class Learned:
         shown = [
             f"{name}={value!r}"
             for name, value in self.parameters.items()
-            if not isinstance(value, np.ndarray)
+            if not is_array(value)
             and value != parameters.default(name)
             and len(repr(value)) < 200  # hundreds of classes are not shown
         ]

@@ -6,15 +6,13 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from . import growth, parameters, targets
-from ._core import Engine
+from ._core import Engine, are_among
+from ._numpy import np, npt
 from .explain import Contribution as Contribution
 from .geometry import check_has_covariance, geometry_options, plus_unseen
 from .kernels import beta_of, kernel_options, sees_unseen
-from .labels import Labels
+from .labels import Labels, doubles
 from .learned import Learned
 from .rows import (
     Doubles,
@@ -22,6 +20,7 @@ from .rows import (
     as_numbers,
     as_order,
     frame_values,
+    is_single,
     rows_by_name,
     unseen_norms,
     unseen_squares,
@@ -136,7 +135,7 @@ class Learner(Learned):
             start_at_first=uniclass
             and p["geometry"] != "entropy"
             and (p["w1"] is None or (isinstance(p["w1"], str) and p["w1"] == "first")),
-            single=np.dtype(p["dtype"]) == np.float32,
+            single=is_single(p["dtype"]),
             average_from=int(p["average"]),
             **geometry_options(p),
             **kernel_options(task, p),
@@ -340,15 +339,24 @@ class Learner(Learned):
         self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
     ) -> int:
         """As `learn`, of rows that may have fewer or more columns than those before: a stream of numbered features."""
-        plain = sample_weight is None and not passing and type(y) is np.ndarray and rows.indptr is not None
-        known = self._labels.as_numbers
-        if plain and (known is None or bool(((y == known[0]) | (y == known[1])).all())):
-            self._named = False
-            if self.learn_as_is(rows.arrays, y):
-                return len(y)
+        if sample_weight is None and not passing and isinstance(y, memoryview) and self._learn_text(rows, y):
+            return len(y)
         return self._learn_rows(rows, y, sample_weight, **passing)
 
-    def learn_as_is(self, arrays: tuple[Any, ...], y: npt.NDArray[Any]) -> bool:
+    def _learn_text(self, rows: Rows, y: Any) -> bool:
+        """Rows of a text, a number as the label of each, without numpy. False: nothing is done, there is more to it."""
+        if self._class_weight is not None:
+            return False
+        self._named = False
+        known = self._labels.as_numbers
+        if known is None and self.task == "classification" and rows.count == 1:
+            learn: Any = self._engine.learn_sparse
+            return growth.learn_first(self, y[0], lambda code: learn(*rows.buffers, doubles([code])))
+        if known is not None and not are_among(y, *known):
+            return False
+        return self.learn_as_is(rows.buffers, y)
+
+    def learn_as_is(self, arrays: tuple[Any, ...], y: Any) -> bool:
         """A batch that the core can read as it is (`Rows.arrays`), with targets that need no encoding: the lane of
         small batches.
 

@@ -12,16 +12,16 @@ import hashlib
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-import numpy as np
-import numpy.typing as npt
+from ._numpy import np
 
 FORMAT = "hinge-model"
 VERSION = 1
 
-Tensors = dict[str, npt.NDArray[Any]]
+Tensors = dict[str, Any]  # arrays of numpy, or memoryviews
 
 _NO_DIGEST = b"0" * 64
 _DIGEST = re.compile(rb'\\"checksum\\":\\"([0-9a-f]{64})\\"')
@@ -36,13 +36,41 @@ class ModelFileError(ValueError):
 
 
 def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
-    from safetensors.numpy import save
-
     whole = {"format": FORMAT, "version": VERSION, "checksum": _NO_DIGEST.decode(), "header": header}
     metadata = {"hinge": json.dumps(whole, separators=(",", ":"))}  # one entry: their order is not fixed
-    blank: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata)
+    blank = _serialized(tensors, metadata)
     start = _find_digest(blank)
     return blank[:start] + hashlib.sha256(blank).hexdigest().encode() + blank[start + 64 :]
+
+
+# What safetensors calls the types of numbers, in the order in which it stores them: by its rank, then by name.
+_TYPES = {"int64": "I64", "float64": "F64", "float32": "F32", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+_FORMATS = {"d": "float64", "f": "float32", "q": "int64", "l": "int64", "B": "uint8"}  # of memoryviews
+
+
+def _serialized(tensors: Tensors, metadata: dict[str, str]) -> bytes:
+    """The bytes of safetensors.numpy.save, without numpy: the length of a header, the header, the numbers."""
+    kinds, shapes, parts = {}, {}, {}
+    for name, tensor in tensors.items():
+        kinds[name], shapes[name], parts[name] = _described(tensor)
+    header: dict[str, Any] = {"__metadata__": metadata}
+    ranks, end = list(_TYPES), 0
+    names = sorted(tensors, key=lambda name: (ranks.index(kinds[name]), name))
+    for name in names:
+        start, end = end, end + len(parts[name])
+        header[name] = {"dtype": _TYPES[kinds[name]], "shape": shapes[name], "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *(parts[name] for name in names)])
+
+
+def _described(tensor: Any) -> tuple[str, list[int], bytes]:
+    """The type, the shape and the bytes of an array."""
+    if isinstance(tensor, memoryview) and sys.byteorder == "little":
+        return _FORMATS[tensor.format], list(tensor.shape or ()), tensor.tobytes()
+    array = np.asarray(tensor)
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return array.dtype.name, list(array.shape), little.tobytes()
 
 
 def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], Tensors]:
@@ -157,9 +185,11 @@ def notes_of(header: dict[str, Any]) -> dict[str, Any]:
 
 def encode_value(value: Any) -> Any:
     """A parameter or attribute as JSON. Arrays are kept elsewhere (as tensors)."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, dict):
         return {"dict": [[encode_value(k), encode_value(v)] for k, v in value.items()]}

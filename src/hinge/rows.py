@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from ._numpy import Doubles as Doubles
+from ._numpy import np, npt
 
-Doubles = npt.NDArray[np.float64]
-
-_READ_IN_PLACE = (np.dtype(np.float64), np.dtype(np.float32))
-_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+FLOATS = ("float32", "float64")
 
 
 class Rows:
@@ -31,48 +28,49 @@ class Rows:
             self.count, self.width = len(indptr) - 1, width
             self.arrays = (values, indices, indptr, width)
 
-
-_FLOAT64, _FLOAT32 = _READ_IN_PLACE
-_INT32, _INT64 = _INDICES
-
-
-def plain_rows(X: Any) -> Rows | None:
-    """The rows of an array or CSR matrix that the core reads as it is; None for whatever needs a closer look.
-
-    Every batch of a stream comes through here, so it looks only at what it must.
-    """
-    if type(X) is np.ndarray:
-        if X.ndim != 2 or not X.size or not _is_plain(X):
-            return None
-        return Rows(X)
-    if getattr(X, "format", None) != "csr":
-        return None
-    indices, indptr, (count, width) = X.indices, X.indptr, X.shape
-    kind, kind_of_starts = indices.dtype, indptr.dtype
-    if (
-        (kind is not _INT32 and kind is not _INT64)
-        or (kind_of_starts is not _INT32 and kind_of_starts is not _INT64)
-        or not (count and width and len(indptr) == count + 1)
-        or not (_is_whole(indices) and _is_whole(indptr) and _is_plain(X.data))
-    ):
-        return None
-    return Rows(X.data, indices, indptr, width)
+    @property
+    def buffers(self) -> tuple[Any, ...]:
+        """The same, or buffers that need no numpy: what the core reads."""
+        return self.arrays
 
 
-def _is_plain(values: npt.NDArray[Any]) -> bool:
-    """float32 or float64 in this machine's byte order, aligned, with whole steps from one to the next."""
-    kind = values.dtype
-    if kind is not _FLOAT64 and kind is not _FLOAT32:
-        return False
-    return _is_whole(values) or (
-        values.flags.aligned and not any(step % values.itemsize for step in values.strides)
-    )
+class TextRows(Rows):
+    """Sparse rows as a reader of text has made them: buffers, which the core reads, and which become arrays of numpy
+    when they are asked for. Those of a part are those of the whole, with some of its starts."""
+
+    __slots__ = ("_buffers",)
+
+    def __init__(self, values: Any, columns: Any, starts: Any, width: int) -> None:
+        self._buffers = (values, columns, starts, width)
+        self.count, self.width = len(starts) - 1, width
+
+    def part(self, start: int, stop: int) -> TextRows:
+        values, columns, starts, width = self._buffers
+        return TextRows(values, columns, starts[start : stop + 1], width)
+
+    @property
+    def buffers(self) -> tuple[Any, ...]:
+        return self._buffers
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:  # type: ignore[override]
+        values, columns, starts, width = self._buffers
+        begin, end = starts[0], starts[-1]
+        return (
+            np.asarray(values)[begin:end],
+            np.asarray(columns)[begin:end],
+            np.asarray(starts) - begin,
+            width,
+        )
+
+    @property
+    def indptr(self) -> Any:
+        return self.arrays[2]
 
 
-def _is_whole(array: npt.NDArray[Any]) -> bool:
-    """Contiguous in C order, and aligned."""
-    flags = array.flags
-    return flags.c_contiguous and flags.aligned
+def is_single(dtype: Any) -> bool:
+    """Whether a `dtype` is float32."""
+    return dtype == "float32" if isinstance(dtype, str) and dtype in FLOATS else np.dtype(dtype) == np.float32
 
 
 def rows_of(X: Any) -> Rows:
@@ -127,7 +125,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
-    if X.dtype in _READ_IN_PLACE and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
+    if X.dtype in (np.float64, np.float32) and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
         return X
     if X.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold numbers, not {X.dtype}")
@@ -209,7 +207,7 @@ def as_order(order: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
 
 
 def _as_indices(indices: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    if indices.dtype in _INDICES and indices.flags.aligned and indices.flags.c_contiguous:
+    if indices.dtype in (np.int32, np.int64) and indices.flags.aligned and indices.flags.c_contiguous:
         return indices
     if indices.dtype.kind not in "iu":
         raise ValueError(f"the {name} of a CSR matrix must be whole numbers, not {indices.dtype}")

@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from . import accepts, model_file, parameters, targets
 from ._core import Sentences, SequenceEngine
+from ._numpy import np, npt
 from .explain import Contribution
 from .labels import Indices, Labels, plain
-from .rows import Doubles, as_numbers, is_sparse
+from .rows import Doubles, as_numbers, is_single, is_sparse
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ class SequenceLearner:
             selection=p["selection"],
             cost=matrix,
             labels=list(self._labels.known),
-            single=np.dtype(p["dtype"]) == np.float32,
+            single=is_single(p["dtype"]),
             average_from=int(p["average"]),
             geometry=p["geometry"],
             regularizer=float(p["covariance_regularizer"]),

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from ._numpy import np, npt
 from .labels import Doubles, Indices, Labels, plain
 from .rows import as_labels, as_numbers, is_frame, is_sparse
 
@@ -16,7 +14,7 @@ class Encoded(NamedTuple):
     """The targets of a batch. With `starts` they are the indices of labels: row i has starts[i] to starts[i+1]."""
 
     y: npt.NDArray[Any] | None
-    classes: Doubles | None = None
+    classes: tuple[float, float] | None = None
     starts: Indices | None = None
 
     def part(self, rows: slice) -> Encoded:

@@ -13,23 +13,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from .._core import one_each
+from .._numpy import Doubles, Indices, np, npt
 from ..rows import Rows
 from .files import Input, SourceError
 
 
-class Numbers(NamedTuple):
-    """The labels of a text of numbers: those of example i are values[starts[i]:starts[i + 1]], none or several."""
+class Numbers:
+    """The labels of a text of numbers: those of example i are values[starts[i]:starts[i + 1]], none or several.
 
-    values: npt.NDArray[np.float64]
-    starts: npt.NDArray[np.int64]
+    They are given as arrays or as buffers. `single` is the buffer of the labels, if each example has one.
+    """
+
+    __slots__ = ("_starts", "_values", "single")
+
+    def __init__(self, values: Any, starts: Any) -> None:
+        self._values, self._starts = values, starts
+        self.single = memoryview(values) if len(values) == len(starts) - 1 and one_each(starts) else None
+
+    @property
+    def values(self) -> Doubles:
+        return np.asarray(self._values)
+
+    @property
+    def starts(self) -> Indices:
+        return np.asarray(self._starts)
+
+    def part(self, start: int, stop: int) -> Numbers:
+        if self.single is not None:
+            return Numbers(self.single[start:stop], self._starts[: stop - start + 1])
+        starts = self.starts[start : stop + 1]
+        return Numbers(self.values[starts[0] : starts[-1]], starts - starts[0])
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self._starts) - 1
 
 
 @dataclass(slots=True)

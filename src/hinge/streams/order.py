@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
+from .._core import count_changes
 
 ENOUGH = 200  # examples, before anything is said
 SAMPLED = 64  # of a batch, to know how often each label occurs
@@ -23,8 +23,9 @@ class Order:
         """The labels of a batch, one each."""
         if not len(y):
             return
-        if isinstance(y, np.ndarray):
-            changes = int(np.count_nonzero(y[1:] != y[:-1]))
+        changes: int
+        if isinstance(y, memoryview):  # the core takes any buffer
+            changes = count_changes(y)  # type: ignore[arg-type]
         else:
             changes = sum(one != other for one, other in zip(y[1:], y[:-1], strict=True))
         self.changes += changes + bool(self.count and y[0] != self._last)

@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
+from .._numpy import np
 from ..rows import Rows
 from .batches import BadLines, Batch, Numbers, Source
 from .files import Input
@@ -152,7 +151,7 @@ def joined(batches: list[Batch]) -> Batch:
             np.concatenate([its.values for its in parts]), _starts([its.starts for its in parts])
         )
     else:
-        labels = [label for batch in batches for label in batch.labels]
+        labels = [label for batch in batches for label in batch.labels]  # type: ignore[union-attr]
     X: Rows | list[Any]
     if batches and isinstance(batches[0].X, Rows):
         values, columns, starts = zip(*(batch.X.arrays[:3] for batch in batches), strict=True)  # type: ignore[union-attr]

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import growth, kernels, parameters
 from .._core import Engine
+from .._numpy import np
 from ..files import load
 from ..labels import in_order
 from ..learner import Learner
-from ..rows import Doubles, Rows
+from ..rows import Doubles, Rows, TextRows
 from ..sequence_learner import SequenceLearner
 from .batches import BadLines, Batch, Numbers
 from .files import SourceError
@@ -77,16 +76,10 @@ def listed(labels: Numbers | list[Any]) -> list[Any]:
     """A label each, or a list of labels (none or several)."""
     if not isinstance(labels, Numbers):
         return labels
-    if len(labels.values) == len(labels) and _one_each(labels):
-        single: list[Any] = labels.values.tolist()
-        return single
+    if labels.single is not None:
+        return labels.single.tolist()
     parts = np.split(labels.values, labels.starts[1:-1]) if len(labels) else []
     return [part.tolist() for part in parts]
-
-
-def _one_each(labels: Numbers) -> bool:
-    starts = labels.starts
-    return bool((starts[1:] - starts[:-1] == 1).all())
 
 
 @dataclass
@@ -336,7 +329,7 @@ class Study:
             return float(
                 sum(a != b for tags, its in zip(made, y, strict=True) for a, b in zip(tags, its, strict=True))
             )
-        truth = y.tolist() if isinstance(y, np.ndarray) else y
+        truth = y.tolist() if isinstance(y, memoryview) else y
         if self.task == "regression":
             return float(sum(abs(a - b) for a, b in zip(made, truth, strict=True)))
         if self.task == "ordinal":
@@ -352,8 +345,8 @@ class Study:
         if self.task == "uniclass":
             return None
         plain = self.task not in ("multilabel", "prototype", "ordinal")
-        if isinstance(labels, Numbers) and plain and _one_each(labels):
-            return labels.values
+        if isinstance(labels, Numbers) and plain and labels.single is not None:
+            return labels.single
         y = []
         for row, label in enumerate(listed(labels)):
             try:
@@ -401,13 +394,13 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
         return batch
     labels: Numbers | list[Any]
     if isinstance(batch.labels, Numbers):
-        starts = batch.labels.starts[start : stop + 1]
-        values = batch.labels.values[starts[0] : starts[-1]] if len(starts) else batch.labels.values[:0]
-        labels = Numbers(values, starts - starts[0] if len(starts) else np.zeros(1, dtype=np.int64))
+        labels = batch.labels.part(start, stop)
     else:
         labels = batch.labels[start:stop]
     X: Rows | list[Any]
-    if isinstance(batch.X, Rows):
+    if isinstance(batch.X, TextRows):
+        X = batch.X.part(start, stop)
+    elif isinstance(batch.X, Rows):
         values, columns, starts, width = batch.X.arrays
         starts = starts[start : stop + 1]
         X = Rows(values[starts[0] : starts[-1]], columns[starts[0] : starts[-1]], starts - starts[0], width)
@@ -477,7 +470,7 @@ def has_labels(batch: Batch, task: str) -> bool:
         return True
     labels = batch.labels
     if isinstance(labels, Numbers):
-        return len(labels.values) > 0 if task in ("multilabel", "prototype") else _one_each(labels)
+        return len(labels.values) > 0 if task in ("multilabel", "prototype") else labels.single is not None
     present = [label is not None for label in labels]
     return any(present) if task in ("multilabel", "prototype") else all(present)
 

@@ -17,11 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from .._core import SvmlightReader, VowpalTextReader
-from ..rows import Rows
+from .._numpy import np, npt
+from ..rows import TextRows
 from .batches import BadLines, Batch, Numbers
 from .files import Again, Input, SourceError, damage_told, name_of
 
@@ -66,8 +64,8 @@ class Svmlight:
         for read in _read_file(reader, file, bad, BATCH):
             values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
             self._width = max(self._width, width)
-            X = Rows(values, columns, starts, self._width)
-            batch = Batch(X, Numbers(labels, label_starts), lines, weights, position=file.position)
+            X = TextRows(values, columns, starts, self._width)
+            batch = Batch(X, Numbers(labels, label_starts), lines, _array(weights), position=file.position)
             batch.numbered, batch.first_index = True, int(not self.zero_based)
             yield batch
 
@@ -114,11 +112,15 @@ class VowpalText:
         try:
             for read in _read_file(self._reader, file, bad, BATCH):
                 values, columns, starts, width, labels, label_starts, lines, weights, unseen, names = read
-                X = Rows(values, columns, starts, width)
+                X = TextRows(values, columns, starts, width)
                 numbers = Numbers(labels, label_starts)
-                yield Batch(X, numbers, lines, weights, names, file.position, unseen)
+                yield Batch(X, numbers, lines, _array(weights), names, file.position, _array(unseen))
         finally:
             self._reading.release()
+
+
+def _array(buffer: Any) -> Any:
+    return None if buffer is None else np.asarray(buffer)
 
 
 def _check_limits(max_features: int, max_line: int) -> None:
@@ -312,8 +314,10 @@ def _svmlight_batches(
         all_rows = _read(reader, name_of(source), bad, _fed_with(reader, source, batch_bytes))
     for values, columns, starts, _, labels, label_starts, *_ in all_rows:
         X = csr_array((len(starts) - 1, width), dtype=np.float64)
-        X.data, X.indices, X.indptr = values, columns, starts  # as they are: scipy would check and copy them
-        yield TextBatch(X, labels, label_starts, reader.lines, bad.count)
+        X.data, X.indices, X.indptr = map(
+            np.asarray, (values, columns, starts)
+        )  # scipy would check and copy them
+        yield TextBatch(X, np.asarray(labels), np.asarray(label_starts), reader.lines, bad.count)
 
 
 def _fed_with(reader: _Reader, source: Any, size: int) -> Iterator[bool]:
