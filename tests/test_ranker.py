@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -95,6 +96,15 @@ def play(model, X, y, weights=None):
 # ---- the learner, against the twin -------------------------------------------------------------------------
 
 
+def hangs_on_rounding(twin, Phi):
+    """Whether two labels have the same score but for rounding: which one is ahead depends on the BLAS of a machine."""
+    if twin.state is None or not twin.state.any():  # all scores are 0, exactly
+        return False
+    scores = twin.scores(Phi.T)
+    pairs = itertools.combinations(range(len(Phi)), 2)
+    return any(abs(scores[r] - scores[s]) < 1e-9 and (Phi[r] != Phi[s]).any() for r, s in pairs)
+
+
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("sets", [False, True])
 @pytest.mark.parametrize(("selection", "step"), SELECTIONS)
@@ -116,6 +126,8 @@ def test_twin(selection, step, sets, average):
             Phi = rng.integers(-8, 9, size=(k, n)) / 4 * (rng.random((k, n)) < rng.choice([0.5, 1.0]))
             Y = np.flatnonzero(rng.integers(2, size=k)).tolist() if sets else [int(rng.integers(k))]
             weight = float(rng.choice([0.0, 0.5, 1.0, 2.0]))
+            if hangs_on_rounding(twin, Phi):
+                continue
             ours.learn_one(Phi, Y if sets else Y[0], weight)
             twin.learn(Phi.T, Y, weight)
             names = ours.named_weights()
