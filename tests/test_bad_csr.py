@@ -157,3 +157,19 @@ def test_features_in_any_order_are_those_in_order(count, largest):
     in_order.learn(row, [1])
     assert len(sums) < count or largest > 300 or count < 32
     np.testing.assert_array_equal(in_any.weights, in_order.weights)
+
+
+@pytest.mark.parametrize("place", [1, 2, 5])
+@pytest.mark.parametrize("value", [-(2**63), 2**63 - 1, -1, 1000])
+def test_broken_starts_in_an_order_of_ones_own(place, value):
+    """What comes next is asked for ahead, wherever it is said to be; it is refused when its turn comes."""
+    matrix = scipy.sparse.random(6, 20, density=0.5, format="csr", random_state=0)
+    starts = matrix.indptr.astype(np.int64)
+    learner = hinge.Learner("regression")
+    learner.learn(matrix, np.ones(6), order=[5, 0, 3, 3, 1])
+    before = learner.to_bytes()
+    starts[place] = value
+    matrix.indptr = starts
+    with pytest.raises(ValueError, match=r"row \d: indptr is broken"):
+        learner.learn(matrix, np.ones(6), order=[4, 0, 5, 3, 2, 1, 0])
+    assert learner.to_bytes() == before
