@@ -140,8 +140,14 @@ def test_the_intercept_is_the_sum_of_the_coefficients():
 
 # --- a kernel that is a function --------------------------------------------------------------------------------
 
+
+def linear(X, Z):
+    """Without BLAS, which rounds as a machine likes: of supports that are equal but for that a budget keeps others."""
+    return linear_kernel(X, Z) if scipy.sparse.issparse(X) else (X[:, np.newaxis] * Z).sum(axis=2)
+
+
 FUNCTIONS = {
-    "linear": linear_kernel,
+    "linear": linear,
     "poly": lambda X, Z: polynomial_kernel(X, Z, degree=2, gamma=0.5, coef0=1.0),
     "rbf": lambda X, Z: rbf_kernel(X, Z, gamma=0.4),
 }

@@ -155,7 +155,7 @@ TENSORS = {
     "names": np.frombuffer('["ä", 1]'.encode(), dtype=np.uint8),
     "counts": np.arange(4),
     "a matrix": np.arange(6.0).reshape(2, 3),
-    "places": np.arange(3, dtype=np.int32),
+    **{kind: np.arange(3).astype(kind) for kind in model_file._TYPES},
     "flags": np.array([True, False]),
 }
 

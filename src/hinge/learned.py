@@ -244,9 +244,15 @@ class Learned:
         model_file.write_whole(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        return model_file.to_bytes(*self.to_parts())
+        return model_file.to_bytes(*self._parts())
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        """What its file has: a header of JSON, and arrays."""
+        header, tensors = self._parts()
+        return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
+
+    def _parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        """The same with buffers, without numpy."""
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
         tensors: model_file.Tensors = dict(state)

@@ -44,7 +44,10 @@ def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
 
 
 # What safetensors calls the types of numbers, in the order in which it stores them: by its rank, then by name.
-_TYPES = {"int64": "I64", "float64": "F64", "float32": "F32", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+_TYPES = {
+    "uint64": "U64", "int64": "I64", "float64": "F64", "float32": "F32", "uint32": "U32", "int32": "I32",
+    "float16": "F16", "uint16": "U16", "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL",
+}  # fmt: skip
 _FORMATS = {"d": "float64", "f": "float32", "q": "int64", "l": "int64", "B": "uint8"}  # of memoryviews
 
 

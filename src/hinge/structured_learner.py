@@ -216,9 +216,9 @@ class StructuredLearner(Learner):
 
     # ---- files ----------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+    def _parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         with self._lock:
-            header, tensors = super().to_parts()
+            header, tensors = super()._parts()
             return {**header, "features": self.features}, tensors
 
     @classmethod
