@@ -45,6 +45,9 @@ struct Instance {
   double unseen = 0;  // the squares of features that have no column (new names when predicting)
   // Sparse layouts only: how many values on lies what will be read soon, and later. It is asked for ahead.
   std::ptrdiff_t soon = 0, later = 0;
+  // Sparse layouts only: how many columns lie behind those of this instance, of those that come next. They may be
+  // read, but nobody has checked them.
+  std::size_t beyond = 0;
 };
 
 template <class Value>
@@ -75,8 +78,10 @@ struct SparseFeatures {
   const Index* columns;
   std::size_t limit;
   std::ptrdiff_t soon = 0, later = 0;
+  std::size_t beyond = 0;
   static SparseFeatures of(const Instance& x) {
-    return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit, x.soon, x.later};
+    return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit,
+            x.soon, x.later, x.beyond};
   }
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }

@@ -174,6 +174,7 @@ class Rows {
     const std::int64_t from = start(i), to = start(i + 1);
     if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) refuse_start(i, from, to);
     x.size = static_cast<std::size_t>(to - from);
+    x.beyond = stored_ - static_cast<std::size_t>(to);
     x.values = bytes + from * value_size();
     x.columns = layout_ == Layout::sparse32
                     ? static_cast<const void*>(static_cast<const std::int32_t*>(columns_) + from)
@@ -192,6 +193,7 @@ class Rows {
     };
     x.soon = distance(1);
     x.later = distance(4);
+    x.beyond = 0;
   }
 
   // The same row with its columns in order, as a copy in `scratch`.

@@ -117,8 +117,8 @@ class Lanes final : public Memory {
       for (std::size_t r = 0; r < lanes(); ++r) total += amounts[r];
       moving_.push_back({0, total});
     } else {
-      for (std::size_t r = 0; r < lanes(); ++r)
-        if (amounts[r] != 0) moving_.push_back({r, amounts[r]});
+      for_each_nonzero(DenseFeatures<double>{amounts, lanes()},
+                       [&](std::size_t r) { moving_.push_back({r, amounts[r]}); });
     }
     visit(x, [&](auto features) {
       const auto each = [&](const auto& note) {
@@ -229,7 +229,7 @@ class Lanes final : public Memory {
 
   template <class Features>
   void scores_of(const Features& x, double* scores) const {
-    constexpr std::size_t small = 64;
+    constexpr std::size_t small = 128;
     if constexpr (std::is_same_v<Real, double>)
       if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
     Real few[small];  // the padding lanes are summed too
