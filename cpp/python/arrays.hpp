@@ -28,20 +28,17 @@ using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb
 
 inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
 
-template <class Real>
-nb::object numpy_array(std::vector<Real> values) {
+template <class Framework, class Real>
+nb::object owned_array(std::vector<Real> values) {
   auto* owned = new std::vector<Real>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+  return nb::cast(nb::ndarray<Framework, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
-
-// As a memoryview: who only keeps it, or gives it back, need not load numpy.
 template <class Real>
-nb::object memory_view(std::vector<Real> values) {
-  auto* owned = new std::vector<Real>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Real>*>(p); });
-  return nb::cast(nb::ndarray<nb::memview, Real, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-}
+nb::object numpy_array(std::vector<Real> values) { return owned_array<nb::numpy>(std::move(values)); }
+// For those who only keep it, or give it back: they need not load numpy.
+template <class Real>
+nb::object memory_view(std::vector<Real> values) { return owned_array<nb::memview>(std::move(values)); }
 
 template <class Real>
 nb::object numpy_matrix(std::vector<Real> values, std::size_t rows, std::size_t columns) {
