@@ -379,7 +379,7 @@ def test_estimator():
 
 
 def test_the_constructor_agrees_with_the_table():
-    signature = inspect.signature(PAStructured).parameters
+    signature, documentation = inspect.signature(PAStructured).parameters, inspect.getdoc(PAStructured)
     functions = ["joint_features", "argmax", "cost", "loss_augmented_argmax"]
     assert list(signature)[:4] == functions
     names = [n for n in parameters.names_for("structured", parameters.PARAMETERS) if n not in functions]
@@ -389,6 +389,6 @@ def test_the_constructor_agrees_with_the_table():
         parameter = parameters.PARAMETERS[name]
         default = others.get(name, parameter.default)
         assert signature[name].default == default
-        assert f"    {name} : {parameter.allowed}, default={default!r}" in PAStructured.__doc__
+        assert f"\n{name} : {parameter.allowed}, default={default!r}\n" in documentation
     for name in functions:
-        assert f"    {name} : function" in PAStructured.__doc__
+        assert f"\n{name} : function" in documentation

@@ -480,26 +480,32 @@ def names_for(task: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if task in PARAMETERS[name].tasks]
 
 
-def describe(names: Iterable[str], indent: str = "    ", **defaults: Any) -> str:
-    """The 'Parameters' section of a docstring; `defaults` are those that differ from the table."""
+def describe(names: Iterable[str], **defaults: Any) -> list[str]:
+    """The lines of the 'Parameters' section of a docstring; `defaults` are those that differ from the table."""
     lines = []
     for name in names:
         parameter = PARAMETERS[name]
         its_default = defaults.get(name, parameter.default)
-        lines.append(f"{indent}{name} : {parameter.allowed}, default={its_default!r}")
-        lines.append(f"{indent}    {parameter.help}")
-    return "\n".join(lines).strip()
+        lines.append(f"{name} : {parameter.allowed}, default={its_default!r}")
+        lines.append(f"    {parameter.help}")
+    return lines
 
 
 _Class = TypeVar("_Class", bound=type)
 
 
 def documented(task: str, names: Iterable[str], **defaults: Any) -> Callable[[_Class], _Class]:
-    """A class decorator: fills `{parameters}` in the docstring from the table."""
+    """A class decorator: fills `{parameters}` in the docstring from the table.
+
+    The section is indented as `{parameters}` is: from Python 3.13 on the compiler removes the common indentation.
+    """
 
     def decorate(cls: _Class) -> _Class:
-        section = describe(names_for(task, names), **defaults)
-        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", section)
+        before, found, after = (cls.__doc__ or "").partition("{parameters}")
+        if found:
+            indent = before[before.rindex("\n") + 1 :]
+            lines = describe(names_for(task, names), **defaults)
+            cls.__doc__ = before + f"\n{indent}".join(lines) + after
         return cls
 
     return decorate

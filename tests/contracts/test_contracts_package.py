@@ -133,11 +133,22 @@ def test_constructors_agree_with_the_table(cls, task, names):
 
 @constructors
 def test_documentation_names_each_parameter(cls, task, names):
+    lines = inspect.getdoc(cls).splitlines()  # without the indentation that Python 3.13 removes already
     for name in parameters.names_for(task, names) if task else ():
-        assert f"    {name} : " in cls.__doc__, name
         default = inspect.signature(cls).parameters[name].default
-        assert f"{name} : {parameters.PARAMETERS[name].allowed}, default={default!r}" in cls.__doc__, name
-        assert parameters.PARAMETERS[name].help in cls.__doc__, name
+        place = lines.index(f"{name} : {parameters.PARAMETERS[name].allowed}, default={default!r}")
+        assert lines[place + 1] == f"    {parameters.PARAMETERS[name].help}"
+
+
+@pytest.mark.parametrize("indent", ["", "    "])  # what the compiler leaves in a docstring: since Python 3.13, before
+def test_parameters_are_indented_as_their_place_in_the_docstring(indent):
+    documented = type("Documented", (), {"__doc__": f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"})
+    parameters.documented("regression", ["C", "epsilon"])(documented)
+    lines = documented.__doc__.split("\n")
+    assert [lines[2], lines[-1]] == [f"{indent}Before", f"{indent}After"]
+    assert lines[3].startswith(f"{indent}C : ")
+    assert lines[4] == f"{indent}    {parameters.PARAMETERS['C'].help}"
+    assert lines[5].startswith(f"{indent}epsilon : ")
 
 
 def test_every_parameter_is_whole():
@@ -146,7 +157,7 @@ def test_every_parameter_is_whole():
         assert parameter.accepts(parameter.default), name
         assert parameter.help.endswith("."), name
         assert set(parameter.tasks) <= set(parameters.ALL_TASKS), name
-        assert f"{name} : " in parameters.describe([name])
+        assert parameters.describe([name])[0].startswith(f"{name} : ")
     assert set(parameters.OF_LEARNER) <= set(parameters.PARAMETERS)
 
 
