@@ -140,9 +140,13 @@ def test_documentation_names_each_parameter(cls, task, names):
         assert lines[place + 1] == f"    {parameters.PARAMETERS[name].help}"
 
 
-@pytest.mark.parametrize("indent", ["", "    "])  # what the compiler leaves in a docstring: since Python 3.13, before
+@pytest.mark.parametrize(
+    "indent", ["", "    "]
+)  # what the compiler leaves in a docstring: since Python 3.13, before
 def test_parameters_are_indented_as_their_place_in_the_docstring(indent):
-    documented = type("Documented", (), {"__doc__": f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"})
+    documented = type(
+        "Documented", (), {"__doc__": f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"}
+    )
     parameters.documented("regression", ["C", "epsilon"])(documented)
     lines = documented.__doc__.split("\n")
     assert [lines[2], lines[-1]] == [f"{indent}Before", f"{indent}After"]

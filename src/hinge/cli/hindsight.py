@@ -124,6 +124,11 @@ class Hindsight:
         self.study = study
 
     def see(self, batch: Batch, name: str) -> None:
+        """The next examples of the stream; a batch may have none."""
+        if len(batch):
+            self._see(batch, name)
+
+    def _see(self, batch: Batch, name: str) -> None:
         raise NotImplementedError
 
     def comparators(self, statistics: Statistics) -> list[Comparator]:
@@ -143,9 +148,7 @@ class _OfRows(Hindsight):
         self.found: list[Comparator] = []
         self.lanes: Vector = np.zeros(0)  # of the latest examples
 
-    def see(self, batch: Batch, name: str) -> None:
-        if not len(batch):
-            return
+    def _see(self, batch: Batch, name: str) -> None:
         self.lanes = lanes = self.study.lanes(batch)
         q = np.ones(len(lanes))  # the learner knows it
         if self.study.task == "uniclass":
@@ -179,6 +182,8 @@ class _OfRun(_OfRows):
         # Of two classes both are known, so that no sign ever changes.
         again = {**p, "classes": known} if two and len(known) == 2 else p
         self.again = Study(Learner(study.task, **again))
+        if self.learner._engine.n_names:  # readers of VW text give a name only once
+            self.again.learner._engine.name_columns(self.learner.feature_names)
         self.full = p["geometry"] == "mahalanobis"
         self.u = self._whole(self.learner, self.learner.weights, self.learner.intercept)
         self.sums = np.zeros(3)
@@ -194,8 +199,8 @@ class _OfRun(_OfRows):
             w = np.column_stack([w, np.reshape(intercept, (len(w), 1))])
         return w
 
-    def see(self, batch: Batch, name: str) -> None:
-        super().see(batch, name)
+    def _see(self, batch: Batch, name: str) -> None:
+        super()._see(batch, name)
         learner: Any = self.again.learner
         two = self.study.task == "classification" and not self.learner.many_scores
         scores = self.lanes.reshape(len(batch), -1)[:, 0]
@@ -291,7 +296,7 @@ class _OfSentences(Hindsight):
         if study.learner.parameters["geometry"] != "euclidean":
             self.run = certificates_searched.TaggerAgain(study.learner, [study.learner])
 
-    def see(self, batch: Batch, name: str) -> None:
+    def _see(self, batch: Batch, name: str) -> None:
         X: Any = batch.X
         y = self.study.truth(batch, name)
         self.suffering.see(X, y)

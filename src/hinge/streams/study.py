@@ -254,6 +254,8 @@ class Study:
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
         known, lanes = learner.labels.known, self.lanes(batch)
+        if self.task == "classification" and not known:
+            return [None] * len(batch)
         if self.task == "classification" and learner.many_scores:
             return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
         if self.task == "classification":
