@@ -83,3 +83,14 @@ def test_an_average_predicts_before_it_knows_a_label(tmp_path, capsys, algorithm
     seen = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     first = next(event for event in seen if event.get("examples") == 1)
     assert first["error"] == 1.0
+
+
+@pytest.mark.parametrize("algorithm", ["pa1", "arow"])
+def test_a_bound_is_drawn_over_several_batches(tmp_path, capsys, algorithm):
+    """Moments of the curve are ends of batches, after which nothing of the batch is left to see."""
+    rows = np.random.default_rng(2).random((1000, 2)).round(3).tolist()
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,y\n" + "".join(f"{a},{b},{'p' if a > 0.5 else 'n'}\n" for a, b in rows))
+    plot = ["--plot", str(tmp_path / "curve.svg")]
+    assert run(["learn", str(data), "--label", "y", "--algorithm", algorithm, *plot, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["event"] == "plot"
