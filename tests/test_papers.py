@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from hinge import EmailFeatures, PARanker, papers
+from hinge.cli.app import run
 from hinge.papers import covariance, data, mail
-from hinge.papers.recipe import Setting
+from hinge.papers.recipe import Criterion, Outcome, Recipe, Setting
 
 image = pytest.importorskip("matplotlib.image")
 
@@ -91,7 +92,9 @@ def check_table(outcome, name, folder):
     assert len({row["what"] for row in values}) == len(values) > 0
     assert all(row["ours"] and "nan" not in row["ours"] for row in values)
     assert len(criteria) == len(outcome.criteria) > 0
-    assert {row["ours"] for row in criteria} <= {"met", "not met"}
+    assert {row["ours"] for row in criteria} == {
+        "not judged"
+    }  # so little data proves nothing about the paper
 
 
 def check_figure(outcome, name, folder):
@@ -113,6 +116,36 @@ def check_theorems(outcome):
     assert all(ratio >= 1 and math.isfinite(ratio) for ratio in ratios)
 
 
+@pytest.mark.parametrize(
+    ("substitute", "size", "met", "verdict"),
+    [
+        (False, "full", True, "reproduced"),
+        (False, "full", False, "not reproduced"),
+        (False, "quick", True, "not judged"),
+        (False, "quick", False, "not judged"),
+        (True, "full", False, "no data"),
+        (True, "full", True, "no data"),
+        (True, "quick", True, "no data"),
+    ],
+)
+def test_only_all_of_the_papers_data_is_judged(substitute, size, met, verdict):
+    criteria = [Criterion("it holds", True), Criterion("it comes out", met)]
+    outcome = Recipe(
+        "E0", "none", "none", "a claim", lambda _: Outcome("data", substitute=substitute, criteria=criteria)
+    ).run(Setting(None, size))
+    assert outcome.verdict == verdict
+    marks = [row.split(",")[3] for row in outcome.table().splitlines() if row.startswith("criterion")]
+    assert marks == (["met", "met" if met else "not met"] if outcome.judged else ["not judged"] * 2)
+
+
+def test_the_command_line_does_not_judge_a_substitute(tmp_path, capsys):
+    assert run(["papers", "run", "E8", "--quick", "-o", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "No data: a substitute says nothing about the paper. --data must have bupa.npz, crx.npz," in said
+    assert "eproduced" not in said
+    assert "met:" not in said.lower()
+
+
 def test_they_come_in_order_and_by_name():
     assert len(set(NAMES)) == len(NAMES)
     assert NAMES[:4] == ["E1", "E2", "E3a", "E3b"]
@@ -132,11 +165,16 @@ def test_mail_from_a_folder(tmp_path):
         for words, folder in zip(made_up.words, made_up.folders, strict=True):
             parts = {"from": "A.Sender@x", "to": "b", "cc": None, "x_to": "Bea", "subject": "Re: 3 things"}
             file.write(json.dumps({"folder": folder, "body": " ".join(words), **parts}) + "\n")
-    (read,) = data.enron(tmp_path)
+    with lzma.open(
+        tmp_path / "enron_spam1.jsonl.xz", "wt", encoding="utf-8"
+    ) as file:  # of another collection
+        file.write(json.dumps({"label": "spam", "body": "buy"}) + "\n")
+    (read,) = data.enron(Setting(tmp_path))
     assert (read.user, read.folders) == ("lokay-m", made_up.folders)
     assert read.words[0][:7] == ["a", "sender", "x", "b", "bea", "re", "things"]
     outcome = papers.run("E6", tmp_path, "tiny")
     assert not outcome.substitute
+    assert outcome.verdict == "not judged"
     assert {line.paper for line in outcome.lines if "SimProj, counts" in line.what} == {"18.8"}
 
 
@@ -167,6 +205,7 @@ def test_dividing_phi_is_a_change_of_C():
 
 
 def test_the_paper_has_simproj_first():
+    assert tuple(mail.PAPER) == data.USERS
     assert all(row[0] == min(row) for row in mail.PAPER.values())
 
 

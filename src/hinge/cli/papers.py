@@ -1,7 +1,7 @@
 """The experiments of the papers, run again: 'hinge papers list', 'hinge papers run E1 E4 --data DIR'.
 
 Each writes its figure (the paper's axes) and its table (the paper's number, ours, and whether it is reproduced) into a
-folder. Without the data it runs a substitute, and says so.
+folder. Without the data it runs a substitute, and with --quick a part: neither is judged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..papers import Recipe
+    from ..papers import Outcome, Recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +68,9 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
     if arguments.json:
         print(json.dumps({
             "experiment": recipe.name, "data": outcome.data, "substitute": outcome.substitute,
-            "reproduced": outcome.reproduced, "seconds": round(outcome.seconds, 1), "files": [str(f) for f in files],
-            "lines": [vars(line) for line in outcome.lines], "criteria": [vars(c) for c in outcome.criteria],
+            "verdict": outcome.verdict, "seconds": round(outcome.seconds, 1), "files": [str(f) for f in files],
+            "lines": [vars(line) for line in outcome.lines],
+            "criteria": [{"text": c.text, "mark": outcome.mark(c), "seen": c.seen} for c in outcome.criteria],
             "remarks": outcome.remarks,
         }))  # fmt: skip
         return
@@ -79,16 +80,24 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
         table.add_row(line.what, line.paper, line.ours, line.note)
     show_table(console, table)
     for criterion in outcome.criteria:
-        mark = "met" if criterion.met else "NOT MET"
+        mark = outcome.mark(criterion).replace("not met", "NOT MET")
         console.print(
             f"  {mark}: {criterion.text} {f'({criterion.seen})' if criterion.seen else ''}", soft_wrap=True
         )
     for remark in outcome.remarks:
         console.print(f"  {remark}", soft_wrap=True)
-    verdict = "Reproduced" if outcome.reproduced else "Not reproduced"
-    verdict += " on the substitute" if outcome.substitute else ""
-    say(console, f"{verdict}. Written: {', '.join(map(str, files))}.")
+    say(console, f"{_sentence(outcome, recipe)} Written: {', '.join(map(str, files))}.")
     console.print()
+
+
+def _sentence(outcome: Outcome, recipe: Recipe) -> str:
+    if outcome.verdict == "no data":
+        return (
+            f"No data: a substitute says nothing about the paper. --data must have {', '.join(recipe.needs)}."
+        )
+    if outcome.verdict == "not judged":
+        return "Not judged: the paper's claims are about all of the data (run it without --quick)."
+    return f"{outcome.verdict.capitalize()}."
 
 
 def _list(as_json: bool) -> int:

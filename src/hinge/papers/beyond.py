@@ -89,7 +89,7 @@ def labelled(setting: Setting) -> list[Labelled]:
     if file := setting.file("letter.npz"):
         with np.load(file) as stored:
             found.append(_shuffled("letter", standardised(stored["X"].astype(np.float64)), stored["y"]))
-    found += [_mail(mail) for mail in enron(setting.data) if mail.user == "lokay-m"]
+    found += [_mail(mail) for mail in enron(setting, ["lokay-m"])]
     most = setting.pick(None, 2000, 500)
     return [Labelled(data.name, data.x[:most], data.y[:most]) for data in found]
 

@@ -9,7 +9,7 @@ import gzip
 import json
 import lzma
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,23 @@ class Mail:
         return Mail(self.user, self.words[:messages], self.folders[:messages])
 
 
-def enron(folder: Path | None) -> list[Mail]:
-    """Every user whose messages are in the folder; none if there is no folder."""
-    files = sorted(folder.glob("enron_*.jsonl.xz")) if folder else []
-    return [_enron_user(file) for file in files]
+USERS = ("beck-s", "farmer-d", "kaminski-v", "kitchen-l", "lokay-m", "sanders-r", "williams-w3")  # S06's
 
 
-def _enron_user(file: Path) -> Mail:
+def enron_file(user: str) -> str:
+    return f"enron_{user}.jsonl.xz"
+
+
+def enron(setting: Setting, users: Sequence[str] = USERS) -> list[Mail]:
+    """Those of the users whose messages are in the folder."""
+    return [_enron_user(user, file) for user in users if (file := setting.file(enron_file(user)))]
+
+
+def _enron_user(user: str, file: Path) -> Mail:
     """The words of sender and recipients (addresses and names), subject and body: runs of letters, in lower case."""
     messages = list(json_lines(file))
     parts = ("from", "to", "cc", "x_from", "x_to", "subject", "body")
     texts = [" ".join(message.get(part) or "" for part in parts).lower() for message in messages]
-    user = file.name.removeprefix("enron_").removesuffix(".jsonl.xz")
     return Mail(user, [LETTERS.findall(text) for text in texts], [message["folder"] for message in messages])
 
 

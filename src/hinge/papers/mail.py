@@ -11,7 +11,7 @@ import numpy as np
 from ..classifier import PAClassifier
 from ..feature_maps import EmailFeatures
 from ..ranker import PARanker
-from .data import Mail, enron, made_up_mail
+from .data import USERS, Mail, enron, enron_file, made_up_mail
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting
 
 WITH_PHI = {"SimProj": "simproj", "ConProj": "conproj", "SimPerc": "simperc", "Max-SP": "max"}
@@ -226,7 +226,7 @@ def scaling_remarks(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> 
 
 def foldering(setting: Setting) -> Outcome:
     grid, most = setting.pick(GRID, (0.1,), (0.1,)), setting.pick(None, 500, 200)
-    mails = [mail.first(most) for mail in enron(setting.data)]
+    mails = [mail.first(most) for mail in enron(setting)]
     substitute = not mails
     if substitute:
         messages = setting.pick(2000, 800, 200)
@@ -255,7 +255,7 @@ RECIPES = [
         "Table 1, Fig. 3",
         "Simultaneous projections file mail with fewer mistakes than the others; SimPerc and ConProj are alike.",
         foldering,
-        ("enron_*.jsonl.xz",),
+        tuple(map(enron_file, USERS)),
         "mail that is made up: words of folders' topics, folders that open over time",
     ),
 ]

@@ -89,12 +89,27 @@ class Outcome:
     criteria: list[Criterion] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    substitute: bool = False
+    substitute: bool = False  # the paper's data was not there
+    size: str = "full"  # of the run, see `Setting`
     seconds: float = 0.0
 
     @property
-    def reproduced(self) -> bool:
-        return all(criterion.met for criterion in self.criteria)
+    def verdict(self) -> str:
+        """The criteria are about the paper's data, all of it: a run on anything else is not judged by them."""
+        if self.substitute:
+            return "no data"
+        if self.size != "full":
+            return "not judged"
+        return "reproduced" if all(criterion.met for criterion in self.criteria) else "not reproduced"
+
+    @property
+    def judged(self) -> bool:
+        return self.verdict in ("reproduced", "not reproduced")
+
+    def mark(self, criterion: Criterion) -> str:
+        if not self.judged:
+            return "not judged"
+        return "met" if criterion.met else "not met"
 
     def table(self) -> str:
         """As CSV: the numbers, then the criteria and remarks."""
@@ -104,9 +119,7 @@ class Outcome:
         for line in self.lines:
             writer.writerow(["value", line.what, line.paper, line.ours, line.note])
         for criterion in self.criteria:
-            writer.writerow(
-                ["criterion", criterion.text, "", "met" if criterion.met else "not met", criterion.seen]
-            )
+            writer.writerow(["criterion", criterion.text, "", self.mark(criterion), criterion.seen])
         for remark in self.remarks:
             writer.writerow(["remark", remark, "", "", ""])
         return text.getvalue()
@@ -120,8 +133,8 @@ class Outcome:
         write_whole(table, self.table().encode())
         if not self.panels:
             return [table]
-        verdict = "reproduced" if self.reproduced else "not reproduced"
-        draw(figure, self.panels, title=f"{name} ({verdict}): {claim}" if claim else name, subtitle=self.data)
+        title = f"{name} ({self.verdict}): {claim}" if claim else name
+        draw(figure, self.panels, title=title, subtitle=self.data)
         return [table, figure]
 
 
@@ -140,5 +153,6 @@ class Recipe:
     def run(self, setting: Setting) -> Outcome:
         start = time.perf_counter()
         outcome = self.body(setting)
+        outcome.size = setting.size
         outcome.seconds = time.perf_counter() - start
         return outcome
