@@ -42,6 +42,7 @@ struct Instance {
   Layout layout = Layout::dense;
   Precision precision = Precision::double_;
   bool transient = false;  // the arrays last only until the next instance is made
+  bool any_order = false;  // sparse layouts only: the columns are checked already, and need not be sorted
   double unseen = 0;  // the squares of features that have no column (new names when predicting)
   // Sparse layouts only: how many values on lies what will be read soon, and later. It is asked for ahead.
   std::ptrdiff_t soon = 0, later = 0;
@@ -79,9 +80,10 @@ struct SparseFeatures {
   std::size_t limit;
   std::ptrdiff_t soon = 0, later = 0;
   std::size_t beyond = 0;
+  bool any_order = false;
   static SparseFeatures of(const Instance& x) {
     return {static_cast<const Value*>(x.values), x.size, static_cast<const Index*>(x.columns), x.limit,
-            x.soon, x.later, x.beyond};
+            x.soon, x.later, x.beyond, x.any_order};
   }
   double value(std::size_t j) const { return static_cast<double>(values[j]); }
   std::size_t column(std::size_t j) const { return static_cast<std::size_t>(columns[j]); }

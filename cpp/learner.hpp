@@ -22,6 +22,7 @@
 #include "batch.hpp"
 #include "block.hpp"
 #include "budget.hpp"
+#include "distinct.hpp"
 #include "instance.hpp"
 #include "memories/curved.hpp"
 #include "memories/memory.hpp"
@@ -121,10 +122,19 @@ class Learner {
     if (supports_ != nullptr) return score_supported(rows, averaged, scores);
     Scratch scratch;
     Instance x = rows.blank();
+    const bool takes_any_order = memory_->takes_any_order(reads_);
+    bool unsorted = false;  // whether a row that is not sorted has come
     for (std::size_t i = 0; i < rows.count(); ++i, scores += lanes_) {
       rows.take(i, x);
+      x.any_order = unsorted && inside(x);
       Reading reading = read(x, averaged, scores);
-      if (!reading.in_order) reading = read(rows.in_order(x, i, scratch), averaged, scores);
+      if (!reading.in_order && takes_any_order) {
+        unsorted = true;
+        if ((x.any_order = inside(x))) reading = read(x, averaged, scores);
+      }
+      // Repeated columns may cancel: their terms need not be finite for the score to be.
+      if (!reading.in_order || (x.any_order && !std::isfinite(reading.plain)))
+        reading = read(rows.in_order(x, i, scratch), averaged, scores);
       const double score = score_of(reading, x, i);
       if (lanes_ == 1) scores[0] = score;
     }
@@ -213,23 +223,44 @@ class Learner {
     std::size_t presented = 0, read_since_poll = 0;
     const Rows rows = *batch.rows;
     Instance x = rows.blank();
+    bool unsorted = false;  // whether a row that is not sorted has come, and may be read as it is
     const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
     for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
       row = batch.order == nullptr ? i : checked(batch.order[i], rows.count());
       const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
       const Truth truth = truth_of(batch, row);
       rows.take(row, x);
-      if (batch.order != nullptr) rows.expect(batch.order + i, batch.count - i, x);
+      if (batch.order != nullptr) rows.expect(batch.order + i, batch.count - i, x, batch.targets);
+      x.any_order = unsorted && falls(x) && has_distinct_columns(x);
       read_since_poll += x.size + 1;
       if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
       if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
       const Reading reading = memory.read(x, reads_, scores_.data());
-      if (reading.in_order) [[likely]]
+      if (reading.in_order) [[likely]] {
         presented += round(memory, rule, x, reading, truth, weight, batch.tolerance);
-      else
-        presented += learn_one(batch.rows->in_order(x, row, scratch_), truth, weight, batch.tolerance);
+      } else {
+        unsorted = memory_->takes_any_order(reads_);
+        presented += learn_one(in_order(*batch.rows, row, x), truth, weight, batch.tolerance);
+      }
     }
     return presented;
+  }
+
+  // Row x, which is not sorted, as the memory takes it: as it is, if its columns are distinct; else sorted, with repeated
+  // columns added up. Columns outside of the matrix are refused.
+  HINGE_APART Instance in_order(const Rows& rows, std::size_t row, Instance x) {
+    x.any_order = has_distinct_columns(x);
+    return x.any_order ? x : rows.in_order(x, row, scratch_);
+  }
+  HINGE_APART bool has_distinct_columns(Instance x) const {
+    return memory_->takes_any_order(reads_) &&
+           visit(x, [](const auto& features) { return Distinct::of_this_thread().check(features); });
+  }
+  static HINGE_APART bool falls(Instance x) {
+    return visit(x, [](const auto& features) { return falls_early(features); });
+  }
+  static HINGE_APART bool inside(Instance x) {
+    return visit(x, [](const auto& features) { return columns_inside(features); });
   }
 
   // One lane and products: what the memory and the rule are, and what the rows look like, is asked once a batch, not in

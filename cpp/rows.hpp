@@ -1,8 +1,9 @@
 // Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
 //
 // Nothing here trusts what the arrays say. The columns of a row are checked while they are read (see
-// sums.hpp): a row whose columns are not strictly ascending, or not inside of the matrix, is read again from
-// a copy in order, with repeated columns added up, as CSR defines them; columns outside are refused.
+// sums.hpp): a row whose columns are not strictly ascending is read as it is, if they are distinct (distinct.hpp) and the
+// memory takes any order; else from a sorted copy, with repeated columns added up, as CSR defines them. Columns outside are
+// refused.
 #pragma once
 
 #include <algorithm>
@@ -184,8 +185,8 @@ class Rows {
 
   // For rows that are not taken as they lie: x is row order[0], and `count` rows of `order` are to come. What it names and
   // where that begins is checked when its turn comes: here it may be anything.
-  void expect(const std::int64_t* order, std::size_t count, Instance& x) const {
-    if (!is_sparse()) return;
+  void expect(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
+    if (!is_sparse()) return expect_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
     const auto distance = [&](std::size_t k) {
       const std::uint64_t row = k < count ? static_cast<std::uint64_t>(order[k]) : none;
@@ -194,6 +195,17 @@ class Rows {
     x.soon = distance(1);
     x.later = distance(4);
     x.beyond = 0;
+  }
+
+  // The values, and the target, of a row that is visited soon: in an order other than their own no processor guesses where they lie.
+  void expect_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
+    constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
+    if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
+    if (targets != nullptr) HINGE_PREFETCH(targets + order[ahead]);
+    const char* const row = static_cast<const char*>(values_) + order[ahead] * row_bytes_;
+    const std::size_t bytes = std::min(most, width_ * static_cast<std::size_t>(value_size()));
+    for (std::size_t at = 0; at < bytes; at += line) HINGE_PREFETCH(row + at);
+    if (bytes > 0) HINGE_PREFETCH(row + bytes - 1);
   }
 
   // The same row with its columns in order, as a copy in `scratch`.

@@ -75,6 +75,8 @@ class Lanes final : public Memory {
     reach_ = w.reach() / 2;
   }
 
+  bool takes_any_order(Reads /*reads*/) const override { return true; }
+
   Reading read(const Instance& x, Reads /*reads*/, double* scores) const override {
     return visit(x, [&](const auto& features) {
       const Sums s = kind_.shared ? sums(InArray<Real>{v.data()}, features) : sums(Nothing{}, features);

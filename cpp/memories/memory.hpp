@@ -34,6 +34,8 @@ class Memory {
   // New columns start at 0; columns that are given up must never have moved.
   virtual void resize(std::size_t dimension) = 0;
 
+  // Whether the columns of an instance may come in any order (`Instance::any_order`).
+  virtual bool takes_any_order(Reads /*reads*/) const { return false; }
   // One lane has its score in the reading. Many lanes write theirs to `scores`.
   virtual Reading read(const Instance& x, Reads reads, double* scores) const = 0;
   // The same, of the average of the tallied vectors.

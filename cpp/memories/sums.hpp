@@ -77,11 +77,12 @@ struct Sums {
   bool in_order() const { return square != -1; }
 };
 
-// Whether the columns are strictly ascending, and columns of the matrix. No branch a column: many are compared at a time.
+// Whether the columns are strictly ascending, and columns of the matrix, or need not be. No branch a column: many are
+// compared at a time.
 template <class Features>
 HINGE_INLINE bool in_order(const Features& x) {
   if constexpr (requires { x.columns; }) {
-    if (x.size == 0) return true;
+    if (x.size == 0 || x.any_order) return true;
     using Index = std::remove_cvref_t<decltype(x.columns[0])>;
     Index falls = x.columns[0] < 0;
     for (std::size_t j = 1; j < x.size; ++j) falls |= Index{x.columns[j] <= x.columns[j - 1]};

@@ -61,6 +61,9 @@ class Weights final : public Memory {
     v.resize(dimension);
   }
 
+  // Distances look for the columns that an instance does not have.
+  bool takes_any_order(Reads reads) const override { return reads == Reads::product; }
+
   Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
     if (reads == Reads::distance)
       return distance(x, InArray<Real>{v.data()}, now.scale, now.norm2, now.filled, now.extra);
