@@ -76,6 +76,19 @@ def zipf_matrix(random: np.random.Generator, rows: int, columns: int, nonzeros: 
     return csr_matrix((values.ravel(), indices.ravel(), starts), shape=(rows, columns), copy=False), column_of
 
 
+def unsorted(x: Any, descending: bool = False, seed: int = 0) -> Any:
+    """The rows of a CSR matrix with as many columns each, with these in random or in descending order."""
+    shape = x.shape[0], -1
+    places = np.argsort(x.indices.reshape(shape), axis=1)[:, ::-1]
+    if not descending:
+        places = np.argsort(np.random.default_rng(seed).random(places.shape), axis=1)
+    mixed = x.copy()
+    mixed.indices = np.take_along_axis(x.indices.reshape(shape), places, axis=1).ravel()
+    mixed.data = np.take_along_axis(x.data.reshape(shape), places, axis=1).ravel()
+    mixed.has_sorted_indices = False
+    return mixed
+
+
 def images(rows: int, classes: int = 10, seed: int = 0) -> tuple[Floats, Integers]:
     """Something like MNIST: dense rows of 28 x 28 numbers from 0 to 1, four in five of them 0 and in runs.
 

@@ -121,11 +121,12 @@ class Learner {
                     std::to_string(memory_->dimension()));
     if (supports_ != nullptr) return score_supported(rows, averaged, scores);
     Scratch scratch;
-    Instance x = rows.blank();
+    RowReader reader(rows);
+    Instance x = reader.blank();
     const bool takes_any_order = memory_->takes_any_order(reads_);
     bool unsorted = false;  // whether a row that is not sorted has come
     for (std::size_t i = 0; i < rows.count(); ++i, scores += lanes_) {
-      rows.take(i, x);
+      reader.take(i, x);
       x.any_order = unsorted && inside(x);
       Reading reading = read(x, averaged, scores);
       if (!reading.in_order && takes_any_order) {

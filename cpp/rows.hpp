@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -208,6 +209,27 @@ class Rows {
     if (bytes > 0) HINGE_PREFETCH(row + bytes - 1);
   }
 
+  // Dense rows in Fortran order, as those of a DataFrame are: the values of a column lie together, those of a row far apart.
+  bool by_columns() const {
+    return layout_ == Layout::strided && std::abs(row_bytes_) < std::abs(column_stride_ * value_size());
+  }
+  // `count` dense rows from `first` on, one after the other.
+  template <class Value>
+  void copy(std::size_t first, std::size_t count, Value* to) const {
+    const auto* from = reinterpret_cast<const Value*>(static_cast<const char*>(values_) +
+                                                      static_cast<std::ptrdiff_t>(first) * row_bytes_);
+    const std::ptrdiff_t step = row_bytes_ / static_cast<std::ptrdiff_t>(sizeof(Value));
+    for (std::size_t j = 0; j < width_; ++j)
+      for (std::size_t i = 0; i < count; ++i)
+        to[i * width_ + j] = from[static_cast<std::ptrdiff_t>(j) * column_stride_ + static_cast<std::ptrdiff_t>(i) * step];
+  }
+  // Whether these are the same arrays.
+  bool same_as(const Rows& other) const {
+    return values_ == other.values_ && columns_ == other.columns_ && starts_ == other.starts_ &&
+           count_ == other.count_ && width_ == other.width_ && row_bytes_ == other.row_bytes_ &&
+           column_stride_ == other.column_stride_ && precision_ == other.precision_ && layout_ == other.layout_;
+  }
+
   // The same row with its columns in order, as a copy in `scratch`.
   HINGE_APART Instance in_order(Instance x, std::size_t row, Scratch& scratch) const {
     scratch.clear();
@@ -260,6 +282,43 @@ class Rows {
   std::size_t stored_ = 0;
   std::ptrdiff_t row_bytes_ = 0;
   std::ptrdiff_t column_stride_ = 1;
+};
+
+// Rows that are read one after the other. Those in Fortran order are copied, some at a time, so that the values of a row lie
+// together: a row by itself would read a cache line per value.
+class RowReader {
+ public:
+  explicit RowReader(const Rows& rows) : rows_(rows), copies_(rows.by_columns() && rows.width() > 0) {
+    if (copies_) together_ = std::clamp<std::size_t>(values_together / rows.width(), 8, 64);
+  }
+  Instance blank() const {
+    Instance x = rows_.blank();
+    if (copies_) x.layout = Layout::dense, x.stride = 1;
+    return x;
+  }
+  void take(std::size_t i, Instance& x) {
+    if (!copies_) return rows_.take(i, x);
+    if (i < first_ || i >= first_ + held_) copy_from(i);
+    const std::size_t at = (i - first_) * rows_.width();
+    x.values = x.precision == Precision::single_ ? static_cast<const void*>(singles_.data() + at) : doubles_.data() + at;
+  }
+
+ private:
+  void copy_from(std::size_t i) {
+    first_ = i;
+    held_ = std::min(together_, rows_.count() - i);
+    if (rows_.blank().precision == Precision::single_)
+      singles_.resize(together_ * rows_.width()), rows_.copy(first_, held_, singles_.data());
+    else
+      doubles_.resize(together_ * rows_.width()), rows_.copy(first_, held_, doubles_.data());
+  }
+
+  static constexpr std::size_t values_together = 4096;  // which fit into the nearest cache
+  const Rows& rows_;
+  bool copies_;
+  std::size_t together_ = 1, first_ = 0, held_ = 0;
+  std::vector<float> singles_;
+  std::vector<double> doubles_;
 };
 
 }  // namespace hinge

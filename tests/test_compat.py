@@ -473,3 +473,26 @@ def test_a_refusal_changes_nothing(task: str) -> None:
             call(huge, y)
     for name, value in before.items():
         np.testing.assert_array_equal(getattr(model, name), value)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_short_rows_with_an_intercept_amplify_rounding_in_scikit_learn_itself() -> None:
+    """Why the weights agree to 1e-8 elsewhere, and not there: the order of the columns is enough to change them."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    places = np.random.default_rng(0).permutation(X.shape[1])
+
+    def changes(scale: float, fit_intercept: bool) -> tuple[float, float]:
+        options = {"random_state": 0, "fit_intercept": fit_intercept, "max_iter": 20, "tol": None}
+        theirs = sklearn.linear_model.PassiveAggressiveClassifier(**options).fit(X / scale, y).coef_
+        moved = sklearn.linear_model.PassiveAggressiveClassifier(**options).fit(X[:, places] / scale, y).coef_
+        ours = PassiveAggressiveClassifier(**options).fit(X / scale, y).coef_
+        largest = np.abs(theirs).max()
+        return np.abs(moved - theirs[:, places]).max() / largest, np.abs(ours - theirs).max() / largest
+
+    for scale, fit_intercept in [(16, True), (64, False), (256, False)]:
+        assert max(changes(scale, fit_intercept)) < 1e-12
+    itself, ours = changes(256, True)
+    assert itself > 1e-6
+    assert ours > 1e-6

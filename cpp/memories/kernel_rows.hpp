@@ -16,16 +16,17 @@ inline constexpr std::size_t together = 64;
 struct KernelRows {
   std::size_t count = 0, stride = 0;
   std::vector<double> with_supports;  // count x stride: K(x_row, support)
-  std::vector<double> with_rows;      // count x count: K(x_row, x_other); not asked for when predicting
+  std::vector<double> with_rows;      // count x count: K(x_row, x_other); only if a row becomes a support
+  bool knows_rows = false;            // whether they are there
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
   std::vector<char> in_order;         // else it is refused when its turn comes
 
-  void make_room(std::size_t rows, std::size_t supports, bool also_rows) {
+  void make_room(std::size_t rows, std::size_t supports) {
     count = rows;
     stride = supports;
     with_supports.resize(rows * supports);
-    with_rows.resize(also_rows ? rows * rows : 0);
+    knows_rows = false;
     itself.assign(rows, 0);
     squares.resize(rows);
     in_order.resize(rows);

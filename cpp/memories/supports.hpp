@@ -81,6 +81,8 @@ class Supports : public Memory {
   // Gets the kernel values of rows that are to be learned one after the other: of batch.order, from `from` on.
   virtual void look_ahead(const Batch& batch, std::size_t from, std::size_t count) = 0;
   virtual void look_ahead(const Instance& x) = 0;
+  // After several passes over the same rows: what was kept of them goes.
+  virtual void forget_rows() = 0;
   // The reading of row `row` of what was looked at.
   Reading look(std::size_t row, Reads reads, double* scores) {
     current_ = row;
@@ -201,6 +203,7 @@ class Supports : public Memory {
                       " bytes (max_cache): give a budget, or a larger max_cache");
       reserve_vector(current_);
       grow(more);
+      compare_rows_ahead();
     }
     reach_ = bound;
   }
@@ -390,6 +393,7 @@ class Supports : public Memory {
   virtual void reserve_vector(std::size_t row) = 0;  // of what was looked at
   virtual void add_vector(std::size_t row) = 0;
   virtual void remove_vector(std::size_t i) = 0;
+  virtual void compare_rows_ahead() = 0;  // the rows that were looked at with each other, if that is not done
   virtual double bytes_with(std::size_t row) const = 0;
 
   void grow(std::size_t count) {

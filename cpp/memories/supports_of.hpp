@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel_cache.hpp"
 #include "supports.hpp"
 
 namespace hinge {
@@ -17,11 +18,20 @@ class SupportsOf final : public Supports {
 
   void look_ahead(const Batch& batch, std::size_t from, std::size_t count) override {
     take(*batch.rows, batch.order, from, count, rows_, ahead_.in_order);
-    with_row([&](std::size_t i) { return batch.order == nullptr ? from + i : static_cast<std::size_t>(batch.order[from + i]); },
-             [&] { compare(rows_, ahead_, true); });
+    const auto row_of = [&](std::size_t i) {
+      return batch.order == nullptr ? from + i : static_cast<std::size_t>(batch.order[from + i]);
+    };
+    if (from == 0) cache_.begin_pass(batch);
+    with_row(row_of, [&] {
+      if (cache_.keeps())
+        compare_with_new(row_of);
+      else
+        compare(rows_, ahead_, true);
+    });
     current_ = 0;
   }
   void look_ahead(const Instance& x) override {
+    cache_.clear();
     take(x, rows_, ahead_.in_order);
     with_row([](std::size_t) { return none; }, [&] { compare(rows_, ahead_, true); });
     current_ = 0;
@@ -44,7 +54,10 @@ class SupportsOf final : public Supports {
     return vectors_.bytes() + 8 * (others + values_.capacity());
   }
 
+  void forget_rows() override { cache_.clear(); }
+
   void hold(const std::vector<SparseVector>& vectors, bool known) override {
+    cache_.clear();
     vectors_ = Vectors<Real>();
     AskedRows<Real> block;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -76,7 +89,24 @@ class SupportsOf final : public Supports {
     if (vectors_.count() == 0) sparse = rows_.came_sparse();
     vectors_.add(rows_, row);
   }
-  void remove_vector(std::size_t i) override { vectors_.remove(i); }
+  void remove_vector(std::size_t i) override {
+    cache_.clear();
+    vectors_.remove(i);
+  }
+  void compare_rows_ahead() override {
+    if (ahead_.knows_rows || ahead_.count < 2) return;
+    const std::size_t count = ahead_.count;
+    Vectors<Real> among;
+    for (std::size_t i = 0; i < count; ++i) {
+      among.reserve(rows_, i);
+      among.add(rows_, i);
+    }
+    ahead_.with_rows.resize(count * count);
+    among.products(rows_, 0, ahead_.with_rows.data(), count);
+    for (std::size_t i = 0; i < count; ++i)
+      apply(rows_, i, among, ahead_.squares.data(), 0, ahead_.with_rows.data() + i * count);
+    ahead_.knows_rows = true;
+  }
   double bytes_with(std::size_t row) const override { return static_cast<double>(vectors_.bytes(rows_, row)); }
 
   // A refusal names a row of the block; place(i) is what it is called outside.
@@ -132,38 +162,50 @@ class SupportsOf final : public Supports {
   }
 
   void compare(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
-    const std::size_t count = rows.count(), supports = vectors_.count();
-    into.make_room(count, supports + (learning ? count : 0), learning);
-    for (std::size_t i = 0; i < count; ++i) into.squares[i] = rows.square(i);
+    make_room_for(rows, into, learning);
     if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
-    vectors_.products(rows, into.with_supports.data(), into.stride);
-    for (std::size_t i = 0; i < count; ++i) {
-      apply(rows, i, vectors_, squares_.data(), into.of(i));
+    vectors_.products(rows, 0, into.with_supports.data(), into.stride);
+    for (std::size_t i = 0; i < rows.count(); ++i) apply(rows, i, vectors_, squares_.data(), 0, into.of(i));
+  }
+  void make_room_for(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+    into.make_room(rows.count(), vectors_.count() + (learning ? rows.count() : 0));
+    for (std::size_t i = 0; i < rows.count(); ++i) into.squares[i] = rows.square(i);
+    for (std::size_t i = 0; kind_.kernel.kind != Kernel::outside && i < rows.count(); ++i)
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
+  }
+
+  // The rows ahead, of which the cache has their values with the first supports: the others are computed. `row_of` names
+  // them. (Those that will be refused are not in it.)
+  template <class RowOf>
+  void compare_with_new(RowOf&& row_of) {
+    const std::size_t supports = vectors_.count();
+    std::size_t known = supports;
+    for (std::size_t i = 0; i < rows_.count(); ++i)
+      if (ahead_.in_order[i]) known = std::min(known, cache_.of(row_of(i)).size());
+    make_room_for(rows_, ahead_, true);
+    vectors_.products(rows_, known, ahead_.with_supports.data(), ahead_.stride);
+    for (std::size_t i = 0; i < rows_.count(); ++i) {
+      if (!ahead_.in_order[i]) continue;
+      std::copy_n(cache_.of(row_of(i)).data(), known, ahead_.of(i));
+      apply(rows_, i, vectors_, squares_.data(), known, ahead_.of(i));
     }
-    if (!learning || count < 2) return;
-    Vectors<Real> among;
-    for (std::size_t i = 0; i < count; ++i) {
-      among.reserve(rows, i);
-      among.add(rows, i);
-    }
-    among.products(rows, into.with_rows.data(), count);
-    for (std::size_t i = 0; i < count; ++i)
-      apply(rows, i, among, into.squares.data(), into.with_rows.data() + i * count);
+    const double most = kind_.max_bytes - static_cast<double>(bytes());
+    for (std::size_t i = 0; i < rows_.count() && cache_.keeps(); ++i)
+      if (ahead_.in_order[i]) cache_.keep(row_of(i), ahead_.of(i), supports, most);
   }
 
   // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside
-  // its parts: there |x - z|^2 is summed up.
+  // its parts: there |x - z|^2 is summed up. Of the vectors from `from` on.
   void apply(const AskedRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
-             double* values) const {
+             std::size_t from, double* values) const {
     const double square = rows.square(row);
     if (kind_.kernel.kind == Kernel::rbf && std::isfinite(square)) {
       constexpr double small = sizeof(Real) == 4 ? 1e-2 : 1e-6;
-      for (std::size_t j = 0; j < with.count(); ++j) values[j] = (square + squares[j]) - 2 * values[j];
-      for (std::size_t j = 0; j < with.count(); ++j)
+      for (std::size_t j = from; j < with.count(); ++j) values[j] = (square + squares[j]) - 2 * values[j];
+      for (std::size_t j = from; j < with.count(); ++j)
         if (!(values[j] > small * (square + squares[j]))) values[j] = rows.distance(row, with.get(j));
     }
-    kind_.kernel.apply(with.count(), values);
+    kind_.kernel.apply(with.count() - from, values + from);
   }
 
   void ask_outside(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
@@ -192,11 +234,12 @@ class SupportsOf final : public Supports {
       into.itself[i] = values[i * count + i];
       if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative", i);
     }
-    if (learning) into.with_rows = std::move(values);
+    if (learning) into.with_rows = std::move(values), into.knows_rows = true;
   }
 
   Vectors<Real> vectors_;
   AskedRows<Real> rows_;  // that are to come
+  KernelCache cache_;
   std::shared_ptr<Outside> outside_;
 };
 

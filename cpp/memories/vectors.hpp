@@ -222,12 +222,14 @@ class Panels {
     return vector;
   }
 
-  // products[row * stride + i] for all rows and the first `count` vectors. Panel by panel, which stays in the cache.
-  void products(const AskedRows<Real>& rows, std::size_t count, double* products, std::size_t stride) const {
+  // products[row * stride + i] for all rows and the vectors i from `from`, or somewhat before it, up to `count`. Panel by
+  // panel, which stays in the cache.
+  void products(const AskedRows<Real>& rows, std::size_t from, std::size_t count, double* products,
+                std::size_t stride) const {
     constexpr std::size_t together = 4;
     Real sums[together * size];
     const Real* values[together] = {};
-    for (std::size_t first = 0; first < count; first += size) {
+    for (std::size_t first = from / size * size; first < count; first += size) {
       const Real* const panel = panels_[first / size].data();
       const std::size_t here = std::min(size, count - first);
       for (std::size_t row = 0; row < rows.count(); row += rows.sparse() ? 1 : together) {
@@ -326,7 +328,9 @@ class Lists {
     return own_[i].values[static_cast<std::size_t>(at - columns.begin())];
   }
 
-  void products(const AskedRows<Real>& rows, std::size_t count, double* products, std::size_t stride) const {
+  void products(const AskedRows<Real>& rows, std::size_t from, std::size_t count, double* products,
+                std::size_t stride) const {
+    if (from == count) return;
     std::vector<Real> sums(count);
     for (std::size_t row = 0; row < rows.count(); ++row) {
       std::fill(sums.begin(), sums.end(), Real{0});
@@ -334,7 +338,7 @@ class Lists {
         if (column >= place_.size() || place_[column] == 0) return;
         for (const Entry& entry : lists_[place_[column] - 1]) sums[entry.vector] += entry.value * value;
       });
-      std::copy_n(sums.data(), count, products + row * stride);
+      std::copy_n(sums.data() + from, count - from, products + row * stride + from);
     }
   }
 
@@ -401,8 +405,10 @@ class Vectors {
   double value(std::size_t i, std::size_t column) const {
     return dense_ ? panels_.value(i, column) : lists_.value(i, column);
   }
-  void products(const AskedRows<Real>& rows, double* products, std::size_t stride) const {
-    dense_ ? panels_.products(rows, count_, products, stride) : lists_.products(rows, count_, products, stride);
+  // products[row * stride + i] for all rows and the vectors i from `from` on. (What lies before is not to be used.)
+  void products(const AskedRows<Real>& rows, std::size_t from, double* products, std::size_t stride) const {
+    dense_ ? panels_.products(rows, from, count_, products, stride)
+           : lists_.products(rows, from, count_, products, stride);
   }
 
  private:

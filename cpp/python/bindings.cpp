@@ -145,6 +145,8 @@ NB_MODULE(_core, m) {
       .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a,
            "beta"_a = 0.01)
       .def("set_labels", &Engine::set_labels, "labels"_a, "nu"_a.none() = nb::none())
+      .def("forget_rows", &Engine::forget_rows)
+      .def("count_losses_anew", &Engine::count_losses_anew)
       .def("statistics", &Engine::statistics)
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),

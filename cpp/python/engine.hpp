@@ -374,6 +374,16 @@ class Engine : public Guarded {
     learner_.statistics.mistakes += mistake;
     learner_.statistics.cost = std::min(std::numeric_limits<double>::max(), learner_.statistics.cost + cost);
   }
+  // After several passes over the same rows.
+  void forget_rows() {
+    const Writing writing(*this);
+    if (has_kernel(settings_)) learner_.supports()->forget_rows();
+  }
+  // The sums of losses begin at 0 again: those of one pass. (`hinge.compat`.)
+  void count_losses_anew() {
+    const Writing writing(*this);
+    learner_.statistics.loss = learner_.statistics.squared_loss = 0;
+  }
   nb::tuple statistics() {
     const SharedReading reading(*this);
     const Statistics& s = learner_.statistics;

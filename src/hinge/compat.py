@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import parameters
 from .compat_crf import CRF
-from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, for_passes, weights_of_rows
+from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 
 __all__ = ["CRF", "PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
@@ -287,7 +287,6 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         signs = [np.where(y == classes[i], 1.0, -1.0) for i in positive]
         seeds, held_out = self._seeds(y, signs)
         passed_over, passes = self._passed_over(X), self._passes()
-        X = for_passes(X, len(lanes) * max_iter)
         work = []
         for i, sign, lane, seed in zip(positive, signs, lanes, seeds, strict=True):
             weights = weights_of_rows(sign, factors[i], others)
@@ -442,7 +441,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         seed = int(random.randint(_LARGEST_SEED))
         random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one, which it does not use
         passed_over = self._passed_over(X)
-        examples = Examples(for_passes(X, max_iter), y.astype(np.float64), None, held_out, passed_over)
+        examples = Examples(X, y.astype(np.float64), None, held_out, passed_over)
         lane, self.n_iter_ = self._passes().run(examples, lane, seed, max_iter, int(t))
         self.t_ = t + self.n_iter_ * X.shape[0]
         self.coef_, self.intercept_ = lane.coef, np.array([lane.intercept])

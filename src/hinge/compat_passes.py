@@ -1,7 +1,7 @@
 """How scikit-learn's Passive-Aggressive `fit` goes over the data: its order of rows, stopping and average.
 
 Only for `hinge.compat`, which learns the same numbers. Every update runs in the core; here is what lies
-between the passes. A `Lane` is one linear predictor: a pass makes a new one of it.
+between the passes. A `Lane` is one linear predictor, before and after all passes; meanwhile it is in an engine.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 from sklearn.metrics import r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ._core import Engine, shuffle_like_scikit_learn
-from .rows import in_column_order, rows_of
+from .rows import rows_of
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -67,56 +67,53 @@ class Passes:
         What should improve is the mean loss, or with `early_stopping` the score of the held-out rows.
         """
         order = np.arange(len(examples.y), dtype=np.int64)
-        best, waited, first_t, began = -np.inf, 0, t, time.perf_counter()
-        for number in range(1, max_iter + 1):
+        best, waited, began = -np.inf, 0, time.perf_counter()
+        first = max(1, self.average - t + 1) if self.average else 0  # the first round that is counted
+        engine, number = self._engine(examples, lane, first), 0
+        while number < max_iter and waited < self.n_iter_no_change:
+            number += 1
             if self.shuffle:  # each pass shuffles the order of the last one again, with the same seed
                 shuffle_like_scikit_learn(order, seed)
-            visited = order[~examples.held_out[order]]
-            lane, loss, rounds = self._one(examples, lane, visited, t)
-            t += rounds
-            mean = loss / len(visited)
-            score = self._held_out_score(examples, lane) if self.early_stopping else -mean
+            visited = order[~examples.held_out[order]] if self.early_stopping else order
+            mean = self._pass(engine, examples, lane, visited) / len(visited)
+            score = self._held_out_score(engine, examples, lane) if self.early_stopping else -mean
             if self.verbose:
-                self._report(number, lane, t - first_t, mean, score)
+                self._report(number, _moved(engine, examples, lane), engine.statistics()[0], mean, score)
             waited = waited + 1 if score < best + self.tol else 0
             best = score if score > best else best  # not `max`: a score may be NaN
-            if waited >= self.n_iter_no_change:
-                if self.verbose:
-                    print(f"Convergence after {number} epochs took {time.perf_counter() - began:.2f} seconds")
-                return lane, number
-        return lane, max_iter
+        if self.verbose and waited >= self.n_iter_no_change:
+            print(f"Convergence after {number} epochs took {time.perf_counter() - began:.2f} seconds")
+        fresh = max(0, engine.statistics()[0] - first + 1) if self.average else 0
+        lane = _moved(engine, examples, lane)
+        return self._averaged(engine, examples, lane, max(0, t - self.average), fresh), number
 
-    def _one(self, examples: Examples, lane: Lane, order: Array, t: int) -> tuple[Lane, float, int]:
-        """One pass over the rows of `order`: the lane after it, the sum of the losses, the rounds.
-
-        `t` is the number of its first round. A fresh engine each time: what it tallies is this pass alone.
-        """
+    def _pass(self, engine: Engine, examples: Examples, lane: Lane, order: Array) -> float:
+        """One pass over the rows of `order`: the sum of the losses."""
         loss = None
         if examples.passed_over is not None:
-            loss = self._learn(examples, lane, order, 0).statistics()[3]
+            beside = self._engine(examples, _moved(engine, examples, lane), 0)
+            loss = _learn(beside, examples, order)
             order = order[~examples.passed_over[order]]
-        first = max(1, self.average - t + 1) if self.average else 0  # the first round that is counted
-        engine = self._learn(examples, lane, order, first)
-        rounds, loss = engine.statistics()[0], engine.statistics()[3] if loss is None else loss
-        lane = replace(
-            lane, coef=_weights_of(engine, examples, lane, False), intercept=engine.extra(0, False)
-        )
-        fresh = max(0, rounds - first + 1) if self.average else 0
+        learned = _learn(engine, examples, order)
+        return learned if loss is None else loss
+
+    @staticmethod
+    def _averaged(engine: Engine, examples: Examples, lane: Lane, known: int, fresh: int) -> Lane:
+        """The lane with `fresh` more vectors in its average, which had `known` ones."""
         if not fresh:
-            return lane, loss, rounds
-        known = max(0, t - self.average)
+            return lane
         # When the average begins, nothing should be in it. After a warm start of the regressor something is,
         # and scikit-learn leaves it in the sum, once (in that of the weights, not of the intercept).
         total = max(known, 1) * lane.average_coef + fresh * _weights_of(engine, examples, lane, True)
-        averaged = replace(
+        return replace(
             lane,
             average_coef=(total / (known + fresh)).astype(lane.coef.dtype, copy=False),
             average_intercept=(known * lane.average_intercept + fresh * engine.extra(0, True))
             / (known + fresh),
         )
-        return averaged, loss, rounds
 
-    def _learn(self, examples: Examples, lane: Lane, order: Array, average_from: int) -> Engine:
+    def _engine(self, examples: Examples, lane: Lane, average_from: int) -> Engine:
+        """The lane, to be learned by the core."""
         rate = _SPARSE_INTERCEPT_RATE if issparse(examples.X) else 1.0
         engine = Engine(
             self.task,
@@ -138,13 +135,11 @@ class Passes:
         engine.start_at(
             np.ascontiguousarray(lane.coef, dtype=np.float64), np.asarray([lane.intercept], dtype=np.float64)
         )
-        rows = rows_of(examples.X)
-        learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
-        learn(*rows.arrays, examples.y, weights=examples.weights, order=order)
         return engine
 
-    def _held_out_score(self, examples: Examples, lane: Lane) -> float:
+    def _held_out_score(self, engine: Engine, examples: Examples, lane: Lane) -> float:
         """The accuracy, or R^2, of the weights as they are (not of the average)."""
+        lane = _moved(engine, examples, lane)
         X, y = examples.X[examples.held_out], examples.y[examples.held_out]
         scores = safe_sparse_dot(X, lane.coef) + lane.intercept
         if self.task == "regression":
@@ -158,14 +153,6 @@ class Passes:
             f"Bias: {lane.intercept:.6f}, T: {rounds}, Avg. loss: {mean:.6f}"
             + (f", Validation score: {score:.6f}" if self.early_stopping else "")
         )
-
-
-def for_passes(X: Any, count: int) -> Any:
-    """X, as so many passes read it best: sparse with its columns in order (TfidfVectorizer's are not)."""
-    if not issparse(X) or count < 2:
-        return X
-    rows = in_column_order(rows_of(X))
-    return csr_matrix(rows.arrays[:3], shape=X.shape) if rows.arrays[1] is not X.indices else X
 
 
 def weights_of_rows(signs: Array, positive: float, negative: float) -> Array | None:
@@ -184,6 +171,21 @@ def empty_rows(X: Any) -> Mask | None:
     squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
     empty: Mask = np.asarray(squares).ravel() == 0
     return empty if empty.any() else None
+
+
+def _learn(engine: Engine, examples: Examples, order: Array) -> float:
+    """The rounds of the rows of `order`, and the sum of their losses."""
+    rows = rows_of(examples.X)
+    learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
+    engine.count_losses_anew()
+    learn(*rows.arrays, examples.y, weights=examples.weights, order=order)
+    loss: float = engine.statistics()[3]
+    return loss
+
+
+def _moved(engine: Engine, examples: Examples, lane: Lane) -> Lane:
+    """The lane with the weights that the engine has learned."""
+    return replace(lane, coef=_weights_of(engine, examples, lane, False), intercept=engine.extra(0, False))
 
 
 def _weights_of(engine: Engine, examples: Examples, lane: Lane, averaged: bool) -> Array:

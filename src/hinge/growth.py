@@ -241,6 +241,8 @@ def learn_batch(
     New labels begin where they come first, as if the examples came one by one: there the batch is cut.
     """
     everything = slice(0, count if visits is None else len(visits))
+    if isinstance(y, Encoded):
+        return learn(everything, y)
     grow = grow and not learner.closed
     if grow and visits is not None:  # rows that are not visited teach nothing
         weights = _only(visits, np.ones(count) if weights is None else weights)

@@ -472,11 +472,26 @@ class Learner(Learned):
 
     # ---- labels, targets, rows --------------------------------------------------------------------------
 
+    def encoded(
+        self, y: Any, count: int, sample_weight: npt.ArrayLike | None
+    ) -> tuple[Encoded, Doubles | None]:
+        """The truth and the weights of rows as the core reads them, with those of the classes: what several passes over
+        the same rows take in place of `y` and `sample_weight`. All labels must be known."""
+        weights = self._weights(y, count, sample_weight)
+        truth = growth.encoded(self.task, self.labels, y, count, None)
+        if truth.classes is not None:
+            truth = Encoded(self.labels.codes_of(targets.labels_of(y, count), None))
+        return truth, weights
+
+    def forget_rows(self) -> None:
+        """After several passes over the same rows: what was kept of them for the next one goes."""
+        self._engine.forget_rows()
+
     def _weights(self, y: Any, count: int, sample_weight: npt.ArrayLike | None) -> Doubles | None:
         weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
         if weights is not None and len(weights) != count:
             raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
-        if self._class_weight is not None and y is not None:
+        if self._class_weight is not None and y is not None and not isinstance(y, Encoded):
             labels = targets.labels_of(y, count)
             factors = np.ones(count)
             for label, factor in self._class_weight.items():

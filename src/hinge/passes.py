@@ -12,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from ._numpy import Doubles
 from .learner import Learner
-from .rows import Rows, in_column_order
+from .rows import Rows
+from .targets import Encoded
 
 
 @dataclass(frozen=True)
@@ -45,29 +47,31 @@ class FitsInPasses:
     def _fit_learner(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         """Passes over the rows until they improve nothing, or the batch conversion."""
         self._name_features(learner)
-        if self.max_iter > 1 or self.tolerance is not None:
-            rows = in_column_order(rows)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows), dtype=np.float64
             )
+        if self.max_iter > 1 or self.tolerance is not None:
+            rows = rows.by_rows()
         report = None
+        truth, weights = learner.encoded(y, rows.count, sample_weight)
         if self.tolerance is not None:
-            report = self._convert_batch(learner, rows, y, sample_weight)
+            report = self._convert_batch(learner, rows, truth, weights)
             passes = report.passes
         else:
-            passes = self._pass_over(learner, rows, y, sample_weight)
+            passes = self._pass_over(learner, rows, truth, weights)
+        learner.forget_rows()
         self._learner = learner
         self.n_iter_ = passes
         self.batch_report_ = report
 
-    def _pass_over(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> int:
+    def _pass_over(self, learner: Learner, rows: Rows, truth: Any, weights: Doubles | None) -> int:
         random = check_random_state(self.random_state)
         best, waited = np.inf, 0
         for number in range(1, self.max_iter + 1):
             before = learner.statistics
             order = random.permutation(rows.count) if self.shuffle else None
-            learner._learn_rows(rows, y, sample_weight, order, repeats=True)
+            learner._learn_rows(rows, truth, weights, order, repeats=True)
             after = learner.statistics
             rounds, updates = after.rounds - before.rounds, after.updates - before.updates
             mean = (after.loss - before.loss) / max(1, rounds)
@@ -92,14 +96,14 @@ class FitsInPasses:
         return int(self.max_iter)
 
     def _convert_batch(
-        self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None
+        self, learner: Learner, rows: Rows, truth: Encoded, weights: Doubles | None
     ) -> BatchReport:
         """N03 section 4: cycle, present an example only while its squared loss exceeds the tolerance."""
         presented, passes, last, moved = 0, 0, 1, True
         while last and moved and learner.statistics.updates < self.max_updates:
             before = learner.statistics.updates
             last = learner._learn_rows(
-                rows, y, sample_weight, None, self.tolerance, self.max_updates - before, repeats=True
+                rows, truth, weights, None, self.tolerance, self.max_updates - before, repeats=True
             )
             moved = learner.statistics.updates > before  # an all-zero row keeps its loss whatever one does
             presented += last

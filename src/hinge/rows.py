@@ -33,6 +33,14 @@ class Rows:
         """The same, or buffers that need no numpy: what the core reads."""
         return self.arrays
 
+    def by_rows(self) -> Rows:
+        """The same, dense rows in C order: those of a DataFrame, whose columns lie together, are copied. For those who
+        visit the rows many times in any order."""
+        values = self.arrays[0]
+        if self.indptr is not None or abs(values.strides[0]) >= abs(values.strides[1]):
+            return self
+        return Rows(np.ascontiguousarray(values))
+
 
 class TextRows(Rows):
     """Sparse rows as a reader of text has made them: buffers, which the core reads, and which become arrays of numpy
@@ -87,24 +95,6 @@ def rows_of(X: Any) -> Rows:
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
     return Rows(as_values(X))
-
-
-def in_column_order(rows: Rows) -> Rows:
-    """Sparse rows with their columns in order: a copy, if they are not, for those who come back many times (the core
-    would put each row in order anew). What is broken stays as it is: the core refuses it, with its place."""
-    if rows.indptr is None or len(rows.arrays[1]) < 2:
-        return rows
-    values, columns, starts, width = rows.arrays
-    falls = np.flatnonzero(columns[1:] < columns[:-1]) + 1
-    if not len(falls) or np.isin(falls, starts).all():
-        return rows
-    whole = starts[0] == 0 and starts[-1] <= min(len(columns), len(values)) and (np.diff(starts) >= 0).all()
-    if not whole or columns.min() < 0 or columns.max() >= width:
-        return rows
-    from scipy.sparse import csr_matrix
-
-    matrix = csr_matrix((values, columns, starts), shape=(rows.count, width)).sorted_indices()
-    return Rows(matrix.data, matrix.indices, matrix.indptr, width)
 
 
 def is_csr(X: Any) -> bool:
