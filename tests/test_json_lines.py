@@ -267,16 +267,33 @@ def test_weights_that_are_none(tmp_path, weight):
         assert text == f'1: 10: a weight of 0 or more was expected in "w", there is {json.dumps(weight)}'
 
 
-def test_fields_that_are_named_must_be_there_first(tmp_path):
+def test_fields_that_are_named_must_be_there(tmp_path):
     source = JsonLines(weight="w", label="topic")
-    path = lines(tmp_path, {"v": 1, "w": 2}, {"topic": 1, "v": 2}, {"topic": 1, "w": 3, "v": 3}, {"v": 4})
+    path = lines(tmp_path, {"v": 1, "w": 2}, {"w": 1, "v": 2}, {"v": 3})
     assert refusal(source, path) == '1: there is no field "topic" (--label): there are "v", "w"'
+    many = lines(tmp_path, *[{"v": 1, "w": 2}] * 3000)
+    batches = JsonLines(label="topic").batches(Input(many), BadLines())
+    assert len(next(batches)) == 1000
+    with pytest.raises(SourceError, match='1: there is no field "topic"'):  # before the end of the file
+        next(batches)
+    path = lines(tmp_path, {"topic": 1, "v": 2}, {"topic": 1, "w": 3, "v": 3}, {"v": 4})
     bad = BadLines(skip=True)
-    (batch,) = source.batches(Input(path), bad)
-    assert (batch.X, batch.labels, batch.lines) == ([{"v": 3}, {"v": 4}], [1, None], [3, 4])
+    (batch,) = JsonLines(weight="w", label="topic").batches(Input(path), bad)
+    assert (batch.X, batch.labels, batch.lines) == ([{"v": 3}, {"v": 4}], [1, None], [2, 3])
     np.testing.assert_array_equal(batch.weights, [3.0, 1.0])
-    assert str(bad.first[1]).endswith(':2: there is no field "w" (--weight): there are "topic", "v"')
-    assert read(again(source), lines(tmp_path, {"v": 1}))[:2] == ([{"v": 1}], [None])
+    assert str(bad.first[0]).endswith(':1: there is no field "w" (--weight): there are "topic", "v"')
+
+
+def test_examples_without_a_label(tmp_path):
+    records = [{"v": 1}, {"v": 2, "topic": None}, {"v": 3, "topic": ""}, {"v": 4, "topic": "a"}, {"v": 5}]
+    for source in (JsonLines(label="topic"), JsonLines()):
+        named = "topic" if source.label else "label"
+        path = lines(tmp_path, *[{named if k == "topic" else k: v for k, v in r.items()} for r in records])
+        X, labels, _ = read(source, path)
+        assert labels == [None, None, None, "a", None]
+        assert [{"v": v} for v in (1, 2, 3, 4, 5)] == X
+        assert read(again(source), lines(tmp_path, {"v": 1}))[:2] == ([{"v": 1}], [None])
+    assert "empty name among the labels" in refusal(JsonLines(), lines(tmp_path, {"label": ["a", ""]}))
 
 
 def test_bytes_that_are_not_utf_8(tmp_path):

@@ -215,7 +215,7 @@ def test_what_is_unpacked_or_was_peeked_goes_through_python(tmp_path):
     writer.join()
     reader = SvmlightReader(first=1, max_features=9, max_line=99)
     for other in (io.BytesIO(b""), io.BufferedReader(io.BytesIO(b""))):
-        assert text._fed_by_itself(reader, other, BATCH) is None
+        assert text._fed_by_itself(reader, file, other, BATCH) is None
 
 
 def test_a_pipe_that_was_peeked_at_is_read_in_large_batches(tmp_path):

@@ -175,6 +175,11 @@ class TextReader {
     const Turn turn(busy_);
     return reader_.lines();
   }
+  // Lines that have come after a bad one, which ended the reading, and the bytes of a last line without its end.
+  nb::tuple unread() {
+    const Turn turn(busy_);
+    return nb::make_tuple(reader_.unread_lines(), reader_.unread_bytes());
+  }
   // (line, column, what is wrong), of those since the last time
   nb::list bad_lines() {
     const Turn turn(busy_);
@@ -259,7 +264,8 @@ void define_reader(nb::class_<Reader>& reader) {
       .def("restart", &Reader::restart, nb::kw_only(), "skip"_a)
       .def("take", &Reader::take)
       .def("bad_lines", &Reader::bad_lines)
-      .def_prop_ro("lines", &Reader::lines);
+      .def_prop_ro("lines", &Reader::lines)
+      .def_prop_ro("unread", &Reader::unread);
 }
 
 }  // namespace hinge

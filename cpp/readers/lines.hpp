@@ -1,6 +1,7 @@
 // Text as it comes, in pieces that end anywhere, to whole lines: what the readers of all formats share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -26,6 +27,43 @@ class LineReader {
 
   // Reads all lines that end in these bytes into `rows`; what is left waits for more.
   void read(const char* data, std::size_t size, TextRows& rows) {
+    const std::size_t before = lines_;
+    try {
+      read_piece(data, size, rows);
+    } catch (const BadLine&) {  // nothing after it will be read: say how much of it there is
+      const std::string_view text(data, size);
+      const auto newlines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+      unread_ = newlines - std::min(newlines, lines_ - before);
+      const std::size_t last = text.rfind('\n');
+      pending_.assign(text, last == text.npos ? 0 : last + 1);
+      throw;
+    }
+  }
+  // Lines that have come after a bad one, which ended the reading, and the bytes of a last line without its end.
+  std::size_t unread_lines() const { return unread_; }
+  std::size_t unread_bytes() const { return pending_.size(); }
+  // The last line, if nothing ends it.
+  void finish(TextRows& rows) {
+    if (pending_.empty()) return;
+    pending_ += '\n';
+    read_pending(rows);
+  }
+  // The next bytes are the first of another file.
+  void restart(bool skip) {
+    pending_.clear();
+    bad_lines_.clear();
+    lines_ = unread_ = 0;
+    dropping_ = false;
+    skip_ = skip;
+  }
+
+  std::size_t lines() const { return lines_; }
+  std::size_t count_bad_lines() const { return bad_lines_.size(); }
+  std::vector<BadLine> take_bad_lines() { return std::exchange(bad_lines_, {}); }
+  Format& format() { return format_; }
+
+ private:
+  void read_piece(const char* data, std::size_t size, TextRows& rows) {
     const std::string_view text(data, size);
     std::size_t at = 0;
     if (dropping_ || !pending_.empty()) {
@@ -47,27 +85,6 @@ class LineReader {
     read_pending(rows);
     check_pending(rows);
   }
-  // The last line, if nothing ends it.
-  void finish(TextRows& rows) {
-    if (pending_.empty()) return;
-    pending_ += '\n';
-    read_pending(rows);
-  }
-  // The next bytes are the first of another file.
-  void restart(bool skip) {
-    pending_.clear();
-    bad_lines_.clear();
-    lines_ = 0;
-    dropping_ = false;
-    skip_ = skip;
-  }
-
-  std::size_t lines() const { return lines_; }
-  std::size_t count_bad_lines() const { return bad_lines_.size(); }
-  std::vector<BadLine> take_bad_lines() { return std::exchange(bad_lines_, {}); }
-  Format& format() { return format_; }
-
- private:
   // The lines of `pending_` that have ended; the rest stays.
   void read_pending(TextRows& rows) {
     const std::size_t last = pending_.rfind('\n');
@@ -123,7 +140,7 @@ class LineReader {
   bool skip_;
   std::string pending_;    // the beginning of a line
   bool dropping_ = false;  // its beginning was too long: the rest is left out
-  std::size_t lines_ = 0;
+  std::size_t lines_ = 0, unread_ = 0;
   std::vector<BadLine> bad_lines_;
 };
 

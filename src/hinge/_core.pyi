@@ -174,6 +174,9 @@ class SvmlightReader:
     @property
     def lines(self) -> int: ...
 
+    @property
+    def unread(self) -> tuple: ...
+
 class VowpalTextReader:
     def __init__(self, *, hash_bits: int, max_features: int, grow: bool, max_line: int) -> None: ...
 
@@ -193,6 +196,9 @@ class VowpalTextReader:
 
     @property
     def lines(self) -> int: ...
+
+    @property
+    def unread(self) -> tuple: ...
 
 def one_each(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool: ...
 

@@ -20,20 +20,35 @@ def main() -> int:
         from .app import run  # in here, so that Ctrl-C during the imports ends as cleanly as later
 
         code = run(sys.argv[1:])
-        sys.stdout.flush()
+        _flush()
     except SystemExit as end:
         code = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
         print(f"{_after_echo()}Stopped.", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
     except Exception as error:
         from .errors import told
 
         code = told(error)
+        try:
+            _flush()
+        except OSError:
+            _forget_output()
     return code
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # None: it is closed
+        sys.stdout.flush()
+
+
+def _forget_output() -> None:
+    """What could not be written is not tried again when Python ends: that would end in a trace."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _after_echo() -> str:

@@ -29,14 +29,25 @@ def check_places(arguments: argparse.Namespace) -> None:
         raise ValueError("--resume goes on with the model at -m: --initial and --force do not go with it")
     if model is not None:
         check_place(model, "the model", arguments.data)
-        same = arguments.initial is not None and os.path.abspath(arguments.initial) == os.path.abspath(model)
-        if os.path.exists(model) and not (arguments.resume or arguments.force or same):
-            raise ValueError(
-                f"{model} is there already: --resume goes on with it, --initial {model} learns more from other data, "
-                "--force replaces it"
-            )
+        check_replaced(arguments)
+    if arguments.predictions is not None:
+        others = [path for path in (model, arguments.initial) if path is not None]
+        check_place(arguments.predictions, "the predictions", [*arguments.data, *others])
+    elif arguments.scores:
+        raise ValueError("--scores is for the predictions: --predictions FILE")
     if arguments.plot is not None:
         check_plot(arguments.plot, arguments.data)
+
+
+def check_replaced(arguments: argparse.Namespace) -> None:
+    """That a model which is there is not replaced without being asked to."""
+    model, initial = arguments.model, arguments.initial
+    same = initial is not None and os.path.abspath(initial) == os.path.abspath(model)
+    if os.path.exists(model) and not (arguments.resume or arguments.force or same):
+        raise ValueError(
+            f"{model} is there already: --resume goes on with it, --initial {model} learns more from other data, "
+            "--force replaces it"
+        )
 
 
 def check_place(path: str, what: str, others: list[str]) -> None:

@@ -56,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = arguments.certificate
     if wanted is None:
         wanted = running.examples <= QUICKLY_READ and stream.can_be_read_again
-    if wanted and stopped is None:
+    if wanted and stopped is None and running.error is None:
         race.certify(running, arguments.json)
     if arguments.plot is not None:
         best = running.best
         race.draw(running, arguments.plot, f"{best.name} errs least", arguments.json)
+    if running.error is not None:
+        raise running.error
     return 0 if stopped is None else 128 + stopped

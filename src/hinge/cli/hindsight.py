@@ -24,9 +24,9 @@ from ..learner import Learner
 from ..rows import Rows
 from ..sequence_learner import SequenceLearner
 from ..statistics import Statistics
-from ..streams.batches import BadLines, Batch
+from ..streams.batches import BadLines, Batch, part
 from ..streams.stream import Shuffled, Stream
-from ..streams.study import Study, _unseen, narrowed, part, shown_label
+from ..streams.study import Study, _unseen, narrowed, shown_label
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 

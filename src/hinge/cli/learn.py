@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from typing import Any
 
+from ..locks import lock_for_writing
 from ..streams.batches import BadLines
-from ..streams.session import Position, Session
+from ..streams.files import Input, SourceError
+from ..streams.session import Every, Position, Predictions, Session
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import Study
 from . import beginning, learner_options, reading
+from .errors import told
 from .options import PASSES, add_parameters, given
 from .progress import Figures, Json, Quiet, Window, error_text, reporter
-from .stopping import Stopped, stopping
+from .stopping import Stop, stopping
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-i", "--initial", metavar="FILE", help="Start from this model, with other data.")
     group.add_argument("--force", action="store_true", help="Replace a model that is there.")
     group.add_argument(
-        "--save-every", metavar="N", type=reading.whole, help="Save after every N examples, too."
-    )
+        "--save-every", metavar="N", type=every,
+        help="Save after every N examples, too, or every so often: 30s, 5m, 1h.",
+    )  # fmt: skip
+    group = parser.add_argument_group("the predictions")
+    group.add_argument(
+        "-p", "--predictions", metavar="FILE",
+        help="Write the prediction for each example, made before it is learned (in the first pass), one line per "
+        "example as 'hinge predict' does, or with --json one object. --resume continues the file.",
+    )  # fmt: skip
+    group.add_argument("--scores", action="store_true", help="With --predictions: the scores, too.")
     reading.add_arguments(parser)
     group = parser.add_argument_group("what is shown")
     add_shown(group)
@@ -63,8 +75,31 @@ def add_shown(group: Any) -> None:
     )  # fmt: skip
 
 
+def every(text: str) -> Every:
+    """A number of examples, or a time: 1000, 30s, 5m, 1h."""
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+    if unit is None:
+        return Every(examples=reading.whole(text))
+    try:
+        seconds = float(text[:-1]) * unit
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise argparse.ArgumentTypeError(f"must be a number of examples or a time as in 30s, not {text!r}")
+    return Every(seconds=seconds)
+
+
 def run(arguments: argparse.Namespace) -> int:
     beginning.check_places(arguments)
+    with ExitStack() as stack:
+        stop = stack.enter_context(stopping())
+        if arguments.model is not None:
+            stack.enter_context(lock_for_writing(arguments.model))
+            beginning.check_replaced(arguments)  # now nobody else can make one
+        return learn(arguments, stop)
+
+
+def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     options, passing = learner_options.learner_options(arguments), given(arguments, PASSES)
     beginning.check_passes(arguments, options, passing)
     before = beginning.model_before(arguments, options)
@@ -72,7 +107,14 @@ def run(arguments: argparse.Namespace) -> int:
     kept = (notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     limits = beginning.limits(before, options, arguments.task)
-    stream, name = reading.open_stream(arguments, kept, limits, bad)
+    files = reading.inputs(arguments)
+    stop.then(lambda: stop_all(files))
+    try:
+        stream, name = reading.open_stream(arguments, kept, limits, bad, files)
+    except ValueError:
+        if stop.number is None:
+            raise
+        return nothing_learned(Stream(files, None, bad), bad, stop.number, 0)  # type: ignore[arg-type]
     beginning.check_read_again(stream, passing, arguments.resume)
     position = beginning.new_position(stream, name, passing)
     resumed = Position.of(notes) if arguments.resume else None
@@ -80,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         beginning.check_same_run(resumed, position, arguments, kept)
 
     tell = reporter(arguments.quiet, arguments.json)
+    predictions = open_predictions(arguments, resumed)
 
     def begin(piece: Piece) -> Study:
         task = learner_options.task_of(arguments, piece, stream.source, tell.say)
@@ -91,31 +134,42 @@ def run(arguments: argparse.Namespace) -> int:
         resumed or position,
         begin,
         study=before,
+        labels_tell=arguments.task is None,
         passes=beginning.passes_of(passing),
         settings=lambda: reading.kept_settings(stream.source, name),
         model=arguments.model,
         save_every=arguments.save_every,
+        predictions=predictions,
+        warn=lambda text: print(text, file=sys.stderr, flush=True),
     )
+    stop.then(session.stop)
+    stop.save = session.ask_to_save
     tell.say(f"{reading.described(stream.files, name)}.")
     curve = _curve(arguments)
-    stopped = follow(session, tell, arguments, curve)
-    if session.study is None:
-        return nothing_learned(stream, bad, stopped)
+    error = follow(session, tell, arguments, curve)
+    if predictions is not None:
+        predictions.close()
+    if session.study is None or session.nothing_learned:
+        if error is not None:
+            raise error
+        return nothing_learned(stream, bad, stop.number, session.unlabelled)
+    if error is not None:
+        return broken_off(error, session, arguments)
     remarks = [
         *reading.remarks(stream.source),
         *reading.unfinished(stream.files, name),
         *session.study.remarks(),
     ]
-    _summary(session, arguments, stopped, passing, remarks)
-    if curve is not None and not stopped:
+    _summary(session, arguments, stop.number, passing, remarks)
+    if curve is not None and stop.number is None:
         from .curve import draw
 
         draw(arguments.plot, curve, session, stream, arguments.json)
-    if arguments.certificate and not stopped:
+    if arguments.certificate and stop.number is None:
         from .curve import certificate_of
 
         _certify(certificate_of(session, stream), arguments.json)
-    return 0 if stopped is None else 128 + stopped
+    return 0 if stop.number is None else 128 + stop.number
 
 
 def _certify(found: Any, as_json: bool) -> None:
@@ -125,47 +179,112 @@ def _certify(found: Any, as_json: bool) -> None:
     Json(sys.stdout).write("certificate", found.record)
 
 
-def nothing_learned(stream: Stream, bad: BadLines, stopped: int | None) -> int:
+def stop_all(files: list[Input]) -> None:
+    for file in files:
+        file.stop()
+
+
+def open_predictions(arguments: argparse.Namespace, resumed: Position | None) -> Predictions | None:
+    if arguments.predictions is None:
+        return None
+    from .predictions import Predictions
+
+    return Predictions(arguments.predictions, None if resumed is None else resumed.predicted, arguments)
+
+
+def nothing_learned(stream: Stream, bad: BadLines, stopped: int | None, unlabelled: int) -> int:
     if stopped is not None:
         print("Stopped before anything was learned: nothing is saved.", file=sys.stderr)
+        for text in [_without_labels(unlabelled), unread(stream)]:
+            if text:
+                print(text, file=sys.stderr)
         return 128 + stopped
     names = ", ".join(file.name for file in stream.files)
     skipped = f" ({bad.count:,} could not be read; the first: {bad.first[0]})" if bad.count else ""
-    raise ValueError(f"there are no examples in {names}{skipped}: nothing was learned, nothing is saved")
+    what = "no examples with a label" if unlabelled else "no examples"
+    raise ValueError(f"there are {what} in {names}{skipped}: nothing was learned, nothing is saved")
+
+
+def _examples(count: int) -> str:
+    return f"{count:,} example{'s' if count != 1 else ''}"
+
+
+def _without_labels(count: int) -> str:
+    are = "examples have" if count != 1 else "example has"
+    return f"{count:,} {are} no label: predicted, not learned." if count else ""
+
+
+def unread(stream: Stream | Shuffled, error: Exception | None = None) -> str:
+    """What was taken from a pipe, and is neither learned nor counted elsewhere."""
+    lines, partial = stream.unread(error)
+    found = []
+    if lines:
+        what = "of an unfinished example" if error is None else "after it"
+        found.append(f"{lines:,} line{'s' if lines != 1 else ''} {what}")
+    if partial:
+        found.append(f"a last line without its end ({partial:,} bytes)")
+    return f"Read, and not learned: {' and '.join(found)}." if found else ""
+
+
+def broken_off(error: Exception, session: Session, arguments: argparse.Namespace) -> int:
+    """Says what ended the run, and what is kept: the examples before."""
+    code = told(error)
+    saved, learned = session.saved.examples, session.position.most
+    if arguments.model is None:
+        return code
+    if not session.is_saved:
+        holds = "is not there" if saved is None else f"is as it was after {_examples(saved)}"
+        text = f"{arguments.model} {holds}: {learned - (saved or 0):,} more were learned and are not saved."
+    else:
+        how = "run the same command with --resume"
+        if isinstance(error, SourceError) and session.stream.can_be_read_again:
+            how = f"correct it and {how}, or add --on-error skip"
+        text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
+    print(text, file=sys.stderr)
+    if text := unread(session.stream, error):
+        print(text, file=sys.stderr)
+    return code
 
 
 # ---- while it goes ----------------------------------------------------------------------------------------------
 
 
-def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: Any) -> int | None:
-    """Runs the session and tells how it goes. Returns the number of the signal that stopped it, if one did."""
+def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: Any) -> Exception | None:
+    """Runs the session and tells how it goes. Returns the error that ended it, if one did."""
     window = Window(arguments.window, session.position.score)
     started = False
-    with stopping(session) as stop:
-        try:
-            for _ in session.run():
-                study = session.study
-                assert study is not None
+    broken: OSError | None = None  # whoever reads what we tell has left: then it ends as if a signal had come
+    try:
+        for _ in session.run():
+            study = session.study
+            assert study is not None
+            figures = Figures(
+                session.position.learned,
+                study.score,
+                window.see(study.score),
+                study.learner.statistics.updates,
+                session.seconds,
+                session.done,
+            )
+            if curve is not None and session.position.passes == 0:
+                curve.see(figures, study.learner.statistics)
+            if broken is not None:
+                continue
+            try:
                 if not started:
                     tell.start(study)
                     started = True
-                examples = session.position.learned
-                figures = Figures(
-                    examples,
-                    study.score,
-                    window.see(study.score),
-                    study.learner.statistics.updates,
-                    session.seconds,
-                    session.done,
-                )
                 tell.see(figures)
-                if curve is not None and session.position.passes == 0:
-                    curve.see(figures, study.learner.statistics)
-        except Stopped:  # while it waited for data: what has been learned is whole
-            session.save()
-        finally:
-            tell.close()
-    return stop.number
+            except OSError as error:
+                broken = error
+                session.stop()
+    except (ValueError, OSError, MemoryError) as error:
+        return error
+    finally:
+        tell.close()
+    if broken is not None:
+        raise broken
+    return None
 
 
 def _curve(arguments: argparse.Namespace) -> Any:
@@ -188,12 +307,15 @@ def _summary(
     statistics, score = study.learner.statistics, position.score
     updates = statistics.updates - session.updates_before
     saved = None if arguments.model is None else str(arguments.model)
+    unread_lines, unread_bytes = session.stream.unread()
     if arguments.json:
         Json(sys.stdout).write("stopped" if stopped else "done", {
             "task": study.task, "examples": position.most, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
             "updates": updates, "loss": statistics.loss, "features": study.learner.n_features,
-            "remarks": remarks, "skipped": session.bad.count, "seconds": round(session.seconds, 3), "model": saved,
+            "remarks": remarks, "skipped": session.bad.count, "unlabelled": session.unlabelled,
+            "unread_lines": unread_lines, "unread_bytes": unread_bytes,
+            "seconds": round(session.seconds, 3), "model": saved,
         })  # fmt: skip
         return
     if passing.get("verbose"):
@@ -205,8 +327,12 @@ def _summary(
         print(f"{session.bad.count:,} examples were skipped.", file=sys.stderr)
     for text in remarks:
         print(text)
+    if text := _without_labels(session.unlabelled):
+        print(text)
     if stopped:
         print("Stopped." if saved is None else f"Stopped: the model is whole in {saved}, --resume goes on.")
+        if not session.stream.can_be_read_again:
+            print(unread(session.stream) or "All that was read is learned, or counted above.")
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
         f"{study.task} ({learner_options.in_words(study)}): {position.most:,} examples{passes}, "

@@ -12,14 +12,14 @@ from time import perf_counter
 from typing import Any
 
 from ..learner import Learner
-from ..streams.batches import BadLines
+from ..streams.batches import BadLines, part
 from ..streams.session import cuts, keep
-from ..streams.stream import Piece, Shuffled, Stream, awaited
-from ..streams.study import ERRORS, Score, Study, guess_task, part
+from ..streams.stream import Piece, Shuffled, Stream
+from ..streams.study import ERRORS, Score, Study, guess_task
 from . import learn, learner_options, reading
 from .beginning import new_position
 from .progress import Figures, Window, error_text, reporter, short_error
-from .stopping import Stopped, stopping
+from .stopping import stopping
 
 MOST_CURVES = 10  # in one picture
 
@@ -48,8 +48,10 @@ class Runner:
     def learn(self, piece: Piece, start: int, stop: int, bad: BadLines) -> None:
         assert self.study is not None
         began = perf_counter()
-        self.study.learn(part(piece.batch, start, stop), piece.file.name, bad)
+        taken = self.study.learn(part(piece.batch, start, stop), piece.file.name, bad)
         self.seconds += perf_counter() - began
+        if taken.error is not None:
+            raise taken.error
 
 
 class Race:
@@ -64,12 +66,18 @@ class Race:
         self.task = ""
         self.examples = 0
         self.done: float | None = None
-        self.stopped = self.waiting = False
+        self.stopped = False
+        self.error: Exception | None = None  # what ended it: the examples before were learned
         self.weighted = False  # whether examples had weights
+
+    def stop(self) -> None:
+        """Ends it after the examples under way; what was taken from a pipe is learned before."""
+        self.stopped = True
+        self.stream.stop()
 
     def run(self) -> Any:
         """Yields after each step."""
-        for piece in awaited(self, self.stream.once()):
+        for piece in self.stream.once():
             if not self.task:
                 self._begin(piece)
             self.weighted = self.weighted or piece.batch.weights is not None
@@ -78,7 +86,7 @@ class Race:
                 self.examples += stop - start
                 self.done = piece.done
                 yield
-                if self.stopped:
+                if self.stopped and self.stream.can_be_read_again:
                     return
 
     def _begin(self, piece: Piece) -> None:
@@ -111,7 +119,8 @@ class Race:
         if going and all(runner.out for runner in self.runners):
             raise refusal
         for number in range(worst.count):
-            self.bad.meet(worst.first[min(number, len(worst.first) - 1)])
+            if (end := self.bad.refuse(worst.first[min(number, len(worst.first) - 1)])) is not None:
+                raise end
 
     @property
     def best(self) -> Runner:
@@ -149,7 +158,8 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
     source = race.stream.source
     race.task_of = lambda piece: learner_options.task_of(arguments, piece, source, tell.say)
     window, started = Window(arguments.window, Score()), False
-    with stopping(race) as stop:
+    with stopping() as stop:
+        stop.then(race.stop)
         try:
             began = perf_counter()
             for _ in race.run():
@@ -160,8 +170,11 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
                     started = True
                 tell.see(Figures(race.examples, study.score, window.see(study.score),
                                  study.learner.statistics.updates, perf_counter() - began, race.done))  # fmt: skip
-        except Stopped:
-            pass
+        except (ValueError, OSError) as error:
+            if not race.examples or not any(not runner.out for runner in race.runners):
+                raise
+            race.stop()
+            race.error = error
         finally:
             tell.close()
     if not race.examples and stop.number is not None:

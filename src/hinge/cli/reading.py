@@ -122,12 +122,21 @@ def bad_lines(arguments: argparse.Namespace) -> BadLines:
     return BadLines(arguments.on_error == "skip", arguments.max_skipped)
 
 
+def inputs(arguments: argparse.Namespace) -> list[Input]:
+    """The files that are to be read."""
+    return [Input(path) for path in expand(arguments.data)]
+
+
 def open_stream(
-    arguments: argparse.Namespace, kept: dict[str, Any] | None, limits: dict[str, Any], bad: BadLines
+    arguments: argparse.Namespace,
+    kept: dict[str, Any] | None,
+    limits: dict[str, Any],
+    bad: BadLines,
+    files: list[Input] | None = None,
 ) -> tuple[Stream, str]:
     """The stream of the files, and its format. `kept`: how a model says that its data is read. `limits`: options that
     are not the data's but the model's (max_features, hash_bits, names, grow), for the formats that know them."""
-    files = [Input(path) for path in expand(arguments.data)]
+    files = files or inputs(arguments)
     name = arguments.format or by_ending(files[0].path) or (kept or {}).get("format") or detect(files[0])
     cls = source_class(name)
     known = inspect.signature(cls).parameters

@@ -1,43 +1,48 @@
-"""Ctrl-C, SIGTERM and SIGHUP: what is under way is finished, and nothing is lost."""
+"""Signals: Ctrl-C, SIGTERM and SIGHUP end a run, and nothing is lost; SIGUSR1 saves the model now."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
-
-
-class Stopped(Exception):
-    """A signal came while nothing was to be done but to wait for data."""
-
-
-class Stoppable(Protocol):
-    stopped: bool  # to be looked at after each step
-    waiting: bool  # for data
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 
 class Stop:
-    number: int | None = None  # of the signal that came
+    """The signal that came, and what is to be done then. Nothing is raised: what is under way is finished."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None  # of the signal that came first
+        self.save: Callable[[], None] = lambda: None  # what SIGUSR1 does
+        self._end: Callable[[], None] = lambda: None
+
+    def then(self, end: Callable[[], None]) -> None:
+        """Calls `end` when a signal comes; at once, if it has come already."""
+        self._end = end
+        if self.number is not None:
+            end()
+
+    def came(self, number: int, frame: Any) -> None:
+        if self.number is not None:  # whoever asks twice does not want to wait
+            with suppress(OSError):
+                os.write(2, b"Stopped at once.\n")
+            os._exit(128 + number)
+        self.number = number
+        self._end()
 
 
 @contextmanager
-def stopping(run: Stoppable) -> Iterator[Stop]:
-    """Ctrl-C, SIGTERM and SIGHUP end the run after the examples under way; a second one ends it at once."""
+def stopping() -> Iterator[Stop]:
+    """Ctrl-C, SIGTERM and SIGHUP end a run after the examples under way; a second one ends it at once. A SIGHUP that is
+    ignored stays ignored: that is what nohup is for."""
     stop = Stop()
-
-    def ask(number: int, frame: Any) -> None:
-        if stop.number is not None:
-            raise KeyboardInterrupt
-        stop.number = number
-        run.stopped = True
-        if run.waiting:
-            raise Stopped
-
     numbers = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else: nohup
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, ask) for number in numbers}
+    before = {number: signal.signal(number, stop.came) for number in numbers}
+    if hasattr(signal, "SIGUSR1"):
+        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda number, frame: stop.save())
     try:
         yield stop
     finally:

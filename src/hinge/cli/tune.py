@@ -13,6 +13,7 @@ import itertools
 import os
 from typing import Any
 
+from ..locks import lock_for_writing
 from ..parameters import PARAMETERS
 from . import learner_options, race, reading
 from .beginning import check_place, check_plot, limits
@@ -41,8 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         check_plot(arguments.plot, arguments.data)
-    if arguments.model is not None:
-        check_place(arguments.model, "the model", arguments.data)
+    if arguments.model is None:
+        return tune(arguments)
+    check_place(arguments.model, "the model", arguments.data)
+    with lock_for_writing(arguments.model):
+        return tune(arguments)
+
+
+def tune(arguments: argparse.Namespace) -> int:
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
         raise ValueError(f"{arguments.model} is there already: --force replaces it")
     options = learner_options.learner_options(arguments)
@@ -69,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"The best model is in {arguments.model}")
     if arguments.plot is not None:
         race.draw(running, arguments.plot, f"{running.best.name} errs least", arguments.json)
+    if running.error is not None:
+        raise running.error
     return 0 if stopped is None else 128 + stopped
 
 

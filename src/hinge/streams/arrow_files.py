@@ -74,9 +74,9 @@ class ArrowFile:
                     bad,
                 )
                 row = rows.stop
+                file.lines_read = row - 1
                 batch.position = file.position
-                if len(batch):
-                    yield batch
+                yield from bad.up_to_the_end(batch)
 
     def _check(self, source: str, schema: Any, features: list[str]) -> None:
         """That all columns are of types that we know; what is a number is noted."""
@@ -134,14 +134,16 @@ def _numbers(column: Any, name: str) -> Cells:
 
 
 def _labels(column: Any) -> Cells:
-    labels = column.to_pylist()
+    labels = [
+        None if label == "" or label != label else label for label in column.to_pylist()
+    ]  # NaN is missing
     refused = {}
     for row, label in enumerate(labels):
         for one in label if isinstance(label, list) else (label,):
             if isinstance(one, float) and not np.isfinite(one):
                 refused[row] = f"the label {one} is not a finite number"
-            elif one is None and label is not None:
-                refused[row] = "there is a null among the labels"
+            elif one in (None, "") and label is not None:
+                refused[row] = f"there is {'a null' if one is None else 'an empty name'} among the labels"
     return Cells(labels, (), refused)
 
 

@@ -11,13 +11,14 @@ A source is made with its options, and reads as many files as it is given, one a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from .._core import one_each
 from .._numpy import Doubles, Indices, np, npt
-from ..rows import Rows
+from ..rows import Rows, TextRows
 from .files import Input, SourceError
 
 
@@ -72,26 +73,50 @@ class Batch:
 
 
 class BadLines:
-    """What could not be read: raised, or (`skip`) left out and counted, up to `most` of them."""
+    """What could not be read: it ends the reading, or (`skip`) is left out and counted, up to `most` of them.
+
+    A reader calls `meet` for each, in any order within a batch, and gives its batches through `up_to_the_end`: the
+    examples before the line that ends the reading, then the error. The learner calls `refuse`.
+    """
 
     def __init__(self, skip: bool = False, most: int = 1000) -> None:
         self.skip, self.most = skip, most
         self.count = 0
         self.first: list[SourceError] = []  # ten of them
+        self.end: SourceError | None = None  # what ended the reading,
+        self.last_line = 0  # and the line where it did
 
     def meet(self, error: SourceError) -> None:
         """To be called where an example is left out because of `error`."""
+        end = self.refuse(error)
+        if end is not None and (self.end is None or error.line < self.last_line):
+            self.end, self.last_line = end, error.line
+
+    def refuse(self, error: SourceError) -> SourceError | None:
+        """Counts an example that is left out; returns an error if it may not be."""
         if not self.skip:
-            raise error
+            return error
         self.count += 1
         if len(self.first) < 10:
             self.first.append(error)
-        if self.count > self.most:
-            first = self.first[0]
-            reason = (
-                f"{first.reason} (the first of {self.count} that cannot be read; {self.most} may be skipped)"
-            )
-            raise SourceError(first.source, first.line, reason, first.column)
+        if self.count <= self.most:
+            return None
+        first = self.first[0]
+        reason = f"{first.reason} (the first of {self.count} that cannot be read; {self.most} may be skipped)"
+        return SourceError(first.source, first.line, reason, first.column)
+
+    def up_to_the_end(self, batch: Batch | None) -> Iterator[Any]:
+        """The batch, if there is something in it; if reading has ended, the examples before that, and the error."""
+        if batch is not None and self.end is not None:
+            batch = part(batch, 0, bisect_left(batch.lines, self.last_line))
+        if batch is not None and len(batch):
+            yield batch
+        self.check()
+
+    def check(self) -> None:
+        """Raises what ended the reading, if something did."""
+        if self.end is not None:
+            raise self.end
 
 
 class Source(Protocol):
@@ -103,3 +128,58 @@ class Source(Protocol):
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
         """The examples of one file, in bounded memory. An endless one gives them as they come."""
         ...
+
+
+# ---- parts of a batch -------------------------------------------------------------------------------------------
+
+
+def part(batch: Batch, start: int, stop: int) -> Batch:
+    """The examples from `start` to `stop`; all of it is the batch itself."""
+    if start == 0 and stop >= len(batch):
+        return batch
+    labels: Numbers | list[Any]
+    if isinstance(batch.labels, Numbers):
+        labels = batch.labels.part(start, stop)
+    else:
+        labels = batch.labels[start:stop]
+    X: Rows | list[Any]
+    if isinstance(batch.X, TextRows):
+        X = batch.X.part(start, stop)
+    elif isinstance(batch.X, Rows):
+        values, columns, starts, width = batch.X.arrays
+        starts = starts[start : stop + 1]
+        X = Rows(values[starts[0] : starts[-1]], columns[starts[0] : starts[-1]], starts - starts[0], width)
+    else:
+        X = batch.X[start:stop]
+    weights = None if batch.weights is None else batch.weights[start:stop]
+    unseen = None if batch.unseen is None else batch.unseen[start:stop]
+    return replace(batch, X=X, labels=labels, lines=batch.lines[start:stop], weights=weights, unseen=unseen)
+
+
+def taken(batch: Batch, rows: Any) -> Batch:
+    """Some examples of a batch, in this order."""
+    labels: Numbers | list[Any]
+    if isinstance(batch.labels, Numbers):
+        places, starts = _places(batch.labels.starts, rows)
+        labels = Numbers(batch.labels.values[places], starts)
+    else:
+        labels = [batch.labels[row] for row in rows]
+    X: Rows | list[Any]
+    if isinstance(batch.X, Rows):
+        values, columns, starts, width = batch.X.arrays
+        places, starts = _places(starts, rows)
+        X = Rows(values[places], columns[places], starts, width)
+    else:
+        X = [batch.X[row] for row in rows]
+    weights = None if batch.weights is None else batch.weights[rows]
+    unseen = None if batch.unseen is None else batch.unseen[rows]
+    lines = [batch.lines[row] for row in rows]
+    return replace(batch, X=X, labels=labels, lines=lines, weights=weights, unseen=unseen)
+
+
+def _places(starts: Any, rows: Any) -> tuple[Any, Any]:
+    """Where the values of some rows are, and where each row begins among them."""
+    lengths = starts[rows + 1] - starts[rows]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(ends[-1]) + np.repeat(starts[rows] - ends[:-1], lengths)
+    return places, ends

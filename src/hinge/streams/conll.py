@@ -104,8 +104,7 @@ class ConllColumns:
                     found = self._settle(file.name, sentence)
                 sentence.columns = dict(zip(found, sentence.columns.values(), strict=True))
                 sentences.append(sentence)
-            if sentences:
-                yield self._batch(sentences, file)
+            yield from bad.up_to_the_end(self._batch(sentences, file) if sentences else None)
 
     def _batch(self, sentences: list[Sentence], file: Input) -> SentenceBatch:
         name = self._tag_of(list(sentences[0].columns))
@@ -182,7 +181,9 @@ class ConllColumns:
             last = len(lines) - 1 if last is None else last
             yield number, held + lines[: last + 1]
             held, number = lines[last + 1 :], first + last + 1
-        if held:
+        if file.stopped:
+            file.held = len(held)
+        elif held:
             yield number, held
 
     def _read(

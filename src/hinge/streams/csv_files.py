@@ -65,6 +65,7 @@ class CsvFile:
         features: list[str] | None = None
         for lines, rows in self._records(file, bad):
             if not rows:
+                bad.check()
                 continue
             if features is None:
                 line = lines[0]
@@ -76,6 +77,7 @@ class CsvFile:
             assert names is not None
             lines, rows = _of_width(names, lines, rows, file.name, bad)
             if not rows:
+                bad.check()
                 continue
             columns = dict(zip(names, zip(*rows, strict=True), strict=True))
             labels, weights = table.aside(columns)
@@ -88,8 +90,7 @@ class CsvFile:
                 bad,
             )
             batch.position = file.position
-            if len(batch):
-                yield batch
+            yield from bad.up_to_the_end(batch)
         if features is None:
             raise SourceError(file.name, 1, "the file is empty: a table was expected")
 
@@ -110,7 +111,9 @@ class CsvFile:
             if quoted or sum(map(len, held)) > MAX_RECORD:
                 parser = _Quoted(file.name, separator, self.max_line, bad)
                 yield parser.rows(held, numbers, end=False)
-        if held:
+        if file.stopped:
+            file.held = len(held)
+        elif held:
             yield _Quoted(file.name, separator, self.max_line, bad).rows(held, numbers, end=True)
 
 

@@ -8,7 +8,10 @@ import importlib
 import io
 import lzma
 import os
+import select
+import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -37,6 +40,7 @@ def name_of(source: Any) -> str:
     return "<file>" if isinstance(source, io.IOBase) else "<lines>"
 
 
+TORN = 0.05  # seconds
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -57,35 +61,78 @@ def open_bytes(
     path = os.fspath(source)
     if path == "-":
         return getattr(sys.stdin, "buffer", sys.stdin)
-    file = stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack is the context)
+    ending = os.path.splitext(path)[1].lower()
+    opener = _at_once if ending not in PACKED and opening is not None else None
+    file = stack.enter_context(open(path, "rb", opener=opener))  # noqa: SIM115 (the stack is the context)
     if opening is not None:
         opening(file)
-    ending = os.path.splitext(path)[1].lower()
     if ending not in PACKED:
         return file
     if not file.peek(1):  # gzip would take it for an end
         raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
-    return io.BufferedReader(stack.enter_context(unpack(file)))
+    return io.BufferedReader(Unpacked(stack.enter_context(unpack(file))))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens a pipe that nobody writes to yet without waiting for someone: `Input.wait` does."""
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(file, True)
+    return file
 
 
 class Input:
-    """A file to be read, plain or packed; "-" is the standard input. `position` is how far it has been read."""
+    """A file to be read, plain or packed; "-" is the standard input. `position` is how far it has been read.
+
+    Whoever reads it asks `wait` before each read, and says how far it has come: in `lines_read` the lines that have
+    ended, in `partial` the bytes after them. `stop` ends the reading, from any thread, also while it waits: what has
+    been read is still handed over, but for a last line without its end, and `held` lines of an unfinished example.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.name = os.fspath(path), name_of(path)
+        self.stopped = False
+        self.lines_read = self.partial = self.held = 0
         self._file: Any = None
         self._held: Again | None = None  # of what can be read only once: what was peeked, and the rest
+        self._again: Again | None = None  # the same, once it is being read
+        self._bell: Bell | None = None
         self._stack = ExitStack()
         self._last = 0  # position
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it can be read again: it is no pipe."""
+        return os.path.isfile(self.path)
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self._bell is not None:
+            self._bell.ring()
+
+    def wait(self) -> bool:
+        """Waits until there is something to read, or the end. False: nothing more is to be read."""
+        if self._again is not None and self._again.pending:
+            return True
+        if not self.stopped and self._bell is not None:
+            self._bell.wait()
+        return not self.stopped
+
+    def is_torn(self) -> bool:
+        """At the end of a pipe, after a last line without its end: whether it was cut off. Ctrl-C ends whoever writes
+        into the pipe as well, often a moment before we notice."""
+        if self._bell is not None and not self.stopped:
+            time.sleep(TORN)
+        return self.stopped
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
         """A binary file. Its `read1` gives what is there already, and waits only if nothing is."""
         if self._held is not None:
-            held, self._held = self._held, None
+            self._again, self._held = self._held, None
             with self._stack:
-                yield io.BufferedReader(held)
+                yield io.BufferedReader(self._again)
         else:
             with ExitStack() as stack:
                 yield self._open(stack)
@@ -101,10 +148,14 @@ class Input:
             fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 2**20)
         # Not sys.stdin: a thread that waits for input in there would keep Python from ending.
         self._file = io.BufferedReader(io.FileIO(0, closefd=False))
+        self._opening(self._file)
         return self._file
 
     def _opening(self, file: Any) -> None:
         self._file = file
+        packed = os.path.splitext(self.path)[1].lower() in PACKED  # then what is read is not what is there
+        if not packed and hasattr(select, "poll") and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            self._bell = Bell(file.fileno())
 
     def peek(self, size: int = 2**16) -> bytes:
         """How it begins, unpacked: up to `size` bytes. Whoever opens it gets them all the same.
@@ -119,11 +170,12 @@ class Input:
                     return bytes(self._open(stack).read(size))
             stream = self._open(self._stack)
             first = b""
-            while len(first) < size and b"\n" not in first.lstrip():
+            while len(first) < size and b"\n" not in first.lstrip() and self.wait():
                 if not (more := stream.read1(size - len(first))):
                     break
                 first += more
             self._held = Again(first, stream)
+            self.lines_read, self.partial = first.count(b"\n"), len(first) - first.rfind(b"\n") - 1
         return first
 
     @property
@@ -142,11 +194,56 @@ class Input:
             return None
 
 
+class Bell:
+    """Waits for a pipe to have something to read, or to end; another thread may end the waiting."""
+
+    def __init__(self, file: int) -> None:
+        self._ears, self._rope = os.pipe()
+        self._poll = select.poll()
+        self._poll.register(file, select.POLLIN)
+        self._poll.register(self._ears, select.POLLIN)
+
+    def wait(self) -> None:
+        self._poll.poll()
+
+    def ring(self) -> None:
+        os.write(self._rope, b"!")
+
+    def __del__(self) -> None:
+        os.close(self._ears)
+        os.close(self._rope)
+
+
+class Unpacked(io.RawIOBase):
+    """What a packed file holds, as it is unpacked. (To ask for more than there is at once would lose it, if the file
+    turns out to be damaged after it.)"""
+
+    def __init__(self, file: Any) -> None:
+        self._packed = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._packed.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
 class Again(io.RawIOBase):
     """What has been read of a stream, and then the rest of it."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
         self.first, self._given, self.rest = first, 0, rest
+
+    @property
+    def pending(self) -> bool:
+        return self._given < len(self.first)
+
+    def take(self) -> bytes:
+        """All that is pending."""
+        piece, self._given = self.first[self._given :], len(self.first)
+        return piece
 
     def readable(self) -> bool:
         return True

@@ -17,6 +17,7 @@ from .words import MAX_NGRAMS, ngrams_of, weighted, words_of
 
 LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
 FEATURES = ("features", "x")  # the fields that hold all features, if they are objects
+MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
 MAX_DEPTH = 20  # objects in objects
 
 
@@ -41,9 +42,10 @@ class JsonLines:
     """One object a line.
 
     `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
-    "class" that the first object has; False: there is none. `weight` is the field with the weight, if there is one.
-    The first object must have the fields that are named, else it is taken for an error in writing; once `settled`, what
-    lacks them has no label, and the weight 1.
+    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one. One of
+    the first 1,000 objects must have the label that is named, and the first one the weight, else it is taken for an
+    error in writing. An object without the label, or with null or "" for it, is an example without a label; once
+    `settled`, one without the weight has the weight 1.
 
     Features are the fields of the object under "features" or "x", if there is one, else all other fields, but for
     those in `drop`. Numbers are values, strings and booleans indicators, null is no feature; {"a": {"b": 1}} is the
@@ -73,6 +75,8 @@ class JsonLines:
         self.label, self.weight, self.ngrams, self.max_line = label, weight, ngrams, max_line
         self.text = [] if text is None else [text] if isinstance(text, str) else list(text)
         self.drop, self.settled, self.only_words = list(drop), settled, bool(only_words)
+        self._lacking = 0  # objects before the first one with a label,
+        self._first_lacking: SourceError | None = None  # and what is wrong if there is none
         if self.only_words and not self.text:
             raise ValueError("features that depend on the label are those of a text: name its field (--text)")
 
@@ -95,7 +99,7 @@ class JsonLines:
                 try:
                     record = _record(line)
                     if not self.settled:
-                        self._settle(record)
+                        self._settle(record, file.name, number)
                     label, weight = self._label(record), self._weight(record)
                     x = self._words(record) if self.text else self._features(record)
                 except json.JSONDecodeError as error:
@@ -107,30 +111,45 @@ class JsonLines:
                     labels.append(label)
                     weights.append(weight)
                     numbers.append(number)
-            if X:
-                weighed = np.array(weights) if self.weight is not None else None
-                yield Batch(X, labels, numbers, weighed, position=file.position)
+            weighed = np.array(weights) if self.weight is not None else None
+            yield from bad.up_to_the_end(Batch(X, labels, numbers, weighed, position=file.position))
+            if self._lacking >= MOST_LACKING:
+                self._check_settled()
+        if not file.stopped:
+            self._check_settled()
 
     # ---- parts of a record --------------------------------------------------------------------------------------
 
-    def _settle(self, record: dict[str, Any]) -> None:
-        """By the first object: where the label is. It must have the fields that were named; later ones need not."""
-        for option, name in (("label", self.label), ("weight", self.weight)):
-            if isinstance(name, str) and name not in record:
-                raise _Refused(f"there is no field {shortened(name)} (--{option}): {_fields_of(record)}")
-        if self.label is None:
-            self.label = next((name for name in LABELS if name in record), False)
-        self.settled = True
+    def _settle(self, record: dict[str, Any], source: str, line: int) -> None:
+        """By the first object that has a label: where it is."""
+        if not self._lacking and self.weight is not None and self.weight not in record:
+            raise _Refused(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
+        if isinstance(self.label, str) and self.label not in record:
+            reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
+            self._first_lacking = self._first_lacking or SourceError(source, line, reason)
+        elif self.label is None:
+            self.label = next((name for name in LABELS if name in record), None)
+        self.settled = self.label is False or self.label in record
+        self._lacking += not self.settled
+
+    def _check_settled(self) -> None:
+        """That some object had the label that was named."""
+        if not self.settled and self._first_lacking is not None:
+            raise self._first_lacking
 
     def _label(self, record: dict[str, Any]) -> Any:
         if self.label is False:
             return None
         label = record.get(self.label)  # type: ignore[arg-type]
+        if label == "":
+            return None
         each = label if type(label) is list else (label,)
         for one in each:
             if not (isinstance(one, (str, int)) or _is_finite(one) or (one is None and one is label)):
                 expected = "a string, a number, true, false or a list of them was expected for the label"
                 raise _Refused(f"{expected}, there is {_shown(one)}", str(self.label))
+            if one == "":
+                raise _Refused("there is an empty name among the labels", str(self.label))
         return label
 
     def _weight(self, record: dict[str, Any]) -> float:

@@ -28,11 +28,14 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
     with damage_told(file.name, lambda: number - 1), file.opened() as stream:
         pieces: list[bytes] = []  # of a line whose end has not come: joined once, as it may be long
         size = 0
-        while piece := stream.read1(BATCH_BYTES):
+        while file.wait():
+            if not (piece := stream.read1(BATCH_BYTES)):
+                break
             end = piece.rfind(b"\n")
             if end < 0:
                 pieces.append(piece)
                 size += len(piece)
+                file.partial = size
                 if size > max_line + 1:
                     checked(b"".join(pieces))
                 continue
@@ -40,6 +43,7 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
             pieces = [piece[end + 1 :]]
             size = len(pieces[0])
             lines = text.split(b"\n")
+            file.lines_read, file.partial = number + len(lines) - 1, size
             if len(text) > max_line:
                 for line in lines:
                     checked(line)
@@ -48,9 +52,15 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
             for batch in _batches(lines, number, b"\r" in text):
                 yield number, batch
                 number += len(batch)
+        else:
+            return  # told to stop: the end of the last line has not come
         rest = b"".join(pieces)
+        if rest and file.is_torn():
+            return
         checked(rest)
+        file.partial = 0
         if rest:
+            file.lines_read = number
             yield number, next(_batches([rest], number, b"\r" in rest))
 
 
@@ -80,6 +90,7 @@ def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterat
                 byte = error.object[error.start]
                 reason = f"not UTF-8: byte 0x{byte:02x} ({error.reason})"
                 bad.meet(SourceError(file.name, number + start, reason, column))
+                bad.check()
                 start += 1
 
 

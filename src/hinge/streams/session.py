@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from ..model_file import ModelFileError
-from .batches import BadLines
-from .stream import Piece, Shuffled, Stream, awaited
-from .study import Score, Study, part
+from .batches import BadLines, part
+from .files import PACKED, Input, SourceError
+from .stream import Piece, Shuffled, Stream
+from .study import Score, Study, Taken, has_label
+
+PATIENCE = 5.0  # seconds for a reader to end
+MOST_UNLABELLED = 1000  # examples that wait for the first label
 
 
 @dataclass
@@ -33,7 +39,12 @@ class Position:
     begins: int = 0  # so many bytes of the first file are known,
     begins_with: str = ""  # by their digest
     seed: int | None = None  # of the shuffling; None: there is none
+    predicted: int = 0  # bytes of the file of predictions
     weighted: bool = False  # whether some examples had weights: theorems are about those that have none
+    unlabelled: int = 0  # of the pass under way: predicted, not learned
+    guessed: list[float] = field(
+        default_factory=list
+    )  # see `Study.guess`: of the examples to come, up to the next look
 
     @classmethod
     def of(cls, notes: dict[str, Any]) -> Position | None:
@@ -44,7 +55,8 @@ class Position:
         try:
             position = cls(**kept["position"])
             whole = all(
-                isinstance(n, int) and n >= 0 for n in (position.passes, position.examples, position.refused)
+                isinstance(n, int) and n >= 0
+                for n in (position.passes, position.examples, position.refused, position.unlabelled)
             )
             scores = position.scores
             whole = whole and len(scores) - position.passes in (0, 1) and len(position.before) == 3
@@ -54,10 +66,20 @@ class Position:
         except (TypeError, ValueError, KeyError, LookupError) as error:
             raise ModelFileError(f"what it says of its stream makes no sense: {error}") from None
 
+    def unknown_from(self, error: Exception, first: Input) -> None:
+        """A wrong line may be corrected before the run is resumed: the first file is known by what is before it."""
+        if not self.begins or not isinstance(error, SourceError) or error.source != first.name:
+            return
+        with open(first.path, "rb") as file:
+            before = file.read(self.begins).splitlines(keepends=True)[: error.line - 1]
+        packed = first.path.lower().endswith(PACKED)
+        known = b"" if packed else b"".join(before)
+        self.begins, self.begins_with = len(known), hashlib.sha256(known).hexdigest()
+
     @property
     def learned(self) -> int:
         """How many examples of the pass under way were learned."""
-        return self.examples - self.refused
+        return self.examples - self.refused - self.unlabelled
 
     @property
     def score(self) -> Score:
@@ -90,6 +112,23 @@ class Passes:
         return without < self.n_iter_no_change
 
 
+@dataclass
+class Every:
+    """How often something is to be done: after so many examples, or so many seconds."""
+
+    examples: int | None = None
+    seconds: float | None = None
+
+
+class Predictions(Protocol):
+    """Takes what is predicted for each example before it is learned. See `hinge.cli.predictions`."""
+
+    def of(self, study: Study, piece: Piece) -> str: ...
+    def write(self, text: str) -> None: ...
+    def flush(self) -> int: ...
+    def close(self) -> None: ...
+
+
 class Session:
     """A run: a stream, a learner (made when the first examples are there), and where it stands."""
 
@@ -101,35 +140,80 @@ class Session:
         begin: Callable[[Piece], Study],
         *,
         study: Study | None = None,
+        labels_tell: bool = False,
         passes: Passes | None = None,
         settings: Callable[[], dict[str, Any]] = dict,
         model: str | os.PathLike[str] | None = None,
-        save_every: int | None = None,
+        save_every: Every | None = None,
+        predictions: Predictions | None = None,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.stream, self.bad, self.position, self.begin, self.study = stream, bad, position, begin, study
+        self.labels_tell = labels_tell  # whether `begin` needs an example with a label
         self.passes = passes or Passes()
         self.settings = settings  # of the source, as they are once something has been read
-        self.model, self.save_every = model, save_every
-        self.stopped = False  # set it (from a signal, say) to end the run after the examples under way
-        self.waiting = False  # for data
+        self.predictions = predictions
+        self.model, self.save_every, self.warn = model, save_every or Every(), warn
+        self.stopped = False
+        self.save_asked = False  # set it (from a signal, say) to save after the examples under way
         self.presented = 0  # in this run
         self.updates_before: int = 0 if study is None or position.most else study.learner.statistics.updates
         self.seconds = 0.0
         self.done: float | None = None
+        self.saved = Saved()
+        if study is not None and position.most:
+            self.saved = Saved(position.most, (position.passes, position.examples))
+        self._held: list[Piece] = []  # examples without a label that came before the first one with a label
+        self._stopped_at: float | None = None
+
+    def stop(self) -> None:
+        """Ends the run after the examples under way; what was taken from a pipe is learned before. From any signal."""
+        self.stopped = True
+        self.stream.stop()
+
+    def ask_to_save(self) -> None:
+        """Saves after the examples under way. From any signal."""
+        self.save_asked = True
+
+    @property
+    def nothing_learned(self) -> bool:
+        """Whether there is nothing to save that was not there before."""
+        new = self.saved.examples is None and self.position.most == 0
+        return self.study is None or (new and self.study.learner.statistics.rounds == 0)
+
+    @property
+    def is_saved(self) -> bool:
+        return (
+            self.saved.place == (self.position.passes, self.position.examples)
+            and self.saved.examples is not None
+        )
+
+    @property
+    def unlabelled(self) -> int:
+        """Examples without a label, which were not learned."""
+        return self.position.unlabelled + sum(len(piece.batch) for piece in self._held)
 
     def run(self) -> Iterator[Session]:
-        """Learns; yields after each step. Saves now and then, and at the end."""
-        began, saved = monotonic(), 0
-        for _ in self._steps():
-            self.seconds = monotonic() - began
-            yield self
-            if self.save_every is not None and self.presented - saved >= self.save_every:
-                self.save()
-                saved = self.presented
-            if self.stopped:
-                break
+        """Learns; yields after each step. Saves now and then, and at the end, also if an error ends it: the examples
+        before it are learned, and those after it are not."""
+        began, error = monotonic(), None
+        self.saved.when = began
+        try:
+            with closing(self._steps()) as steps:  # type: ignore[type-var]
+                for _ in steps:
+                    self.seconds = monotonic() - began
+                    yield self
+                    self._save_now_and_then()
+                    if self.stopped and (self.stream.can_be_read_again or self.position.passes > 0):
+                        break
+        except (ValueError, OSError, MemoryError) as found:
+            error = found
+            self.stream.stop()
+            self.position.unknown_from(error, self.stream.files[0])
         self.seconds = monotonic() - began
         self.save()
+        if error is not None:
+            raise error
 
     def _steps(self) -> Iterator[None]:
         position = self.position
@@ -141,10 +225,9 @@ class Session:
                 self.stream.passes = position.passes
             if self.study is not None:
                 self.study.score = self._score_of_pass()
-            known = position.examples if self.stream.can_be_read_again else 0  # a pipe goes on by itself
-            for piece in awaited(self, self.stream.once(after=known)):
-                position.finished = False
-                yield from self._learn(piece)
+            yield from self._pass()
+            if self.stopped:
+                return
             after, its_loss, its_rounds = self._suffered()
             position.losses = [
                 *position.losses[: position.passes],
@@ -156,29 +239,114 @@ class Session:
             if not another:
                 position.finished = True
                 return
-            position.passes, position.examples, position.refused = position.passes + 1, 0, 0
+            position.passes += 1
+            position.examples = position.refused = position.unlabelled = 0
+
+    def _pass(self) -> Iterator[None]:
+        again = self.stream.can_be_read_again
+        known = self.position.examples if again else 0  # a pipe goes on by itself
+        with closing(self.stream.once(known, self._idle)) as pieces:  # type: ignore[type-var]
+            try:
+                for piece in pieces:
+                    self.position.finished = False
+                    for labelled in self._begun(piece):
+                        yield from self._learn(labelled)
+            except BaseException:
+                self.stream.stop()
+                if not again:  # all that was taken from it is counted
+                    with suppress(ValueError, OSError):
+                        for _ in pieces:
+                            pass
+                raise
+        for piece in self._begun(None):
+            yield from self._learn(piece)
+
+    def _begun(self, piece: Piece | None) -> list[Piece]:
+        """The pieces to learn from. Until an example has a label they are held back, unless there are many: nothing
+        says what is to be learned. None: there are no more."""
+        pieces = [*self._held, *([] if piece is None else [piece])]
+        if self.study is None and pieces:
+            self._held = pieces
+            if piece is None and self.stopped:
+                return []
+            some = sum(len(its.batch) for its in pieces)
+            if (
+                piece is not None
+                and self.labels_tell
+                and some < MOST_UNLABELLED
+                and not has_label(piece.batch)
+            ):
+                return []
+            self.study = self.begin(pieces[-1])
+            self.study.score = self._score_of_pass()
+        self._held = []
+        return pieces
 
     def _learn(self, piece: Piece) -> Iterator[None]:
-        if self.study is None:
-            self.study = self.begin(piece)
-            self.study.score = self._score_of_pass()
         study, position = self.study, self.position
+        assert study is not None
         passing: dict[str, Any] = {}
-        for start, stop in cuts(position.examples, len(piece.batch)):
-            if self.passes.tolerance is not None:
-                left = self.passes.max_updates - study.learner.statistics.updates
-                if left <= 0:
-                    return
-                passing = {"tolerance": self.passes.tolerance, "max_updates": left}
-            refused = study.learn(part(piece.batch, start, stop), piece.file.name, self.bad, **passing)
-            position.refused += refused
-            position.weighted = position.weighted or piece.batch.weights is not None
-            position.examples += stop - start
-            position.most = max(position.most, position.learned)
-            self.presented += stop - start
-            position.scores[position.passes] = [study.score.rounds, study.score.cost]
-            self.done = piece.done
-            yield
+        for look, next_look in cuts(position.examples, len(piece.batch), len(position.guessed)):
+            guessed = position.guessed or study.guess(part(piece.batch, look, next_look), piece.file.name)
+            for start, stop in self._saves_between(look, next_look):
+                if self.passes.tolerance is not None:
+                    left = self.passes.max_updates - study.learner.statistics.updates
+                    if left <= 0:
+                        return
+                    passing = {"tolerance": self.passes.tolerance, "max_updates": left}
+                costs = None if guessed is None else guessed[start - look : stop - look]
+                some = piece._replace(batch=part(piece.batch, start, stop))
+                taken = self._take(study, some, costs, passing)
+                position.guessed = (
+                    [] if guessed is None or taken.error is not None else guessed[stop - look :]
+                )
+                self._advance(taken, piece)
+                if taken.error is not None:
+                    raise taken.error
+                yield
+
+    def _take(self, study: Study, piece: Piece, costs: list[float] | None, passing: dict[str, Any]) -> Taken:
+        """Learns from all of a piece. If predictions are wanted, one example after the other, in the first pass."""
+        batch, name, predictions = piece.batch, piece.file.name, self.predictions
+        if predictions is None or self.position.passes > 0:
+            return study.learn(batch, name, self.bad, costs, **passing)
+        refused = unlabelled = 0
+        for row in range(len(batch)):
+            one = piece._replace(batch=part(batch, row, row + 1))
+            text = predictions.of(study, one)
+            its = study.learn(
+                one.batch, name, self.bad, None if costs is None else costs[row : row + 1], **passing
+            )
+            if its.error is not None:
+                return Taken(row, refused, unlabelled, its.error)
+            refused, unlabelled = refused + its.refused, unlabelled + its.unlabelled
+            if not its.refused:
+                predictions.write(text)
+        return Taken(len(batch), refused, unlabelled)
+
+    def _advance(self, taken: Taken, piece: Piece) -> None:
+        position, study = self.position, self.study
+        assert study is not None
+        position.refused += taken.refused
+        position.unlabelled += taken.unlabelled
+        position.weighted = position.weighted or piece.batch.weights is not None
+        position.examples += taken.rows
+        position.most = max(position.most, position.learned)
+        self.presented += taken.rows
+        position.scores[position.passes] = [study.score.rounds, study.score.cost]
+        self.done = piece.done
+
+    def _saves_between(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """The same examples, cut where one of them is to be followed by a save."""
+        every = self.save_every.examples
+        while every is not None and start < stop:
+            due = start + every - self.position.examples % every
+            if due >= stop:
+                break
+            yield start, due
+            start = due
+        if start < stop:
+            yield start, stop
 
     def _score_of_pass(self) -> Score:
         scores = self.position.scores
@@ -195,11 +363,53 @@ class Session:
 
     # ---- the model --------------------------------------------------------------------------------------------
 
-    def save(self) -> None:
-        if self.model is None or self.study is None:
+    def _idle(self) -> None:
+        """While no example comes. Some readers cannot be stopped while they wait (of packed pipes, say)."""
+        self._save_now_and_then()
+        if self.stream.stopped:
+            self._stopped_at = self._stopped_at or monotonic()
+            if monotonic() - self._stopped_at > PATIENCE:
+                raise OSError("the input could not be stopped: what was read of it last is not learned")
+
+    def _save_now_and_then(self) -> None:
+        every, position = self.save_every, self.position
+        place = (position.passes, position.examples)
+        if place in (self.saved.place, self.saved.tried) or self.study is None:
+            self.save_asked = False
             return
+        due = every.examples is not None and position.examples % every.examples == 0
+        due = due or (every.seconds is not None and monotonic() - self.saved.when >= every.seconds)
+        if not due and not self.save_asked:
+            return
+        self.save_asked = False
+        try:
+            self.save()
+        except OSError as error:  # a full disk, say: it may have room again the next time
+            self.saved.tried, self.saved.when = place, monotonic()
+            self.warn(
+                f"{self.model} could not be saved after {position.most:,} examples: {error.strerror or error}"
+            )
+
+    def save(self) -> None:
+        """Saves the model with where it stands, whole or not at all."""
+        if self.model is None or self.study is None or self.nothing_learned:
+            return
+        if self.predictions is not None:
+            self.position.predicted = self.predictions.flush()
         keep(self.study, self.position, self.settings())
         self.study.save(self.model)
+        place = (self.position.passes, self.position.examples)
+        self.saved = Saved(self.position.most, place, when=monotonic())
+
+
+@dataclass
+class Saved:
+    """What the file of the model holds."""
+
+    examples: int | None = None  # None: there is no file, or it is another model
+    place: tuple[int, int] = (0, 0)  # pass and examples, when it was saved
+    tried: tuple[int, int] | None = None  # the same, when it could not be
+    when: float = 0.0
 
 
 def keep(study: Study, position: Position, settings: dict[str, Any]) -> None:
@@ -207,10 +417,11 @@ def keep(study: Study, position: Position, settings: dict[str, Any]) -> None:
     study.learner.notes["stream"] = {"position": asdict(position), "settings": settings}
 
 
-def cuts(first: int, count: int) -> Iterator[tuple[int, int]]:
-    """Where to look at the learner: after each of the first examples, then in steps of a twentieth of all so far."""
+def cuts(first: int, count: int, under_way: int = 0) -> Iterator[tuple[int, int]]:
+    """Where to look at the learner: after each of the first examples, then in steps of a twentieth of all so far. Of
+    the step `under_way` so many are left."""
     start = 0
     while start < count:
-        stop = min(count, start + max(1, (first + start) // 20))
+        stop = min(count, start + (under_way or max(1, (first + start) // 20)))
         yield start, stop
-        start = stop
+        start, under_way = stop, 0

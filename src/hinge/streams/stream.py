@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from .._numpy import np
 from ..rows import Rows
-from .batches import BadLines, Batch, Numbers, Source
-from .files import Input
-from .study import part
+from .batches import BadLines, Batch, Numbers, Source, part, taken
+from .files import Input, SourceError
 from .text import read_ahead
 
 
@@ -30,18 +28,39 @@ class Stream:
 
     def __init__(self, files: list[Input], source: Source, bad: BadLines, ahead: int = 4) -> None:
         self.files, self.source, self.bad, self.ahead = files, source, bad, ahead
+        self.stopped = False
         sizes = [file.size for file in files]
         self._sizes = [size for size in sizes if size is not None] if None not in sizes else None
 
     @property
     def can_be_read_again(self) -> bool:
         """Whether all are files, and none a pipe."""
-        return all(os.path.isfile(file.path) for file in self.files)
+        return all(file.is_file for file in self.files)
 
-    def once(self, after: int = 0) -> Iterator[Piece]:
-        """One pass, without the first `after` examples (which are read, but not given)."""
+    def stop(self) -> None:
+        """Ends the reading: `once` gives what has been read, and ends."""
+        self.stopped = True
+        for file in self.files:
+            file.stop()
+
+    def unread(self, error: Exception | None = None) -> tuple[int, int]:
+        """Lines that were taken from pipes and not handed over (or that come after the one with the error), and the
+        bytes of a last line without its end."""
+        lines = bytes_ = 0
+        for file in self.files:
+            if not file.is_file:
+                read = file.lines_read - (
+                    error.line if isinstance(error, SourceError) and error.source == file.name else 0
+                )
+                lines += file.held if error is None else max(0, read)
+                bytes_ += file.partial
+        return lines, bytes_
+
+    def once(self, after: int = 0, idle: Callable[[], None] | None = None) -> Iterator[Piece]:
+        """One pass, without the first `after` examples (which are read, but not given). `idle` is called now and then
+        while no example comes."""
         known = after
-        pieces = read_ahead(self._pieces(), self.ahead) if self.ahead else self._pieces()
+        pieces = read_ahead(self._pieces(), self.ahead, idle) if self.ahead else self._pieces()
         with closing(pieces):  # type: ignore[type-var]
             for piece in pieces:
                 if after >= len(piece.batch):
@@ -49,7 +68,7 @@ class Stream:
                     continue
                 yield piece._replace(batch=part(piece.batch, after, len(piece.batch)))
                 after = 0
-        if after > 0:
+        if after > 0 and not self.stopped:
             names = ", ".join(file.name for file in self.files)
             raise ValueError(
                 f"the model has learned {known:,} examples, and there are {known - after:,} in {names}: "
@@ -60,6 +79,8 @@ class Stream:
         total = sum(self._sizes) if self._sizes is not None else 0
         before = 0
         for number, file in enumerate(self.files):
+            if self.stopped:
+                return
             for batch in self.source.batches(file, self.bad):
                 done = min(1.0, (before + batch.position) / total) if total else None
                 yield Piece(batch, file, done)
@@ -72,14 +93,21 @@ BLOCK = 1000  # examples that are shuffled out of memory together
 class Shuffled:
     """The same examples, kept in memory and in a new random order each pass."""
 
-    can_be_read_again = True
-
     def __init__(self, stream: Stream, seed: int) -> None:
         self.stream, self.seed = stream, seed
         self.passes = 0  # how many have begun: each has an order of its own
         self._files: list[Input] = []
         self._kept: Batch | None = None
         self._file_of: Any = None
+        self._error: Exception | None = None
+
+    @property
+    def can_be_read_again(self) -> bool:
+        return self.stream.can_be_read_again
+
+    @property
+    def stopped(self) -> bool:
+        return self.stream.stopped
 
     @property
     def source(self) -> Any:
@@ -89,9 +117,15 @@ class Shuffled:
     def files(self) -> list[Input]:
         return self.stream.files
 
-    def once(self, after: int = 0) -> Iterator[Piece]:
+    def stop(self) -> None:
+        self.stream.stop()
+
+    def unread(self, error: Exception | None = None) -> tuple[int, int]:
+        return self.stream.unread(error)
+
+    def once(self, after: int = 0, idle: Callable[[], None] | None = None) -> Iterator[Piece]:
         if self._kept is None:
-            self._read()
+            self._read(idle)
         assert self._kept is not None
         order = np.random.default_rng([self.seed, self.passes]).permutation(len(self._kept))
         self.passes += 1
@@ -105,9 +139,17 @@ class Shuffled:
             # One file a piece, so that what is refused can be told with its place.
             for stop in _runs(self._file_of[rows]):
                 yield Piece(taken(self._kept, rows[stop]), self._files[self._file_of[rows[stop.start]]], done)
+        if self._error is not None:
+            raise self._error
 
-    def _read(self) -> None:
-        pieces = list(self.stream.once())
+    def _read(self, idle: Callable[[], None] | None) -> None:
+        pieces: list[Piece] = []
+        try:
+            pieces.extend(self.stream.once(idle=idle))
+        except (OSError, ValueError) as error:
+            if self.can_be_read_again:
+                raise
+            self._error = error  # what came through a pipe before it is learned first
         self._files = list({id(piece.file): piece.file for piece in pieces}.values())
         places = {id(file): place for place, file in enumerate(self._files)}
         self._file_of = np.concatenate(
@@ -115,24 +157,6 @@ class Shuffled:
             or [np.zeros(0, dtype=int)]
         )
         self._kept = joined([piece.batch for piece in pieces])
-
-
-class Waiting(Protocol):
-    stopped: bool
-    waiting: bool  # for data
-
-
-def awaited(run: Waiting, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The same pieces; `run` knows when it waits for one."""
-    while True:
-        run.waiting = not run.stopped
-        try:
-            piece = next(pieces, None)
-        finally:
-            run.waiting = False
-        if piece is None:
-            return
-        yield piece
 
 
 def _runs(values: Any) -> Iterator[slice]:
@@ -174,30 +198,3 @@ def _starts(parts: Any) -> Any:
     """The starts of parts that follow each other."""
     ends = np.cumsum([0, *(its[-1] for its in parts)])
     return np.concatenate([[0], *(its[1:] + end for its, end in zip(parts, ends, strict=False))])
-
-
-def taken(batch: Batch, rows: Any) -> Batch:
-    """Some examples of a batch, in this order."""
-    labels: Numbers | list[Any]
-    if isinstance(batch.labels, Numbers):
-        places, starts = _places(batch.labels.starts, rows)
-        labels = Numbers(batch.labels.values[places], starts)
-    else:
-        labels = [batch.labels[row] for row in rows]
-    X: Rows | list[Any]
-    if isinstance(batch.X, Rows):
-        values, columns, starts, width = batch.X.arrays
-        places, starts = _places(starts, rows)
-        X = Rows(values[places], columns[places], starts, width)
-    else:
-        X = [batch.X[row] for row in rows]
-    weights = None if batch.weights is None else batch.weights[rows]
-    return replace(batch, X=X, labels=labels, lines=[batch.lines[row] for row in rows], weights=weights)
-
-
-def _places(starts: Any, rows: Any) -> tuple[Any, Any]:
-    """Where the values of some rows are, and where each row begins among them."""
-    lengths = starts[rows + 1] - starts[rows]
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.arange(ends[-1]) + np.repeat(starts[rows] - ends[:-1], lengths)
-    return places, ends

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .. import growth, kernels, parameters
@@ -15,13 +15,14 @@ from .._numpy import np
 from ..files import load
 from ..labels import in_order
 from ..learner import Learner
-from ..rows import Doubles, Rows, TextRows
+from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
-from .batches import BadLines, Batch, Numbers
+from .batches import BadLines, Batch, Numbers, part, taken
 from .files import SourceError
 from .order import ENOUGH, Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
+SETS = ("multilabel", "prototype")  # tasks with sets of labels
 MOST_CLASSES = 100  # of whole numbers: if the first examples have more, they are taken for quantities
 
 
@@ -40,10 +41,8 @@ def guess_task(batch: Batch) -> Guess:
     present = [label for label in labels if label is not None and label != []]
     if not present:
         return Guess("uniclass", "there are no labels")
-    if any(isinstance(label, list) and len(label) > 1 for label in present) or (
-        isinstance(batch.labels, Numbers) and len(present) < len(labels)
-    ):
-        return Guess("multilabel", "some examples have several labels, or none")
+    if any(isinstance(label, list) and len(label) > 1 for label in present):
+        return Guess("multilabel", "some examples have several labels")
     single = {label[0] if isinstance(label, list) else label for label in present}
     if any(isinstance(label, (str, bool)) for label in single):
         return Guess("classification", f"the labels are names: {_some(single)}")
@@ -109,6 +108,15 @@ ERRORS = {
 }
 
 
+class Taken(NamedTuple):
+    """How far a batch was learned."""
+
+    rows: int  # from its beginning
+    refused: int  # among them
+    unlabelled: int  # among them: they were not learned either
+    error: SourceError | None = None  # what the next row was refused for, if none may be skipped
+
+
 class Study:
     """A learner and its score on one stream."""
 
@@ -146,29 +154,39 @@ class Study:
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
-    def learn(self, batch: Batch, name: str, bad: BadLines, **passing: Any) -> int:
-        """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out.
-
-        Returns how many were refused. `name` is that of the file. `passing`: see `Learner.learn`.
+    def learn(
+        self, batch: Batch, name: str, bad: BadLines, costs: list[float] | None = None, **passing: Any
+    ) -> Taken:
+        """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out, as
+        are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
         """
-        refused = 0
         self._check_kind(batch, name)
         self._name(batch)
-        while True:
+        rows = labelled(batch, self.task)
+        known = batch if rows is None else _taken(batch, rows)
+        if self.learner.averaged:
+            costs = costs or self.guess(batch, name) or []
+            costs = costs if rows is None else [costs[row] for row in rows]
+        refused = start = 0
+        stop, refusal = len(known), None
+        while start < len(known):
             try:
-                self._learn(batch, name, passing)
-                return refused
+                some = None if costs is None else costs[start:stop]
+                self._learn(part(known, start, stop), name, passing, some)
+                start = stop
             except _RowRefused as found:
-                row, error = found.row, found.error
-            bad.meet(error)  # raises, if nothing may be skipped: then nothing of the batch was learned
-            refused += 1
-            if row > 0:
-                self._learn(part(batch, 0, row), name, passing)
-            batch = part(batch, row + 1, len(batch))
+                stop, refusal = start + found.row, found.error
+            if start < stop or refusal is None:  # if it is refused: those before it first
+                continue
+            if (error := bad.refuse(refusal)) is not None:
+                there = start if rows is None else rows[start]
+                return Taken(there, refused, there - start, error)
+            refused, start, stop, refusal = refused + 1, start + 1, len(known), None
+        return Taken(len(batch), refused, len(batch) - len(known))
 
-    def _learn(self, batch: Batch, name: str, passing: dict[str, Any]) -> None:
-        if not len(batch):
-            return
+    def _learn(
+        self, batch: Batch, name: str, passing: dict[str, Any], costs: list[float] | None = None
+    ) -> None:
         learner, before = self.learner, self.learner.statistics
         if passing and not isinstance(batch.X, Rows):
             raise ValueError(
@@ -176,7 +194,6 @@ class Study:
             )
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
-        guessed = self._cost_of(batch, y, name) if learner.averaged else 0.0
         try:
             if isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
@@ -191,7 +208,31 @@ class Study:
         self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
         by_cost = self.task in ("regression", "ordinal", "sequence")
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
-        self.score.cost += guessed if learner.averaged else suffered
+        for cost in [suffered] if costs is None else costs:
+            self.score.cost += cost
+
+    def guess(self, batch: Batch, name: str) -> list[float] | None:
+        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
+        going to be refused, or has no label, costs nothing: it is not learned."""
+        if not self.learner.averaged:
+            return None
+        rows = labelled(batch, self.task)
+        if rows is None:
+            return self._guess(batch, name)
+        costs = dict(zip(rows, self._guess(_taken(batch, rows), name), strict=True))
+        return [costs.get(row, 0.0) for row in range(len(batch))]
+
+    def _guess(self, batch: Batch, name: str) -> list[float]:
+        try:
+            return self._costs_of(batch, self.truth(batch, name), name) if len(batch) else []
+        except (_RowRefused, ValueError):
+            if len(batch) == 1:
+                return [0.0]
+        middle = len(batch) // 2
+        return [
+            *self._guess(part(batch, 0, middle), name),
+            *self._guess(part(batch, middle, len(batch)), name),
+        ]
 
     def _check_kind(self, batch: Batch, name: str) -> None:
         """Sentences are for sequences, and nothing else is. Features with names are for models with names."""
@@ -318,26 +359,28 @@ class Study:
         except _RowRefused as refused:
             raise refused.error from None
         return Score(
-            sum(map(len, y)) if self.task == "sequence" else len(batch), self._cost_of(batch, y, name)
+            sum(map(len, y)) if self.task == "sequence" else len(batch), sum(self._costs_of(batch, y, name))
         )
 
-    def _cost_of(self, batch: Batch, y: Any, name: str) -> float:
+    def _costs_of(self, batch: Batch, y: Any, name: str) -> list[float]:
+        """What the prediction of each example costs."""
         if self.task in ("multilabel", "prototype"):
-            return float(sum(map(_out_of_order, self.scores(batch), y)))
+            return [float(_out_of_order(*its)) for its in zip(self.scores(batch), y, strict=True)]
         made = self.predict(batch, name)
         if self.task == "uniclass":
-            return float(sum(label == -1 for label in made))
+            return [float(label == -1) for label in made]
         if self.task == "sequence":
-            return float(
-                sum(a != b for tags, its in zip(made, y, strict=True) for a, b in zip(tags, its, strict=True))
-            )
+            return [
+                float(sum(a != b for a, b in zip(tags, its, strict=True)))
+                for tags, its in zip(made, y, strict=True)
+            ]
         truth = y.tolist() if isinstance(y, memoryview) else y
         if self.task == "regression":
-            return float(sum(abs(a - b) for a, b in zip(made, truth, strict=True)))
+            return [float(abs(a - b)) for a, b in zip(made, truth, strict=True)]
         if self.task == "ordinal":
             ranks = {label: rank for rank, label in enumerate(self.learner.labels.known)}
-            return float(sum(abs(ranks[a] - ranks[b]) for a, b in zip(made, truth, strict=True)))
-        return float(sum(a != b for a, b in zip(made, truth, strict=True)))
+            return [float(abs(ranks[a] - ranks[b])) for a, b in zip(made, truth, strict=True)]
+        return [float(a != b) for a, b in zip(made, truth, strict=True)]
 
     # ---- labels -----------------------------------------------------------------------------------------------
 
@@ -379,6 +422,27 @@ def fitting(task: str, label: Any) -> Any:
     return label
 
 
+def labelled(batch: Batch, task: str) -> list[int] | None:
+    """The rows that have a label; None: all have one, or need none. An empty list says that no label is relevant, which
+    is something to learn where there are sets of labels; svmlight has no other way to write it."""
+    labels = batch.labels
+    if task == "uniclass":
+        return None
+    if isinstance(labels, Numbers):
+        if labels.single is not None or (task in SETS and batch.numbered):
+            return None
+        rows = np.flatnonzero(np.diff(labels.starts)).tolist()
+    elif task in SETS:
+        rows = [row for row, label in enumerate(labels) if label is not None]
+    else:
+        rows = [row for row, label in enumerate(labels) if label is not None and label != []]
+    return None if len(rows) == len(batch) else rows
+
+
+def _taken(batch: Batch, rows: list[int]) -> Batch:
+    return taken(batch, np.asarray(rows, dtype=np.int64))
+
+
 def check_options(task: str, options: dict[str, Any]) -> None:
     """Refuses an option that the task does not have."""
     for name in options:
@@ -388,29 +452,6 @@ def check_options(task: str, options: dict[str, Any]) -> None:
 
 
 # ---- parts of a batch ---------------------------------------------------------------------------------------------
-
-
-def part(batch: Batch, start: int, stop: int) -> Batch:
-    """The examples from `start` to `stop`; all of it is the batch itself."""
-    if start == 0 and stop >= len(batch):
-        return batch
-    labels: Numbers | list[Any]
-    if isinstance(batch.labels, Numbers):
-        labels = batch.labels.part(start, stop)
-    else:
-        labels = batch.labels[start:stop]
-    X: Rows | list[Any]
-    if isinstance(batch.X, TextRows):
-        X = batch.X.part(start, stop)
-    elif isinstance(batch.X, Rows):
-        values, columns, starts, width = batch.X.arrays
-        starts = starts[start : stop + 1]
-        X = Rows(values[starts[0] : starts[-1]], columns[starts[0] : starts[-1]], starts - starts[0], width)
-    else:
-        X = batch.X[start:stop]
-    weights = None if batch.weights is None else batch.weights[start:stop]
-    unseen = None if batch.unseen is None else batch.unseen[start:stop]
-    return replace(batch, X=X, labels=labels, lines=batch.lines[start:stop], weights=weights, unseen=unseen)
 
 
 def _unseen(batch: Batch, width: int) -> Doubles | None:
@@ -464,6 +505,13 @@ def located(error: Exception, batch: Batch, name: str) -> Exception:
     """An error of predicting a batch, with the line of the example."""
     refused = _refused(error, batch, name)
     return refused.error if isinstance(refused, _RowRefused) else refused
+
+
+def has_label(batch: Batch) -> bool:
+    """Whether some example says what it is."""
+    if isinstance(batch.labels, Numbers):
+        return len(batch.labels.values) > 0
+    return any(label is not None and label != [] for label in batch.labels)
 
 
 def has_labels(batch: Batch, task: str) -> bool:

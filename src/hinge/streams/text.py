@@ -67,7 +67,7 @@ class Svmlight:
             X = TextRows(values, columns, starts, self._width)
             batch = Batch(X, Numbers(labels, label_starts), lines, _array(weights), position=file.position)
             batch.numbered, batch.first_index = True, int(not self.zero_based)
-            yield batch
+            yield from bad.up_to_the_end(batch)
 
 
 class VowpalText:
@@ -114,7 +114,8 @@ class VowpalText:
                 values, columns, starts, width, labels, label_starts, lines, weights, unseen, names = read
                 X = TextRows(values, columns, starts, width)
                 numbers = Numbers(labels, label_starts)
-                yield Batch(X, numbers, lines, _array(weights), names, file.position, _array(unseen))
+                batch = Batch(X, numbers, lines, _array(weights), names, file.position, _array(unseen))
+                yield from bad.up_to_the_end(batch)
         finally:
             self._reading.release()
 
@@ -146,70 +147,78 @@ _Reader = SvmlightReader | VowpalTextReader
 
 def _read_file(reader: _Reader, file: Input, bad: BadLines, batch_bytes: int) -> Iterator[Any]:
     with file.opened() as opened:
-        fed = _fed_by_itself(reader, opened, batch_bytes)
-        yield from _read(reader, file.name, bad, fed or _fed_from(reader, opened, batch_bytes))
+        fed = _fed_by_itself(reader, file, opened, batch_bytes)
+        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes))
 
 
-def _read(reader: _Reader, name: str, bad: BadLines, fed: Iterator[bool]) -> Iterator[Any]:
-    """What the reader makes of the text that it is fed with; True asks for the rows so far."""
+# What feeds a reader yields True if the rows so far are to be taken, and None at the end of the text.
+_Fed = Iterator[bool | None]
+
+
+def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[Any]:
+    """What the reader makes of the text that it is fed with, up to what ends it: rows first, then the error."""
     reader.restart(skip=bad.skip)
-
-    def tell() -> None:
-        for line, column, reason in reader.bad_lines():
-            bad.meet(SourceError(name, line, reason, column))
-
+    ended: Exception | None = None
     try:
-        with damage_told(name, lambda: reader.lines):
+        with damage_told(file.name, lambda: reader.lines):
             for full in fed:
-                tell()
+                if full is None and not (reader.unread[1] and file.is_torn()):
+                    reader.finish()
+                for line, column, reason in reader.bad_lines():
+                    bad.meet(SourceError(file.name, line, reason, column))
+                if bad.end is not None:
+                    break
                 if full and (rows := reader.take()) is not None:
                     yield rows
-        reader.finish()
-        tell()
     except BadLine as error:
-        raise SourceError(name, error.line, error.reason, error.column) from None
+        ended = SourceError(file.name, error.line, error.reason, error.column)
+    except (OSError, ValueError) as error:
+        ended = error
+    after, file.partial = reader.unread
+    file.lines_read = reader.lines + after
     if (rows := reader.take()) is not None:
         yield rows
+    if ended is not None:
+        raise ended
+    bad.check()
 
 
-def _fed_by_itself(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[bool] | None:
+def _fed_by_itself(reader: _Reader, file: Input, opened: Any, batch_bytes: int) -> _Fed | None:
     """The reader reads the file by its descriptor, without Python, if that is all there is to it: nothing is unpacked,
     and nothing of it has been read but what was peeked at."""
     read = getattr(reader, "read_file", None)  # not on Windows
     peeked = b""
-    if isinstance(getattr(file, "raw", None), Again):
-        peeked, file = file.raw.first, file.raw.rest
-    if read is None or not isinstance(getattr(file, "raw", None), io.FileIO):
+    if isinstance(getattr(opened, "raw", None), Again):
+        peeked, opened = opened.raw.take(), opened.raw.rest
+    if read is None or not isinstance(getattr(opened, "raw", None), io.FileIO):
         return None
-    number = file.fileno()
-    wait = None
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        if not hasattr(select, "poll"):
-            return None
-        poll = select.poll()
-        poll.register(number, select.POLLIN)
-        wait = poll.poll  # here, not in the reader: Python can end meanwhile, and signals come through
+    number = opened.fileno()
+    has_more = _tells_if_more(opened)
 
-    def fed() -> Iterator[bool]:
+    def fed() -> _Fed:
         if peeked:
             reader.read(peeked)
-            yield wait is not None and not wait(MOMENT)
-        while wait is None or wait():
+            yield not has_more()
+        while file.wait():  # here, not in the reader: Python can end meanwhile, and signals come through
             if (full := read(number, batch_bytes)) is None:
+                yield None
                 return
             yield full
 
     return fed()
 
 
-def _fed_from(reader: _Reader, file: Any, batch_bytes: int) -> Iterator[bool]:
+def _fed_from(reader: _Reader, file: Input, opened: Any, batch_bytes: int) -> _Fed:
     """Any binary file, through one piece of memory. A batch ends if it is large enough, or if nobody knows when more
     will come."""
     buffer = bytearray(min(PIECE, batch_bytes))
     view = memoryview(buffer)
-    has_more = _tells_if_more(file)
+    has_more = _tells_if_more(opened)
     waiting = 0
-    while size := file.readinto1(buffer):
+    while file.wait():
+        if not (size := opened.readinto1(buffer)):
+            yield None
+            return
         reader.read(view[:size])
         waiting += size
         full = waiting >= batch_bytes or not has_more()
@@ -311,7 +320,7 @@ def _svmlight_batches(
     if isinstance(source, (str, os.PathLike)):
         all_rows = _read_file(reader, Input(source), bad, batch_bytes)
     else:
-        all_rows = _read(reader, name_of(source), bad, _fed_with(reader, source, batch_bytes))
+        all_rows = _read(reader, Input(name_of(source)), bad, _fed_with(reader, source, batch_bytes))
     for values, columns, starts, _, labels, label_starts, *_ in all_rows:
         X = csr_array((len(starts) - 1, width), dtype=np.float64)
         X.data, X.indices, X.indptr = map(
@@ -320,7 +329,7 @@ def _svmlight_batches(
         yield TextBatch(X, np.asarray(labels), np.asarray(label_starts), reader.lines, bad.count)
 
 
-def _fed_with(reader: _Reader, source: Any, size: int) -> Iterator[bool]:
+def _fed_with(reader: _Reader, source: Any, size: int) -> _Fed:
     """What a file that is open, or an iterable, gives: a batch each."""
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("source must be a path, a binary file or an iterable of bytes, not bytes")
@@ -330,6 +339,7 @@ def _fed_with(reader: _Reader, source: Any, size: int) -> Iterator[bool]:
             raise TypeError(f"the source must give bytes, not {type(piece).__name__}: open files with 'rb'")
         reader.read(piece)
         yield True
+    yield None
 
 
 # ---- ahead ------------------------------------------------------------------------------------------------------
@@ -338,9 +348,10 @@ _Item = TypeVar("_Item")
 _END = object()
 
 
-def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
+def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | None = None) -> Iterator[_Item]:
     """The same items, made by a thread that is at most `ahead` of them in front. Closing it ends the thread. If that
-    waits for input it is left alone: it ends when something comes, and does not keep Python from ending."""
+    waits for input it is left alone: it ends when something comes, and does not keep Python from ending. `idle` is
+    called now and then while no item comes."""
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     room: queue.SimpleQueue[None] = queue.SimpleQueue()
     for _ in range(ahead):
@@ -376,7 +387,7 @@ def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
     thread.start()
     try:
         while True:
-            item, error = _next_of(waiting)
+            item, error = _next_of(waiting, idle)
             room.put(None)
             if item is _END:
                 if error is not None:
@@ -389,7 +400,9 @@ def read_ahead(items: Iterator[_Item], ahead: int) -> Iterator[_Item]:
         atexit.unregister(end)
 
 
-def _next_of(waiting: queue.SimpleQueue[Any]) -> Any:
+def _next_of(waiting: queue.SimpleQueue[Any], idle: Callable[[], None] | None) -> Any:
     while True:
         with suppress(queue.Empty):
             return waiting.get(timeout=0.5)  # not for ever: on some systems Ctrl-C would have to wait
+        if idle is not None:
+            idle()
