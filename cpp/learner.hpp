@@ -44,6 +44,8 @@ struct Statistics {
   double largest_q = 0;     // R^2 of the bounds
   double progress = 0;      // the sum of tau (2 l - tau q): the master inequality's left side (J06 Lemma 1)
   double cost = 0;          // of the predictions: the mistakes, if no costs are given; of numbers and ranks: how far off
+  std::int64_t capped = 0;    // updates that C made shorter (PA-I)
+  std::int64_t weighted = 0;  // updates that would be others if their examples had the weight 1
 };
 
 // Which vectors the average counts: from which round on, before or after the round's update.
@@ -393,6 +395,7 @@ class Learner {
     if (narrows && measured) shape.narrow(x, its_precision);
     if (narrows && !measured) move = decide(shape.narrow(x, its_precision));
     if (!moves) move.q = 0;  // it was never measured
+    if (narrows && weight != 1 && !rule_->needs_size()) move.weighted = true;
     count(move, statistics.progress + move.progress);
     const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
     if (tallies) memory_->tally();
@@ -409,6 +412,8 @@ class Learner {
     statistics.largest_q = std::max(statistics.largest_q, move.q);
     statistics.progress = progress;
     statistics.cost += move.cost;
+    statistics.capped += move.capped;
+    statistics.weighted += move.weighted;
   }
 
   double total_amount() const { return lanes_ == 1 ? std::abs(amounts_[0]) : sum_of_amounts(); }

@@ -66,6 +66,16 @@ struct Step {
     return 2 * tau * phi * (labels == 0 ? 1 : 2 / static_cast<double>(labels));
   }
 
+  // Whether C makes a step shorter than the loss asks for (PA-I); `nu` divides C.
+  bool caps(double loss, double q, double weight, double nu = 1) const {
+    return kind == pa1_ && loss / q > C * weight / nu;
+  }
+  // Whether the step would be another one if the example had the weight 1.
+  bool heeds(double loss, double q, double weight, double nu = 1) const {
+    if (weight == 1 || kind == pa_ || kind == cw_) return false;
+    return kind != pa1_ || loss / q > C * std::min(weight, 1.0) / nu;
+  }
+
   // The weight of the example scales C. An instance of (almost) no size has no direction: no step.
   double length(double loss, double q, double weight, std::size_t labels = 0) const {
     const bool constant = kind == perceptron_ && !scikit_learn && !(second_order > 0);

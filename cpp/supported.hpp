@@ -76,6 +76,8 @@ inline bool Learner::supported_round(const Instance& x, const Reading& reading, 
       move.progress = again.progress;
       move.decay = again.decay;
       move.beside = again.beside;
+      move.capped = again.capped;
+      move.weighted = again.weighted;
       check(move);
       moves = move.length > 0 || move.beside;
     }

@@ -106,10 +106,10 @@ class Ours(HingeLearner):
         whole[np.ix_(places, places)] = found
         return whole
 
-    def confidence(self, x):
+    def uncertainty(self, x):
         if self.container == "dict":
-            return self.learner.confidence_one(self.named(x))
-        return self.learner.confidence(self.rows(x))[0]
+            return self.learner.uncertainty_one(self.named(x))
+        return self.learner.uncertainty(self.rows(x))[0]
 
 
 def trace(kind, task, X, y, k=None, **options):

@@ -126,7 +126,7 @@ class SecondOrder:
     def update(self, z, weight):
         self.S.add(z, self.share * 2 * self.alpha * self.phi if self.step == "cw" else weight / self.r)
 
-    def confidence(self, x):
+    def uncertainty(self, x):
         return self.S.of(self.extend(x))
 
     @property
@@ -141,7 +141,7 @@ class SecondOrderReference(SecondOrder, Reference):
 
     def discrepancy(self, x, y):
         delta, v, _ = super().discrepancy(x, y)
-        return delta, v, self.confidence(x)
+        return delta, v, self.uncertainty(x)
 
     def insensitivity(self, q):
         return -self.phi * q if self.step == "cw" else self.eps
@@ -179,10 +179,10 @@ class SecondOrderLabels(SecondOrderLearner, Labels):
     steps_of = {**STEPS_OF, "max": (*STEPS_OF["max"], "cw")}
 
     def norms(self, x):
-        return 2 * self.confidence(x) * (1 - np.eye(self.k))
+        return 2 * self.uncertainty(x) * (1 - np.eye(self.k))
 
     def largest_q(self, x, Y):
-        return 2 * self.confidence(x)
+        return 2 * self.uncertainty(x)
 
     def direction(self, x, amounts):
         return np.outer(amounts, self.S.matrix @ self.extend(x))
@@ -214,7 +214,7 @@ class SecondOrderOrdinal(SecondOrderLearner, Ordinal):
         return np.asarray(x, dtype=float)
 
     def largest_q(self, x, y):
-        return self.confidence(x) + 1.0
+        return self.uncertainty(x) + 1.0
 
     def direction(self, x, amounts):
         return np.append(amounts.sum() * (self.S.matrix @ x), -amounts)

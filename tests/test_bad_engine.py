@@ -165,9 +165,9 @@ LABEL_CALLS = {
     "a start for other labels": lambda e: e.start_at(np.ones(7), np.zeros(9)),
     "a block": lambda e: e.learn_block(["a"], np.ones((3, 1)), 0.0),
     "scores of a block": lambda e: e.score_block(["a"], np.ones((3, 1)), False),
-    "a turn": lambda e: e.name_labels([], {}, True),
+    "a turn": lambda e: e.name_labels(None, True),
     "weights of other pairs": lambda e: (
-        e.set_labels(5, np.ones(9)) if e.many_pairs else e.name_labels([], {}, True)
+        e.set_labels(5, np.ones(9)) if e.many_pairs else e.name_labels(None, True)
     ),
     "another step": lambda e: e.change_rule("pa9", 1.0, 1.0, 0.1),
 }

@@ -120,7 +120,7 @@ def test_a_bad_value_among_many_rows(task, shape, options, container):
         if not fresh and not np.isfinite(value):
             refused(model, f"row {BAD}, column {column}", lambda m=model, b=bad: m.scores(container(b)))
         if not fresh and has_covariance(model):
-            refused(model, place, lambda m=model, b=bad: m.confidence(container(b)))
+            refused(model, place, lambda m=model, b=bad: m.uncertainty(container(b)))
     again = trained(task, shape, options)
     for m in (model, again):
         m.learn(container(fit(m, X)), y)
@@ -146,7 +146,7 @@ def test_a_bad_event(task, shape, options):
         events = [{"new": 1.0, "a": -3.0}, event]
         refused(model, "row 1", lambda m=model, e=events: m.learn_many(e, [truth(task)] * 2))
         if has_covariance(model):
-            refused(model, message, lambda m=model, x=event: m.confidence_one(x))
+            refused(model, message, lambda m=model, x=event: m.uncertainty_one(x))
 
 
 def test_large_values_and_the_covariance():
@@ -161,7 +161,7 @@ def test_large_values_and_the_covariance():
         large[BAD, 2] = 1e60
         only = np.arange(COUNT) == BAD  # what has no weight is looked at, not learned
         target = np.where(only, int(model.weights[2] < 0), y)  # a mistake, certainly
-        scores, sizes = model.scores(large), model.confidence(large)
+        scores, sizes = model.scores(large), model.uncertainty(large)
         assert np.isfinite(scores).all()
         assert sizes[BAD] > 1e100
         message = (
@@ -227,7 +227,7 @@ def test_the_wrong_width_and_broken_rows(task, shape, options):
     n = model.n_features
     ways = [lambda rows: model.learn(rows, y), model.scores]
     if has_covariance(model):
-        ways.append(model.confidence)
+        ways.append(model.uncertainty)
     for way, rows in itertools.product(ways, (np.ones((COUNT, n + 1)), csr(np.ones((COUNT, n - 1))))):
         refused(
             model,

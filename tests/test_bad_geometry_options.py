@@ -179,7 +179,7 @@ def test_signed_classes_are_closed():
 
 
 @pytest.mark.parametrize("options", [{}, SHAPES["simplex"]], ids=str)
-def test_no_covariance_no_confidence(options):
+def test_no_covariance_no_uncertainty(options):
     message = "there is no covariance with geometry=.*; there is one with 'diagonal' and 'mahalanobis'"
     X, y = stream("classification")
     learner = hinge.Learner("classification", **options)
@@ -187,10 +187,10 @@ def test_no_covariance_no_confidence(options):
     estimator = hinge.PAClassifier(**options).fit(X, y)
     for model in (learner, estimator, hinge.river.PAClassifier(**options), hinge.PAClassifier(**options)):
         with pytest.raises(AttributeError, match=message):
-            model.confidence_one({"a": 1.0})
+            model.uncertainty_one({"a": 1.0})
     for model in (learner, estimator):
         with pytest.raises(AttributeError, match=message):
-            model.confidence(X)
+            model.uncertainty(X)
     assert not hasattr(learner, "covariance")
     assert not hasattr(estimator, "covariance_")
     assert not hasattr(hinge.PAClassifier(geometry="diagonal"), "covariance_")  # not fitted
@@ -198,7 +198,7 @@ def test_no_covariance_no_confidence(options):
 
 def test_a_frame_with_an_unseen_value_too_large():
     model = trained("regression", "diagonal", {})
-    refused(model, "large|overflow", lambda: model.confidence(pd.DataFrame({"unseen": [1e200]})))
+    refused(model, "large|overflow", lambda: model.uncertainty(pd.DataFrame({"unseen": [1e200]})))
 
 
 # ---- more than fits ------------------------------------------------------------------------------------------
@@ -265,5 +265,5 @@ def test_a_covariance_that_becomes_too_large(task):
     assert model.n_features == room
     refused(model, LIMIT, lambda: model.learn_one({"one more": 1.0}, y[0]))
     model.learn_one({"one more": 0.0, "all": 1.0}, y[0])  # which is no feature
-    assert model.confidence_one({"one more": 2.0}) >= 4
+    assert model.uncertainty_one({"one more": 2.0}) >= 4
     is_well(model)

@@ -168,7 +168,7 @@ def test_tags_of_an_enumeration_are_strings():
     assert PASequence().fit([[["a"], ["b"]]], [list(Tags)]).classes_ == ["A", "B"]
 
 
-@pytest.mark.parametrize("name", ["covariance_", "confidence_one", "confidence"])
+@pytest.mark.parametrize("name", ["covariance_", "uncertainty_one", "uncertainty"])
 def test_what_is_not_for_sequences(name):
     for model in (trained({"geometry": "diagonal"}), PASequence()):
         assert not hasattr(model, name)

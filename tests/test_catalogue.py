@@ -63,7 +63,7 @@ def test_fit_and_predict(name, task, options, iris, tmp_path):
     else:
         assert model.score(X, target) > 0.8
     if "geometry" in found.options and found.options["geometry"] != "entropy":
-        assert (model.confidence(X) > 0).all()
+        assert (model.uncertainty(X) > 0).all()
         assert model.covariance_.shape == ((4,) if options else (4, 4))
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(hinge.load(tmp_path / "model").predict(X), predicted)

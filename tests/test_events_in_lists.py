@@ -1,4 +1,4 @@
-"""A list of events, wherever an array may stand: predict, decision_function, score, confidence."""
+"""A list of events, wherever an array may stand: predict, decision_function, score, uncertainty."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_list_of_events_is_predicted_as_one_after_the_other(kind, events):
         expected = [list(score.values()) if isinstance(score, dict) else score for score in scores]
         np.testing.assert_array_equal(model.decision_function(events), expected)
     if kind == "diagonal":
-        np.testing.assert_array_equal(model.confidence(events), [model.confidence_one(x) for x in events])
+        np.testing.assert_array_equal(model.uncertainty(events), [model.uncertainty_one(x) for x in events])
     if kind == "numbers":
         assert model.score(EVENTS, y) == pytest.approx(r2_score(y, [model.predict_one(x) for x in EVENTS]))
     elif y is not None:

@@ -66,7 +66,7 @@ def check_covariance(model, X, start=1.0):
     assert np.isfinite(S).all()
     assert (variances > 0).all()
     assert (variances <= start * (1 + 1e-12)).all()
-    sizes = model.confidence(X)
+    sizes = model.uncertainty(X)
     assert np.isfinite(sizes).all()
     assert (sizes > 0).all()
     if S.ndim == 1:
@@ -104,7 +104,7 @@ def test_the_full_covariance_is_right_after_few_updates(scales, variance, regula
     assert model.statistics.updates == 40
     exact = exact_covariance(X, 1, variance, regularizer)
     close_to_exact(model, exact, 1e-11)
-    for x, size in zip(X[:5].tolist(), model.confidence(X[:5]), strict=True):
+    for x, size in zip(X[:5].tolist(), model.uncertainty(X[:5]), strict=True):
         of_x = [Fraction(value) for value in x]
         expected = sum(of_x[i] * exact[i][j] * of_x[j] for i, j in itertools.product(range(6), repeat=2))
         assert abs(Fraction(float(size)) / expected - 1) < 1e-9

@@ -69,7 +69,7 @@ def play(task, ours, twin, events, y, average=False):
         twin.learn(x, truth, weight)
         same(ours, twin, average)
         if getattr(twin, "S", None) is not None:
-            close(ours.confidence(1.7 * x), twin.confidence(1.7 * x), "confidence")
+            close(ours.uncertainty(1.7 * x), twin.uncertainty(1.7 * x), "uncertainty")
     assert twin.statistics.updates >= 5
 
 

@@ -53,9 +53,9 @@ def test_twin(selection, step, geometry, kind):
             diagonal = geometry["geometry"] == "diagonal"
             S = twin.S.variances if diagonal else twin.S.matrix
             np.testing.assert_allclose(ours.covariance_, S, rtol=1e-8, atol=1e-12)
-            np.testing.assert_allclose(ours.confidence_one(x, 2), twin.S.of(x[2]), rtol=1e-8)
+            np.testing.assert_allclose(ours.uncertainty_one(x, 2), twin.S.of(x[2]), rtol=1e-8)
             np.testing.assert_allclose(
-                ours.confidence(X, y), [twin.S.of(x[z]) for x, z in zip(X, y, strict=True)]
+                ours.uncertainty(X, y), [twin.S.of(x[z]) for x, z in zip(X, y, strict=True)]
             )
 
 

@@ -112,8 +112,10 @@ NB_MODULE(_core, m) {
       .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
            "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
            "weights"_a.none() = nb::none())
+      .def("read_dicts", &Engine::read_dicts, "events"_a)
       .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0, "counts"_a = true)
-      .def("name_labels", &Engine::name_labels, "labels"_a, "codes"_a, "turned"_a = false)
+      .def("name_labels", &Engine::name_labels, "labels"_a.none(), "turned"_a = false)
+      .def_prop_ro("labels", &Engine::labels)
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
       .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
@@ -144,9 +146,9 @@ NB_MODULE(_core, m) {
       .def("count_prediction", &Engine::count_prediction, "mistake"_a, "cost"_a)
       .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a,
            "beta"_a = 0.01)
-      .def("set_labels", &Engine::set_labels, "labels"_a, "nu"_a.none() = nb::none())
       .def("forget_rows", &Engine::forget_rows)
       .def("count_losses_anew", &Engine::count_losses_anew)
+      .def("set_labels", &Engine::set_labels, "count"_a, "nu"_a.none() = nb::none(), "labels"_a.none() = nb::none())
       .def("statistics", &Engine::statistics)
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
@@ -155,15 +157,15 @@ NB_MODULE(_core, m) {
       .def("supports", &Engine::supports, "averaged"_a)
       .def_prop_ro("n_support", &Engine::n_support)
       .def_prop_ro("n_examples", &Engine::n_examples)
-      .def("confidence_dense", [](Engine& self, const Array& X) { return self.confidence(dense_rows(X)); }, "X"_a,
-           nb::sig("def confidence_dense(self, X: object) -> object"))
+      .def("uncertainty_dense", [](Engine& self, const Array& X) { return self.uncertainty(dense_rows(X)); }, "X"_a,
+           nb::sig("def uncertainty_dense(self, X: object) -> object"))
       .def(
-          "confidence_sparse",
+          "uncertainty_sparse",
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width) {
-            return self.confidence(sparse_rows(data, indices, indptr, width));
+            return self.uncertainty(sparse_rows(data, indices, indptr, width));
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a)
-      .def("confidence_one", &Engine::confidence_one, "x"_a.none())
+      .def("uncertainty_one", &Engine::uncertainty_one, "x"_a.none())
       .def("factors", &Engine::factors)
       .def("names", &Engine::names)
       .def("name_of", &Engine::name_of, "column"_a)

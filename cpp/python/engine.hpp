@@ -106,6 +106,38 @@ class Engine : public Guarded {
     }
   }
 
+  // A list of dicts as CSR arrays, for several passes over them. Their features are known from here on.
+  nb::tuple read_dicts(const nb::list& events) {
+    const Writing writing(*this);
+    const Size known = size();
+    std::vector<double> values;
+    std::vector<std::int64_t> columns, starts{0};
+    std::size_t row = 0;
+    try {
+      number_the_rest();
+      for (; row < events.size(); ++row) {
+        read(events[row], 1, scratch_);
+        const Instance x = scratch_.ordered();
+        const auto* its_values = static_cast<const double*>(x.values);
+        const auto* its_columns = static_cast<const std::int64_t*>(x.columns);
+        values.insert(values.end(), its_values, its_values + x.size);
+        columns.insert(columns.end(), its_columns, its_columns + x.size);
+        starts.push_back(static_cast<std::int64_t>(columns.size()));
+      }
+      learner_.memory().resize(std::max(known.columns, names_.columns()));
+    } catch (Refused& refused) {
+      refused.row = row;
+      name_the_feature(refused);
+      forget_after(known);
+      throw;
+    } catch (...) {
+      forget_after(known);
+      throw;
+    }
+    return nb::make_tuple(numpy_array(std::move(values)), numpy_array(std::move(columns)),
+                          numpy_array(std::move(starts)), learner_.memory().dimension());
+  }
+
   // `counts`: whether it is one of the examples of the stream; else only asked whether it would be refused.
   void learn_one(nb::handle x, double target, double weight, bool counts) {
     learn_event(x, Truth{target}, weight, counts);
@@ -115,9 +147,10 @@ class Engine : public Guarded {
     learn_event(x, Truth{0, labels.data(), labels.size()}, weight, counts);
   }
 
-  // Classes by their labels, as Python has them: what each is called in the core, and back. `turned`: the two
-  // classes change places.
-  void name_labels(nb::list labels, nb::dict codes, bool turned) {
+  // Classes by their labels, as Python has them (labels.py): `known` in their order, and `codes`, what each is called in
+  // the core. `turned`: the two classes change places.
+  void name_labels(nb::object labels, bool turned) {
+    Called called(std::move(labels));
     const Writing writing(*this);
     if (turned) {
       if (many_lanes()) throw Refused("there are not two classes");
@@ -130,15 +163,16 @@ class Engine : public Guarded {
         });
       }
     }
-    std::swap(labels_, labels);  // the old ones go when the lock is free
-    std::swap(codes_, codes);
+    std::swap(called_, called);  // the old ones go when the lock is free
   }
+  // Nothing of Python runs between a change of the labels and of what they are called: an interrupt finds both or none.
+  nb::object labels() const { return called_.labels; }
   // An event with one of the known labels. False, and nothing is done, if there is more to it: a new label, or no
   // label, or only one so far.
   bool learn_label(nb::handle x, nb::handle label, double weight) {
     const Writing writing(*this);
-    PyObject* code = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
-    if (code == nullptr || PyDict_GET_SIZE(codes_.ptr()) < 2) {
+    PyObject* code = PyDict_GetItemWithError(called_.codes.ptr(), label.ptr());
+    if (code == nullptr || PyDict_GET_SIZE(called_.codes.ptr()) < 2) {
       PyErr_Clear();  // it may not even be hashable
       return false;
     }
@@ -149,7 +183,7 @@ class Engine : public Guarded {
   nb::object predict_label(nb::handle x, bool averaged) {
     name_all_columns();
     const SharedReading reading(*this);
-    const std::size_t lanes = learner_.lanes(), known = labels_.size();
+    const std::size_t lanes = learner_.lanes(), known = called_.known.size();
     double few[16];
     std::vector<double> many(lanes > 16 ? lanes : 0);
     double* scores = lanes > 16 ? many.data() : few;
@@ -157,7 +191,7 @@ class Engine : public Guarded {
     if (known == 0) return nb::none();
     const std::size_t place = many_lanes() ? static_cast<std::size_t>(std::max_element(scores, scores + lanes) - scores)
                                            : scores[0] > 0;
-    return labels_[std::min(place, known - 1)];
+    return called_.known[std::min(place, known - 1)];
   }
 
   // Single-prototype ranking: names of features, and for each label the values of its own vector in them.
@@ -352,8 +386,9 @@ class Engine : public Guarded {
     learner_.change_rule(build_rule(changed));
     settings_ = std::move(changed);
   }
-  // As many labels as there are now, with the weights of their constraints.
-  void set_labels(std::size_t labels, const std::optional<Doubles>& nu) {
+  // As many labels as there are now, with the weights of their constraints, and what they are called.
+  void set_labels(std::size_t labels, const std::optional<Doubles>& nu, nb::object called_so) {
+    Called called(std::move(called_so));
     const Writing writing(*this);
     if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
@@ -366,6 +401,7 @@ class Engine : public Guarded {
       add_labels(learner_, settings_, changed);
     learner_.change_rule(std::move(rule));
     settings_ = std::move(changed);
+    if (!called.labels.is_none()) std::swap(called_, called);
   }
 
   // Structured output: what the round that was just learned had predicted.
@@ -389,7 +425,7 @@ class Engine : public Guarded {
     const Statistics& s = learner_.statistics;
     const bool kept = has_kernel(settings_);
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
-                          kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0);
+                          kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0, s.capped, s.weighted);
   }
 
   // Everything that learning has changed (state.hpp), and the names, of one moment.
@@ -459,7 +495,7 @@ class Engine : public Guarded {
   }
 
   // x'Sx of each row: how unsure the model is in that direction.
-  nb::object confidence(const Rows& rows) {
+  nb::object uncertainty(const Rows& rows) {
     const SharedReading reading(*this);
     const Shape& shape = the_shape();
     if (rows.width() > learner_.memory().dimension())
@@ -478,7 +514,7 @@ class Engine : public Guarded {
     }
     return numpy_array(std::move(sizes));
   }
-  double confidence_one(nb::handle x) {
+  double uncertainty_one(nb::handle x) {
     const SharedReading reading(*this);
     Scratch scratch;
     // Features never seen are those of which it knows nothing: their variance is that of the start.
@@ -537,7 +573,7 @@ class Engine : public Guarded {
   void make_room(std::size_t width) {
     const std::size_t columns = learner_.memory().dimension();
     if (width <= columns) return;
-    if (names_.hashing() || names_.columns() > 0)
+    if (names_.hashing() || !are_numbers())
       throw Refused("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
                     (names_.hashing() ? " (hashed)" : " (with names)"));
     if (width > names_.limit())
@@ -546,6 +582,14 @@ class Engine : public Guarded {
     learner_.memory().resize(width);
   }
 
+  // Whether the names are but the numbers of the columns, as after a prediction for an event: more columns have some, too.
+  bool are_numbers() const {
+    for (std::size_t i = 0; i < names_.columns(); ++i) {
+      const nb::handle name = names_.name(i);
+      if (!PyLong_Check(name.ptr()) || PyLong_AsLongLong(name.ptr()) != static_cast<long long>(i)) return PyErr_Clear(), false;
+    }
+    return true;
+  }
   bool many_lanes() const { return lanes_of(settings_) > 0; }
   Curved& curved() { return static_cast<Curved&>(learner_.memory()); }
   const Shape& the_shape() {
@@ -563,9 +607,20 @@ class Engine : public Guarded {
   // One vector of weights, be it for one lane or for all.
   bool one_w() const { return settings_.task == "ordinal" || !many_lanes(); }
 
+  struct Called {
+    nb::object labels = nb::none();
+    nb::list known;
+    nb::dict codes;
+    Called() = default;
+    explicit Called(nb::object given) : labels(std::move(given)) {
+      if (labels.is_none()) return;
+      known = nb::cast<nb::list>(labels.attr("known"));
+      codes = nb::cast<nb::dict>(labels.attr("codes"));
+    }
+  };
+
   Settings settings_;
-  nb::list labels_;
-  nb::dict codes_;
+  Called called_;
   Learner learner_;
   Names names_;
   Scratch scratch_;

@@ -210,7 +210,8 @@ class SequenceEngine : public Guarded {
   nb::tuple statistics() {
     const SharedReading reading(*this);
     const Statistics& s = learner_.learner().statistics;
-    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost);
+    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
+                          0, 0, s.capped, s.weighted);
   }
   void name_columns(const nb::list& names) {
     const Writing writing(*this);

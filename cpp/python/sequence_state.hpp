@@ -48,7 +48,7 @@ inline nb::tuple SequenceEngine::state() {
     const Statistics& s = learner_.learner().statistics;
     state["reals"] = numpy_array(std::vector<double>{w.now.alpha, w.reach(), shape ? shape->added() : 0, s.loss,
                                                      s.squared_loss, s.largest_q, s.progress, s.cost});
-    state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, s.rounds, s.mistakes, s.updates});
+    state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, s.rounds, s.mistakes, s.updates, s.capped, s.weighted});
   });
   return nb::make_tuple(state, names_.all());
 }
@@ -62,7 +62,7 @@ inline void SequenceEngine::restore(const Order& kept, const Array& v, const Dou
     const bool averaging = settings_.average_from > 0;
     if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (size > 1 && v.stride(0) != 1) || v.size() != size ||
         u.size() != (averaging ? size : 0) || t.size() != (shape != nullptr ? size : 0) || reals.size() != 8 ||
-        counts.size() != 4)
+        counts.size() != 6)
       throw Refused("the state does not fit the settings of the learner");
     const auto* its = static_cast<const Real*>(v.data());
     const auto finite = [](const auto* values, std::size_t count) {
@@ -70,7 +70,7 @@ inline void SequenceEngine::restore(const Order& kept, const Array& v, const Dou
     };
     const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
     if (!finite(its, size) || !finite(u.data(), u.size()) || !finite(t.data(), t.size()) || !finite(reals.data(), 8) ||
-        !std::all_of(counts.data(), counts.data() + 4, countable))
+        !std::all_of(counts.data(), counts.data() + 6, countable))
       throw Refused("the state is not one that a learner can be in");
     std::vector<double> covariance(shape == nullptr ? 0 : 1 + places.all(learner_.columns()));
     for (std::size_t i = 0; i < size; ++i) {
@@ -92,7 +92,7 @@ inline void SequenceEngine::restore(const Order& kept, const Array& v, const Dou
     }
     const double* r = reals.data();
     const std::int64_t* c = counts.data();
-    learner_.learner().statistics = Statistics{c[1], c[2], c[3], r[3], r[4], r[5], r[6], r[7]};
+    learner_.learner().statistics = Statistics{c[1], c[2], c[3], r[3], r[4], r[5], r[6], r[7], c[4], c[5]};
   });
 }
 

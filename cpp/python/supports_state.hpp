@@ -140,7 +140,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   };
   if (settings.has_budget && settings.budget > 0 && count > settings.budget) UncheckedState::fail("support_numbers");
   const auto reals = from.reals("reals", 11);
-  const auto counts = from.wholes("counts", 6), more = from.wholes("support_counts", 5);
+  const auto counts = from.wholes("counts", 8), more = from.wholes("support_counts", 5);
   const auto extras = from.reals("extras", 2 * lanes), origin = from.reals("support_origin", 1);
   std::vector<double> v = spread(from.reals("v", count * held));
   std::vector<double> u = spread(from.reals("u", settings.average_from > 0 ? count * held : 0));
@@ -197,7 +197,8 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
     learner.budget()->products = std::move(products);
     learner.budget()->truths = std::move(truths);
   }
-  learner.statistics = Statistics{counts[2], counts[3], counts[4], reals[6], reals[7], reals[8], reals[9], reals[10]};
+  learner.statistics = Statistics{counts[2], counts[3], counts[4], reals[6], reals[7], reals[8], reals[9], reals[10],
+                                  counts[6], counts[7]};
   learner.awaits_first = counts[5] != 0;
   learner.examples = more[2];
 }

@@ -26,6 +26,7 @@ class Binary final : public Rule {
     move.loss = std::max(0.0, step_.wanted(margin_, scores.q) - agreement);
     move.mistaken(agreement <= 0);
     move.along(step_.moves(agreement) ? step_.length(move.loss, scores.q, weight) : 0, scores.q);
+    move.note(step_, scores.q, weight);
     amounts[0] = move.length * truth.value;
     move.precision = step_.precision(move.length);
     return move;

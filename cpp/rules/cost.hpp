@@ -46,6 +46,7 @@ class CostSensitive final : public Rule {
     move.loss = std::max(0.0, scores.of[other] - scores.of[y] + wanted[other]);
     const double size = scores.between(y, other);
     move_pair(move, scores, y, other, step_.length(move.loss, size, weight), size, amounts);
+    move.note(step_, size, weight);
     return move;
   }
 

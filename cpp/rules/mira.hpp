@@ -32,7 +32,12 @@ class Mira final : public Rule {
     if (!(move.loss > 0) || q <= std::numeric_limits<double>::min()) return move;
 
     const double cap = step_.kind == Step::pa_ ? std::numeric_limits<double>::infinity() : step_.C * weight;
-    const auto [up, down] = levels(scores, relevant, cap * q);
+    double poured = 0;
+    const auto [up, down] = levels(scores, relevant, cap * q, poured);
+    if (step_.kind == Step::pa1_) {
+      move.capped = poured > cap * q;
+      move.weighted = weight != 1 && poured > step_.C * std::min(weight, 1.0) * q;
+    }
     double gain = 0;
     relevant.each(scores.count, [&, up = up, down = down](std::size_t r, bool is_relevant) {
       amounts[r] = is_relevant ? std::max(0.0, up - scores.of[r]) / q : std::min(0.0, down - scores.of[r]) / q;
@@ -48,7 +53,8 @@ class Mira final : public Rule {
     double up, down;
   };
 
-  Levels levels(const Scores& scores, const Relevant& relevant, double most) const {
+  // `poured`: what it takes to satisfy all constraints; there is no more than `most`.
+  Levels levels(const Scores& scores, const Relevant& relevant, double most, double& poured) const {
     thread_local std::vector<double> lows, highs;  // the relevant scores ascending, the others descending
     lows.clear();
     highs.clear();
@@ -57,7 +63,6 @@ class Mira final : public Rule {
     std::sort(lows.begin(), lows.end());
     std::sort(highs.begin(), highs.end(), std::greater<>());
     const double up = meeting(lows, highs);
-    double poured = 0;
     for (const double low : lows) poured += std::max(0.0, up - low);
     if (poured <= most) return {up, up - beta_};
     return {risen(lows, most, 1), risen(highs, most, -1)};

@@ -51,6 +51,7 @@ class Ordinal final : public Rule {
       const double nu = nu_.empty() ? 1 : nu_[j];
       const double alpha = exact ? projection_.exact(*sizes, j, side(j, rank), weight / nu)
                                  : projection_.alpha(margin, size, weight, nu);
+      projection_.note(move, alpha, margin, size, weight, nu, exact);
       active += 1;
       gain += alpha * projection_.loss(margin);
       move.length += alpha;

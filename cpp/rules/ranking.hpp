@@ -38,6 +38,7 @@ class Ranking final : public Rule {
     const bool moves = step_.moves(pair.margin(scores));
     move_pair(move, scores, pair.relevant, pair.irrelevant,
               moves ? step_.length(move.loss, size, weight, scores.count) : 0, size, amounts);
+    move.note(step_, size, weight);
     move.precision = step_.precision(move.length, scores.count);
     return move;
   }

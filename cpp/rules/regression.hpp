@@ -25,6 +25,7 @@ class Regression final : public Rule {
     move.mistaken(move.loss > 0);
     move.cost = std::abs(residual);
     move.along(step_.length(move.loss, scores.q, weight), scores.q);
+    move.note(step_, scores.q, weight);
     amounts[0] = std::copysign(move.length, residual);
     return move;
   }

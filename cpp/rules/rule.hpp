@@ -59,6 +59,8 @@ struct Move {
   double cost = 0;      // of the prediction: 1 for a mistake, if no costs are given; of numbers and ranks: how far off
   double precision = 0; // what x x' gets in the inverse covariance, if the rule decides that (CW)
   bool mistake = false;
+  bool capped = false;    // whether C made the step shorter
+  bool weighted = false;  // whether the weight of the example made it another one
   bool beside = false;  // something moves that is no part of the loss: a learned threshold
 
   // A step of length tau along one constraint with squared size q.
@@ -66,6 +68,12 @@ struct Move {
     length = tau;
     q = size;
     progress = tau * (2 * loss - tau * size);
+  }
+  // What C and the weight did to the step that was taken along it.
+  void note(const Step& step, double size, double weight) {
+    const bool moves = length > 0;
+    capped = moves && step.caps(loss, size, weight);
+    weighted = moves && step.heeds(loss, size, weight);
   }
   void mistaken(bool yes) {
     mistake = yes;

@@ -32,6 +32,20 @@ class Projection {
     if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
     return step_.kind == Step::perceptron_ ? weight : step_.C * weight;
   }
+  // What C and the weight did to a step of length alpha.
+  void note(Move& move, double alpha, double margin, double size, double weight, double nu, bool exact) const {
+    if (!(alpha > 0)) return;
+    if (exact) {
+      move.capped = move.capped || alpha >= step_.C * weight / nu;
+      move.weighted = move.weighted || (weight != 1 && alpha >= step_.C * std::min(weight, 1.0) / nu);
+    } else if (scheme_ == Scheme::simperc) {  // the step is C itself, or for the perceptron the weight
+      move.capped = move.capped || step_.kind == Step::pa1_;
+      move.weighted = move.weighted || weight != 1;
+    } else {
+      move.capped = move.capped || step_.caps(margin_ - margin, size, weight, nu);
+      move.weighted = move.weighted || step_.heeds(margin_ - margin, size, weight, nu);
+    }
+  }
   // The same where the step has no formula.
   bool projects() const { return scheme_ != Scheme::simperc; }
   template <class Other>  // a label s, or a side
@@ -77,6 +91,7 @@ class Simultaneous final : public Rule {
         const double nu = nu_.empty() ? 1 : nu_[r * scores.count + s];
         const double alpha = exact ? projection_.exact(*scores.sizes, scores.first + r, scores.first + s, weight / nu)
                                    : projection_.alpha(its_margin, size, weight, nu);
+        projection_.note(move, alpha, its_margin, size, weight, nu, exact);
         active += 1;
         gain += alpha * projection_.loss(its_margin);
         move.length += alpha;

@@ -21,6 +21,7 @@ class Structured final : public Rule {
     Move move;
     move.loss = std::max(0.0, truth.number() - scores.of[0]);
     move.along(move.loss > 0 ? step_.length(move.loss, scores.q, weight) : 0, scores.q);
+    move.note(step_, scores.q, weight);
     amounts[0] = move.length;
     return move;
   }

@@ -32,7 +32,9 @@ class WithThreshold final : public Rule {
     Move move = ranking_->decide(scores, truth, weight, amounts + 1);
     const Aim aim = aimed(scores, truth);
     const double residual = aim.middle - all.of[0];
-    const double tau = step_.length(std::max(0.0, std::abs(residual) - aim.slack), all.q, weight);
+    const double loss = std::max(0.0, std::abs(residual) - aim.slack);
+    const double tau = step_.length(loss, all.q, weight);
+    move.weighted = move.weighted || (tau > 0 && step_.heeds(loss, all.q, weight));
     amounts[0] = std::copysign(tau, residual);
     move.beside = tau > 0;
     return move;

@@ -27,6 +27,7 @@ class Uniclass final : public Rule {
     move.loss = std::max(0.0, distance - radius_);
     move.mistaken(move.loss > 0);
     move.along(step_.length(move.loss, scores.q, weight), scores.q);
+    move.note(step_, scores.q, weight);
     amounts[0] = move.length > 0 ? move.length / distance : 0;
     if (scores.sizes == nullptr) amounts[0] = std::min(1.0, amounts[0]);  // not beyond x, by rounding
     move.decay = 1 - amounts[0];

@@ -295,8 +295,7 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
     others = [other._fitted() for other in models]
     again = _Recorder(**learner.parameters)
     again.record(others)
-    with _inside(model):
-        model._pass(again, batch)  # the functions are the model's
+    _inside(model, lambda: model._pass(again, batch))  # the functions are the model's
     if again.obstacle or not same_run(learner.statistics, again.statistics):
         return Certificate((), "", again.obstacle or ANOTHER_RUN)
     searches = model.loss_augmented_argmax is not None
@@ -357,7 +356,7 @@ class RankerAgain:
         self.places = {label: place for place, label in enumerate(model._fitted().labels.known)}
         self.again = clone(model)
         learner = self.again._begin(list(self.places)) if ahead else self.again._new_learner()
-        self.again._learner, self.again.feature_map_ = learner, self.again._new_map()
+        self.again._keep(learner, feature_map_=self.again._new_map())
         self.scores: list[list[Any]] = [[] for _ in others]
         self.relevant: list[Any] = []
         self.largest: list[float] = []

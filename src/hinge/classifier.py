@@ -153,14 +153,13 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            y = _labels(self, y)
-            classes = self._found_classes(y)
-            learner = self._begin(classes, self._class_weights(classes, y))
-            self._fit_learner(learner, rows, y, sample_weight)
-            self._classes = classes
-        return self
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        y = _labels(new, y)
+        new._classes = classes = new._found_classes(y)
+        learner = new._begin(classes, new._class_weights(classes, y))
+        new._fit_learner(learner, rows, y, sample_weight)
+        return self._become(new)
 
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         classes = np.unique(y) if self.classes is None else np.asarray(self.classes)
@@ -177,38 +176,31 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """One pass over the rows, in their order. `classes`: all labels, needed in the first call."""
-        learner = self.__dict__.get("_learner")
-        if (
-            learner is not None
-            and classes is None
-            and sample_weight is None
-            and self._learn_as_is(learner, X, y)
-        ):
+        if classes is None and sample_weight is None and self._learn_as_is(X, y):
             return self
         if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
             y = _labels(self, y)
+        learner = self._current()
         if learner is None:
-            with self._all_or_nothing():
-                rows = self._rows(X, reset=True)
-                learner = self._first(classes)
-                learner._learn_rows(rows, y, sample_weight, grow=False)
-                self._learner = learner
-            return self
+            new = self._aside()
+            rows = new._rows(X, reset=True)
+            learner = new._first(classes)
+            learner._learn_rows(rows, y, sample_weight, grow=False)
+            return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(
             np.unique(self.classes_), np.unique(np.asarray(classes))
         ):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
-        self._learn_more(learner, X, y, sample_weight)
-        return self
+        return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true label `y`."""
         try:
-            learner = self._learner
+            learner = self._ready
         except AttributeError:
-            learner = self._stream()
+            return self._learn(lambda learner: learner.learn_one(x, y, weight))
         if not (
             learner.by_label and learner._engine.learn_label(x, y, weight)
         ):  # a call less than learner.learn_one
@@ -220,16 +212,14 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         try:
             learner = self._learner
         except AttributeError:
-            learner = self._stream()
+            learner = self._asked()
         return learner._engine.predict_label(x, learner.averaged)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        self._stream().learn_many(X, y, sample_weight)
-        return self
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _first(self, classes: npt.ArrayLike | None) -> Learner:
-        parameters.check(self._task, self.get_params(deep=False))
         if classes is None and self.classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if isinstance(self.class_weight, str):

@@ -5,12 +5,10 @@ Everything goes through a `Learner`; here is only what scikit-learn asks for bey
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -21,21 +19,22 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from . import kernels, model_file, parameters
+from . import hints, kernels, model_file, parameters
+from .following import FollowsOptions
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .passes import BatchReport, FitsInPasses
 from .plain_rows import plain_rows
-from .rows import Rows, are_events, is_frame, rows_of
+from .rows import Rows, are_events, as_events, is_frame, rows_of
 
 if TYPE_CHECKING:
     from .certificates import Certificate
 
 
-_FIRST = threading.Lock()
+_FIRST = threading.RLock()
 
 
-class StreamEstimator(FitsInPasses, BaseEstimator):
+class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     """The base of the estimators."""
 
     _task: ClassVar[str]
@@ -45,7 +44,6 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
     def _new_learner(self, **replaced: Any) -> Learner:
         given = self.get_params(deep=False)
         parameters.check(self._task, given)
-        self.__dict__.pop("_fixed", None)
         options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
         if options.get("gamma") == "scale" and "_gamma" in self.__dict__:
             options["gamma"] = self._gamma
@@ -60,33 +58,29 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
             )
         return learner
 
-    # What may change between calls of partial_fit.
-    _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
-    _of_changeable: ClassVar[itemgetter[Any]] = itemgetter(*_changeable)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls._of_changeable = itemgetter(*cls._changeable)
-
-    def _follow_parameters(self, learner: Learner) -> None:
-        mine, known = self.__dict__, learner.parameters
-        if "_fixed" in mine:
-            raise ValueError(f"{mine['_fixed']} cannot change once learning has begun; start anew with `fit`")
-        of = self._of_changeable
-        if of(mine) != of(known):
-            learner.change(**{name: mine[name] for name in self._changeable})
+    def _saved(self) -> Any:
+        """The learner as a file keeps it: its options are those of the estimator."""
+        learner = self._fitted()
+        self._follow(learner)
+        return learner
 
     def set_params(self, **params: Any) -> Self:
-        super().set_params(**params)
-        learner = self.__dict__.get("_learner")
-        self.__dict__.pop("_fixed", None)
+        """Sets options, all of them or none. A model that learns follows them; what it cannot follow is rejected by the
+        method that learns next (`fit` starts anew)."""
+        for name in params.keys() - self._option_names:
+            if "__" not in name:
+                task = type(self)._task
+                raise ValueError(hints.unknown(type(self).__name__, task, name, self._option_names))
+        if not params.keys() <= self._option_names:  # options of options
+            super().set_params(**params)
+            return self
+        mine = self.__dict__
+        mine.pop("_ready", None)  # as in __setattr__
+        mine.update(params)
+        mine.pop("_ready", None)
+        learner = mine.get("_learner")
         if learner is not None:
-            self._follow_parameters(learner)
-            # `fit` may follow, which starts anew; `partial_fit` may not.
-            given = self.get_params(deep=False)
-            fixed = [name for name in given if _differs(name, given[name], learner)]
-            if fixed:
-                self._fixed = ", ".join(fixed)
+            self._pass_on(learner, self._changed().intersection(self._changeable))
         return self
 
     @classmethod
@@ -107,26 +101,27 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
     # ---- rows ---------------------------------------------------------------------------------------------
 
     def _takes_names(self, X: Any) -> bool:
-        """Whether X goes by names: a list of events, or a DataFrame after nothing but events."""
+        """Whether X goes by names: a list of events, or a DataFrame after nothing but events or text."""
         return are_events(X) or (is_frame(X) and "n_features_in_" not in self.__dict__)
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()
         return learner.scores(X) if self._takes_names(X) else learner.scores_of(self._rows(X, reset=False))
 
-    def _learn_first(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+    def _learn_first(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> Self:
         """The first `partial_fit`, where there are no classes to know."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            learner = self._new_learner(**self._start_names())
-            self._name_features(learner)
-            learner._learn_rows(rows, y, sample_weight)
-            self._learner = learner
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        learner = new._new_learner(**new._start_names())
+        new._name_features(learner)
+        learner._learn_rows(rows, y, sample_weight)
+        return self._become(new._keep(learner))
 
-    def _learn_as_is(self, learner: Learner, X: Any, y: Any) -> bool:
+    def _learn_as_is(self, X: Any, y: Any) -> bool:
         """A plain array or CSR matrix of the right width goes to the core as it is. False: take the long way."""
         mine, kind = self.__dict__, type(X)
-        if type(y) is not ndarray or "feature_names_in_" in mine:
+        learner = mine.get("_ready")
+        if learner is None or type(y) is not ndarray or "feature_names_in_" in mine:
             return False
         arrays: tuple[Any, ...]
         if kind is ndarray:
@@ -140,32 +135,36 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
             return False
         if len(shape) != 2 or shape[1] != mine.get("n_features_in_") or shape[0] != len(y) or not len(y):
             return False
-        self._follow_parameters(learner)
-        return learner.learn_as_is(arrays, y)
+        as_is: bool = learner.learn_as_is(arrays, y)
+        return as_is
 
-    def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+    def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> Self:
         """`partial_fit` after its first call."""
-        self._follow_parameters(learner)
         if self._takes_names(X):
             learner.learn_many(X, y, sample_weight)
         else:
             learner._learn_rows(self._rows(X, reset=False), y, sample_weight, grow=False)
+        return self
 
-    @contextlib.contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A `fit` or first `partial_fit` that is refused leaves the estimator as it was."""
-        parameters.check(self._task, self.get_params(deep=False))
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    def _aside(self) -> Self:
+        """A copy for a `fit` or first `partial_fit` to work on: until `_become` the estimator is what it was."""
+        self._check_options()
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
+    def _become(self, new: Self) -> Self:
+        self.__dict__ = (
+            new.__dict__
+        )  # at once: an interrupt, or another thread, finds the old model or the new one
+        return self
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as the core reads it. Plain float arrays and CSR matrices skip scikit-learn's validation: the
         core checks them itself, row by row."""
+        X = as_events(X)
+        if reset and are_events(X):
+            return self._read_events(X)
         rows = plain_rows(X) if reset or "feature_names_in_" not in self.__dict__ else None
         if rows is None:
             X = validate_data(
@@ -180,10 +179,8 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
         elif reset:
             self.n_features_in_ = rows.width
             self.__dict__.pop("feature_names_in_", None)
-        if reset:  # what gamma='scale' means is measured once
-            self.__dict__.pop("_gamma", None)
-            if getattr(self, "kernel", None) in ("poly", "rbf") and self.gamma == "scale":
-                self._gamma = kernels.scaled_gamma(rows)
+        if reset:
+            self._measure(rows)
         expected = self.__dict__.get("n_features_in_")
         if expected is None:
             self._fitted().check_arrays_fit()
@@ -194,36 +191,66 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
             )
         return rows
 
+    def _measure(self, rows: Rows) -> None:
+        """What gamma='scale' means is measured once."""
+        self.__dict__.pop("_gamma", None)
+        if getattr(self, "kernel", None) in ("poly", "rbf") and self.gamma == "scale":
+            self._gamma = kernels.scaled_gamma(rows)
+
+    def _read_events(self, events: Any) -> Rows:
+        """Events for `fit` and the first `partial_fit`: their features are named as `learn_one` names them."""
+        reader = Learner("regression", hash_bits=self.hash_bits, max_features=self.max_features)
+        rows = reader.read_events(events)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        self._read_names = reader.feature_names
+        self._measure(rows)
+        return rows
+
     def _start_names(self) -> dict[str, Any]:
         """w1 as a dict: the vector in the order of the columns of X."""
         if not isinstance(self.w1, Mapping):
             return {}
-        names = self.__dict__.get("feature_names_in_")
+        names = self.__dict__.get("feature_names_in_", self.__dict__.get("_read_names"))
         if names is None:
             raise ValueError(
                 "w1 as a dict of names needs features with names: give a DataFrame, or w1 as a vector"
             )
-        unknown = [name for name in self.w1 if name not in set(names.tolist())]
+        unknown = [name for name in self.w1 if name not in set(names)]
         if unknown:
             raise ValueError(f"w1 names {unknown[0]!r}, which is not a column of X")
-        return {"w1": [self.w1.get(name, 0.0) for name in names.tolist()]}
+        return {"w1": [self.w1.get(name, 0.0) for name in names]}
 
     def _name_features(self, learner: Learner) -> None:
+        read = self.__dict__.pop("_read_names", None)
         names = self.__dict__.get("feature_names_in_")
-        if names is not None and learner.parameters["hash_bits"] is None:
+        if learner.parameters["hash_bits"] is not None:
+            return
+        if read is not None:
+            learner._engine.name_columns(read)
+        elif names is not None:
             learner.name_columns(names.tolist())
 
     # ---- the one-event API ----------------------------------------------------------------------------------
 
-    def _stream(self) -> Learner:
-        """The learner that learns, new with the first event."""
-        learner: Learner | None = self.__dict__.get("_learner")
-        if learner is None:
-            with _FIRST:  # of several threads one makes it
-                learner = self.__dict__.get("_learner")
-                if learner is None:
-                    self._learner = learner = self._new_learner()
-        return learner
+    def _learn(self, learn: Callable[[Any], Any]) -> Self:
+        """Lets the learner learn: one that may not be ready, because options have changed, or that there is not yet."""
+        learner = self._current()
+        if learner is not None:
+            learn(learner)
+            return self
+        with _FIRST:  # of several threads one begins
+            learner = self._current()
+            if learner is not None:
+                learn(learner)
+                return self
+            begun = self._begun()
+            learn(begun["learner"])  # what is rejected is not a beginning
+            return self._keep(**begun)
+
+    def _begun(self) -> dict[str, Any]:
+        """What a stream begins with."""
+        return {"learner": self._new_learner()}
 
     def _asked(self) -> Learner:
         """The learner that predicts. Asked before the first event, it is one that nothing has come to yet, and that
@@ -255,17 +282,17 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
             learner = self._asked()
         return learner.explain_one(x, label)
 
-    def confidence_one(self, x: dict[Any, Any]) -> float:
+    def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
-        return self._asked().confidence_one(x)
+        return self._asked().uncertainty_one(x)
 
-    def confidence(self, X: Any) -> npt.NDArray[np.float64]:
+    def uncertainty(self, X: Any) -> npt.NDArray[np.float64]:
         """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
         learner = self._fitted()
         check_has_covariance(learner.parameters["geometry"])
         if self._takes_names(X):
-            return learner.confidence(X)
-        return learner.confidence_of(self._rows(X, reset=False))
+            return learner.uncertainty(X)
+        return learner.uncertainty_of(self._rows(X, reset=False))
 
     @property
     def covariance_(self) -> npt.NDArray[np.float64]:
@@ -315,7 +342,7 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
     _kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_", "_classes")
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner, tensors = self._fitted().to_parts()
+        learner, tensors = self._saved().to_parts()
         given = self.get_params(deep=False)
         given.pop("w1", None)  # the learner keeps it
         report = self.__dict__.get("batch_report_")
@@ -344,14 +371,4 @@ class StreamEstimator(FitsInPasses, BaseEstimator):
         report = header["batch_report"]
         if "n_iter_" in header["attributes"]:
             estimator.batch_report_ = None if report is None else BatchReport(**report)
-        estimator._learner = learner
-        return estimator
-
-
-def _differs(name: str, value: Any, learner: Learner) -> bool:
-    """Whether a learner has learned with another value of an option. (What is no number or word is not compared.)"""
-    known = learner.parameters.get(name, value)
-    if name == "gamma" and value == "scale":
-        return False
-    plain_types = (bool, int, float, str, type(None))
-    return isinstance(value, plain_types) and isinstance(known, plain_types) and bool(value != known)
+        return estimator._keep(learner)

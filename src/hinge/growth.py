@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import targets
 from ._numpy import np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 Learn = Callable[[slice, Encoded], int]
+_Result = TypeVar("_Result")
 
 
 # ---- what the core must know of labels --------------------------------------------------------------------------
@@ -118,47 +119,50 @@ def check_new(learner: Learner, labels: Labels, fresh: Any) -> None:
 
 def set_labels(learner: Learner, labels: Labels) -> None:
     nu = nu_of(learner.task, learner.parameters["nu"], labels)
-    learner._engine.set_labels(max(1, len(labels.known)), nu)
-    learner.labels = labels
+    learner._engine.set_labels(max(1, len(labels.known)), nu, labels)
 
 
-class _Growing:
-    """`with _Growing(learner, labels)`: the labels are known; if the block fails, they never were.
+def _grow(learner: Learner, labels: Labels, learn: Callable[[], Any]) -> None:
+    """A round of an example that brings new labels: learned and known, or neither.
 
     Lanes that have not moved are given up again. From one w (two classes) there is no way back from lanes: the
     learner returns to a copy of its state.
     """
+    if labels.lanes and not learner.labels.lanes:
+        _or_back(learner, lambda: _learn_with(learner, labels, learn))
+        return
+    before, rounds = learner.labels, learner._engine.statistics()[0]
+    try:
+        set_labels(learner, labels)
+        learn()
+    except BaseException:
+        if learner._engine.statistics()[0] == rounds:  # else an interrupt came right after the round
+            set_labels(learner, before)
+        raise
 
-    def __init__(self, learner: Learner, labels: Labels, batch: bool = False) -> None:
-        self.learner, self.labels, self.before = learner, labels, learner.labels
-        from_one_w = labels.lanes and not learner.labels.lanes
-        self.state = learner._engine.state() if batch or from_one_w else None
-        # A function is asked for the kernel values among the supports: while nothing has changed yet.
-        self.copy = (
-            self._copied() if self.state is not None and callable(learner.parameters["kernel"]) else None
-        )
 
-    def __enter__(self) -> None:
-        if self.labels is not self.before:
-            set_labels(self.learner, self.labels)
+def _learn_with(learner: Learner, labels: Labels, learn: Callable[[], Any]) -> None:
+    set_labels(learner, labels)
+    learn()
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            return
-        learner = self.learner
-        if self.state is None:
-            set_labels(learner, self.before)
-            return
-        engine = self._copied() if self.copy is None else self.copy
-        learner._engine, learner.labels = engine, self.before
 
-    def _copied(self) -> Engine:
-        assert self.state is not None
-        state, names = self.state
-        engine = self.learner._new_engine(self.before)
+def _or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
+    """Learns; if that fails, or is interrupted, the learner returns to a copy of its state."""
+    before, (state, names) = learner.labels, learner._engine.state()
+
+    def copied() -> Engine:
+        engine = learner._new_engine(before)
         engine.name_columns(names)
         restore(engine, state)
         return engine
+
+    # A function is asked for the kernel values among the supports: while nothing has changed yet.
+    copy = copied() if callable(learner.parameters["kernel"]) else None
+    try:
+        return learn()
+    except BaseException:
+        learner._engine = copied() if copy is None else copy
+        raise
 
 
 def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
@@ -179,8 +183,7 @@ def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
                 learner._engine.learn_one(
                     x, 0.0, 0.0, counts=False
                 )  # refuses what must be refused, before anything is changed
-                with _Growing(learner, labels):
-                    learner._engine.learn_one(x, labels.codes[label], weight)
+                _grow(learner, labels, lambda: learner._engine.learn_one(x, labels.codes[label], weight))
             else:
                 _learn_new(learner, label, labels, lambda sign: learner._engine.learn_one(x, sign, weight))
 
@@ -222,8 +225,7 @@ def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
         if not fresh:
             learner._engine.learn_one_labels(x, indices, weight)
             return
-        with _Growing(learner, labels):
-            learner._engine.learn_one_labels(x, indices, weight)
+        _grow(learner, labels, lambda: learner._engine.learn_one_labels(x, indices, weight))
 
 
 def learn_batch(
@@ -256,10 +258,8 @@ def learn_batch(
         signs = -signs if learner.labels.flips(labels) else signs
         presented: int = _learn_then_adopt(learner, lambda: learn(everything, Encoded(signs)), labels)
         return presented
-    with _Growing(learner, learner.labels, batch=True):
-        return _learn_in_parts(
-            learner, labels, fresh, encoded(learner.task, labels, y, count, weights), everything.stop, learn
-        )
+    codes = encoded(learner.task, labels, y, count, weights)
+    return _or_back(learner, lambda: _learn_in_parts(learner, labels, fresh, codes, everything.stop, learn))
 
 
 @contextlib.contextmanager
@@ -332,16 +332,23 @@ def _only(visits: Indices, weights: Doubles) -> Doubles:
 def _learn_then_adopt(learner: Learner, learn: Callable[[], Any], labels: Labels) -> Any:
     """New labels are known once something was learned from them, be it that Ctrl-C came right after."""
     rounds = learner._engine.statistics()[0]
-    try:
-        return learn()
-    finally:
-        if learner._engine.statistics()[0] != rounds:
+
+    def adopt() -> None:
+        if learner._engine.statistics()[0] != rounds and learner.labels is not labels:
             _adopt(learner, labels)
+
+    try:
+        result = learn()
+        adopt()
+    except BaseException:
+        adopt()
+        raise
+    return result
 
 
 def _adopt(learner: Learner, labels: Labels) -> None:
     """What was learned from new labels is learned: they are known now, and w is that of their order."""
-    learner.name_labels(labels, turned=learner.labels.flips(labels))
+    learner._engine.name_labels(labels, learner.labels.flips(labels))
 
 
 # ---- predictions ------------------------------------------------------------------------------------------------

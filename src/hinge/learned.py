@@ -26,7 +26,6 @@ class Learned:
     averaged: bool
     closed: bool  # whether the labels are known ahead, and others refused
     notes: dict[str, Any]  # whatever JSON can hold, kept in the file: where the data came from, say
-    _labels: Labels
     _engine: Engine
     _lock: Any
     _named: bool  # whether every column is known to have a name
@@ -40,16 +39,10 @@ class Learned:
 
     @property
     def labels(self) -> Labels:
-        return self._labels
-
-    @labels.setter
-    def labels(self, labels: Labels) -> None:
-        self.name_labels(labels)
-
-    def name_labels(self, labels: Labels, turned: bool = False) -> None:
-        """The labels are these now; `turned`: the two classes have changed places, and w its sign."""
-        self._engine.name_labels(labels.known, labels.codes, turned)
-        self._labels = labels
+        """The labels, in their order. The core has them: what was learned of a label, and its name, come together."""
+        labels = self._engine.labels
+        assert isinstance(labels, Labels)
+        return labels
 
     def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
         lanes: Any = self._engine.scores_one(x, self.averaged)
@@ -138,12 +131,12 @@ class Learned:
         variances, upper = self._engine.factors()
         return geometry.covariance(variances, upper, self._has_intercept)
 
-    def confidence_one(self, x: dict[Any, Any]) -> float:
+    def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
         squared size of x in its geometry. Features never seen count with the variance of the start."""
         geometry.check_has_covariance(self.parameters["geometry"])
         self._events()
-        return self._engine.confidence_one(x)
+        return self._engine.uncertainty_one(x)
 
     @property
     def n_support(self) -> int:
@@ -192,6 +185,8 @@ class Learned:
     def named_weights(self) -> dict[Any, Any]:
         """The weights by the names of their features; many labels: for each label."""
         names, weights = self.feature_names, self.weights
+        if self.parameters["hash_bits"] is None:  # columns of arrays are called by their numbers
+            names += range(len(names), weights.shape[-1])
         if not self.many_scores:
             return dict(zip(names, weights[: len(names)].tolist(), strict=True))
         return {
@@ -286,11 +281,10 @@ class Learned:
         }  # some values need w1, which comes later
         learner = cls(header["task"], **{**values, **eased, "w1": None})
         learner.parameters.update({name: values[name] for name in eased if name in values}, w1=start)
-        learner.labels = Labels(header["labels"], header.get("lanes", False))
         learner.closed = header.get("closed", False)
         learner._arrays_fit = header["arrays_fit"]
         learner.notes = model_file.notes_of(header)
-        learner._engine = learner._new_engine(learner.labels)
+        learner._engine = learner._new_engine(Labels(header["labels"], header.get("lanes", False)))
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         growth.restore(learner._engine, tensors, lacks_cost="lanes" not in header)
         return learner

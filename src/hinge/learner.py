@@ -17,6 +17,7 @@ from .learned import Learned
 from .rows import (
     Doubles,
     are_events,
+    as_events,
     as_numbers,
     as_order,
     frame_values,
@@ -100,9 +101,9 @@ class Learner(Learned):
         parameters.check(task, self.parameters)
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
-        self._labels = growth.first_labels(task, self.parameters)
-        if task == "classification" and geometry == "entropy" and not signed and len(self._labels.known) != 2:
-            known = self._labels.known
+        labels = growth.first_labels(task, self.parameters)
+        if task == "classification" and geometry == "entropy" and not signed and len(labels.known) != 2:
+            known = labels.known
             raise ValueError(
                 f"signed=False is for two classes, there are {len(known)}: use signed=True"
                 if len(known) > 2
@@ -115,7 +116,7 @@ class Learner(Learned):
         self._lock = threading.RLock()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
-        self._engine = self._new_engine(self._labels)
+        self._engine = self._new_engine(labels)
         self.by_label = task == "classification" and not self._class_weight  # the core knows the labels
         self._start()
 
@@ -143,7 +144,7 @@ class Learner(Learned):
             max_features=int(p["max_features"]),
             **growth.engine_options(task, p, labels),
         )
-        engine.name_labels(labels.known, labels.codes)
+        engine.name_labels(labels)
         return engine
 
     def _start(self) -> None:
@@ -228,6 +229,7 @@ class Learner(Learned):
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        X = as_events(X)
         if is_frame(X) and self.parameters["geometry"] == "entropy":
             # A simplex grows with its columns: they come with the first value that is not 0, as in events.
             values, names = frame_values(X)
@@ -235,10 +237,12 @@ class Learner(Learned):
         elif is_frame(X):
             with self._lock:
                 columns = self.n_features
+                rounds = self._engine.statistics()[0]
                 try:
                     self._learn_rows(self._named_rows(X), y, sample_weight)
                 except BaseException:
-                    self._engine.forget(columns)
+                    if self._engine.statistics()[0] == rounds:  # else an interrupt came right after it
+                        self._engine.forget(columns)
                     raise
         elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
@@ -273,6 +277,12 @@ class Learner(Learned):
         (S21 of the batch conversion). Returns how many were presented.
         """
         return self._learn_rows(self._unnamed_rows(X), y, sample_weight, order, tolerance, max_updates)
+
+    def read_events(self, events: Iterable[Any]) -> Rows:
+        """Events as rows, for several passes over them. Their features are known from here on."""
+        with self._lock:
+            self._events()
+            return Rows(*self._engine.read_dicts([self._event(row, x) for row, x in enumerate(events)]))
 
     def _unnamed_rows(self, X: Any) -> Rows:
         self.check_arrays_fit()
@@ -348,7 +358,7 @@ class Learner(Learned):
         if self._class_weight is not None:
             return False
         self._named = False
-        known = self._labels.as_numbers
+        known = self.labels.as_numbers
         if known is None and self.task == "classification" and rows.count == 1:
             learn: Any = self._engine.learn_sparse
             return growth.learn_first(self, y[0], lambda code: learn(*rows.buffers, doubles([code])))
@@ -362,7 +372,7 @@ class Learner(Learned):
 
         False, and nothing is done, if there is more to it.
         """
-        classes = self._labels.as_numbers
+        classes = self.labels.as_numbers
         if self._class_weight is not None or (classes is None and self.task != "regression"):
             return False
         try:
@@ -378,6 +388,7 @@ class Learner(Learned):
     def scores(self, X: Any) -> Doubles:
         """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label. X may be a list
         of events, too."""
+        X = as_events(X)
         if are_events(X):
             return self._as_scores(self.lanes(X))
         if not is_frame(X):
@@ -403,19 +414,20 @@ class Learner(Learned):
             return scores.reshape(len(scores), -1)[:, self._beside : self._beside + len(self.labels.known)]
         return scores
 
-    def confidence(self, X: Any) -> Doubles:
-        """x'Sx of each row (see `confidence_one`)."""
+    def uncertainty(self, X: Any) -> Doubles:
+        """x'Sx of each row (see `uncertainty_one`)."""
         check_has_covariance(self.parameters["geometry"])
+        X = as_events(X)
         if are_events(X):
-            return np.asarray([self.confidence_one(self._event(row, x)) for row, x in enumerate(X)])
+            return np.asarray([self.uncertainty_one(self._event(row, x)) for row, x in enumerate(X)])
         if not is_frame(X):
-            return self.confidence_of(self._unnamed_rows(X))
-        sizes = self.confidence_of(self._named_rows(X, learning=False))
+            return self.uncertainty_of(self._unnamed_rows(X))
+        sizes = self.uncertainty_of(self._named_rows(X, learning=False))
         return plus_unseen(sizes, unseen_norms(X, self.feature_names), self.parameters["initial_variance"])
 
-    def confidence_of(self, rows: Rows) -> Doubles:
+    def uncertainty_of(self, rows: Rows) -> Doubles:
         engine = self._engine
-        size: Any = engine.confidence_dense if rows.indptr is None else engine.confidence_sparse
+        size: Any = engine.uncertainty_dense if rows.indptr is None else engine.uncertainty_sparse
         sizes: Doubles = size(*rows.arrays)
         return sizes
 
@@ -430,6 +442,7 @@ class Learner(Learned):
         return scores
 
     def lanes(self, X: Any) -> Doubles:
+        X = as_events(X)
         if are_events(X):
             self._events()
             found = np.asarray([self._lanes_one(self._event(row, x)) for row, x in enumerate(X)])
@@ -464,11 +477,17 @@ class Learner(Learned):
             raise ValueError(f"{names} cannot change once learning has begun; start anew with `fit`")
         changed = {**self.parameters, **changes}
         parameters.check(self.task, changed)
+        try:
+            self._change_rule(changed)
+            self.parameters = changed
+        except BaseException:  # an interrupt may come between the two
+            self._change_rule(self.parameters)
+            raise
+
+    def _change_rule(self, options: Mapping[str, Any]) -> None:
         self._engine.change_rule(
-            changed["step"], float(changed["C"]), float(changed["margin"]), float(changed["epsilon"]),
-            beta_of(changed),
+            options["step"], float(options["C"]), float(options["margin"]), float(options["epsilon"]), beta_of(options)
         )  # fmt: skip
-        self.parameters = changed
 
     # ---- labels, targets, rows --------------------------------------------------------------------------
 

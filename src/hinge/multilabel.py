@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -142,53 +142,62 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            y, one_each = _label_sets(self, y)
-            learner = self._begin(self._found_labels(y, rows.count))
-            self._fit_learner(learner, rows, y, sample_weight)
-            self._one_each = one_each
-        return self
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        y, new._one_each = _label_sets(new, y)
+        learner = new._begin(new._found_labels(y, rows.count))
+        new._fit_learner(learner, rows, y, sample_weight)
+        return self._become(new)
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """One pass over the rows, in their order. `classes`: all labels, needed in the first call unless y is an
         indicator matrix."""
-        learner = self.__dict__.get("_learner")
         y, one_each = _label_sets(self, y)
+        learner = self._current()
         if learner is None:
-            with self._all_or_nothing():
-                rows = self._rows(X, reset=True)
-                known = self.classes if self.classes is not None else classes
-                if known is None and not _is_matrix(y):
-                    raise ValueError("classes must be passed on the first call to partial_fit.")
-                found = (
-                    self._found_labels(y, rows.count) if known is None else list(np.asarray(known).tolist())
-                )
-                learner = self._begin(found)
-                self._name_features(learner)
-                learner._learn_rows(rows, y, sample_weight, grow=False)
-                self._learner, self._one_each = learner, one_each
-            return self
+            new = self._aside()
+            rows = new._rows(X, reset=True)
+            known = new.classes if new.classes is not None else classes
+            if known is None and not _is_matrix(y):
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            found = new._found_labels(y, rows.count) if known is None else list(np.asarray(known).tolist())
+            learner = new._begin(found)
+            new._name_features(learner)
+            learner._learn_rows(rows, y, sample_weight, grow=False)
+            return self._become(new._keep(learner, _one_each=one_each))
         if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
-        self._learn_more(learner, X, y, sample_weight)
-        self._one_each = self._one_each and one_each
-        return self
+        if one_each:
+            return self._learn_more(learner, X, y, sample_weight)
+        return self._learn_sets(lambda learner: self._learn_more(learner, X, y, sample_weight))
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the set `y` of the true labels."""
-        self._stream().learn_one(x, y, weight)
-        self._one_each = False
-        return self
+        return self._learn_sets(lambda learner: learner.learn_one(x, y, weight))
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        self._stream().learn_many(X, y, sample_weight)
-        self._one_each = False
+        return self._learn_sets(lambda learner: learner.learn_many(X, y, sample_weight))
+
+    def _begun(self) -> dict[str, Any]:
+        return {**super()._begun(), "_one_each": False}
+
+    def _learn_sets(self, learn: Callable[[Learner], Any]) -> Self:
+        """After sets of labels were learned, sets are predicted."""
+        learner: Learner | None = self.__dict__.get("_learner")
+        rounds = 0 if learner is None else learner.statistics.rounds
+        try:
+            self._learn(learn)
+            if learner is not None:
+                self._one_each = False
+        except BaseException:
+            if learner is not None and learner.statistics.rounds != rounds:  # an interrupt right after it
+                self._one_each = False
+            raise
         return self
 
     def _found_labels(self, y: Any, count: int) -> list[Any]:

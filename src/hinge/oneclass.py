@@ -101,33 +101,30 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`). No y."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            self._fit_learner(self._new_learner(**self._start_names()), rows, None, sample_weight)
-        return self
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        new._fit_learner(new._new_learner(**new._start_names()), rows, None, sample_weight)
+        return self._become(new)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order. No y."""
-        learner = self.__dict__.get("_learner")
+        learner = self._current()
         if learner is None:
-            self._learn_first(X, None, sample_weight)
-        else:
-            self._learn_more(learner, X, None, sample_weight)
-        return self
+            return self._learn_first(X, None, sample_weight)
+        return self._learn_more(learner, X, None, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values."""
         try:
-            learner = self._learner
+            learner = self._ready
         except AttributeError:
-            learner = self._stream()
+            return self._learn(lambda learner: learner.learn_one(x, None, weight))
         learner.learn_one(x, None, weight)
         return self
 
     def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        self._stream().learn_many(X, None, sample_weight)
-        return self
+        return self._learn(lambda learner: learner.learn_many(X, None, sample_weight))
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """radius - |x - w| of each row: 0 or more inside of the ball."""

@@ -128,48 +128,43 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            y = self._ranks(y)
-            learner = self._begin(np.unique(y) if self.classes is None else np.asarray(self.classes))
-            self._fit_learner(learner, rows, y, sample_weight)
-        return self
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        y = new._ranks(y)
+        learner = new._begin(np.unique(y) if new.classes is None else np.asarray(new.classes))
+        new._fit_learner(learner, rows, y, sample_weight)
+        return self._become(new)
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """One pass over the rows, in their order. `classes`: all ranks, needed in the first call."""
-        learner = self.__dict__.get("_learner")
-        y = self._ranks(y)
+        learner, y = self._current(), self._ranks(y)
         if learner is None:
-            with self._all_or_nothing():
-                rows = self._rows(X, reset=True)
-                if classes is None and self.classes is None:
-                    raise ValueError("classes must be passed on the first call to partial_fit.")
-                ranks = np.unique(self._ranks(classes)) if self.classes is None else np.asarray(self.classes)
-                learner = self._begin(ranks)
-                self._name_features(learner)
-                learner._learn_rows(rows, y, sample_weight)
-                self._learner = learner
-            return self
+            new = self._aside()
+            rows = new._rows(X, reset=True)
+            if classes is None and new.classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            ranks = np.unique(new._ranks(classes)) if new.classes is None else np.asarray(new.classes)
+            learner = new._begin(ranks)
+            new._name_features(learner)
+            learner._learn_rows(rows, y, sample_weight)
+            return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(
             np.unique(self.classes_), np.unique(np.asarray(classes))
         ):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
-        self._learn_more(learner, X, y, sample_weight)
-        return self
+        return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true rank `y`. (Needs `classes`.)"""
-        self._stream().learn_one(x, y, weight)
-        return self
+        return self._learn(lambda learner: learner.learn_one(x, y, weight))
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        self._stream().learn_many(X, y, sample_weight)
-        return self
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _begin(self, ranks: npt.NDArray[Any]) -> Learner:
         if len(ranks) < 2:

@@ -454,6 +454,25 @@ OF_LEARNER = (
     "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits", "max_features", "dtype",
 )  # fmt: skip
 
+# The options by what they are about, as help shows them.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "the step": ("C", "step", "margin", "epsilon", "radius", "max_radius", "beta", "eta"),
+    "labels": (
+        "selection", "cost", "nu", "features", "threshold", "sort_thresholds", "classes", "max_labels", "class_weight",
+    ),
+    "the model": ("fit_intercept", "average", "w1", "hash_bits", "max_features", "dtype"),
+    "the passes of fit": (
+        "max_iter", "tol", "n_iter_no_change", "shuffle", "tolerance", "max_updates", "random_state", "verbose",
+    ),
+    "geometry": (
+        "geometry", "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "scale",
+        "signed", "entropy_step",
+    ),
+    "kernel": ("kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache"),
+}  # fmt: skip
+# What only `fit` reads: no other method has to follow a change of these.
+OF_FIT = GROUPS["the passes of fit"]
+
 OF_SEQUENCE = (
     "step", "C", "margin", "selection", "cost", "geometry", "covariance_regularizer", "initial_variance",
     "covariance_update", "average", "classes", "max_labels", "hash_bits", "max_features", "dtype",

@@ -43,6 +43,7 @@ class FitsInPasses:
         verbose: int
 
         def _name_features(self, learner: Learner) -> None: ...
+        def _keep(self, learner: Any, **attributes: Any) -> Any: ...
 
     def _fit_learner(self, learner: Learner, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None) -> None:
         """Passes over the rows until they improve nothing, or the batch conversion."""
@@ -61,9 +62,7 @@ class FitsInPasses:
         else:
             passes = self._pass_over(learner, rows, truth, weights)
         learner.forget_rows()
-        self._learner = learner
-        self.n_iter_ = passes
-        self.batch_report_ = report
+        self._keep(learner, n_iter_=passes, batch_report_=report)
 
     def _pass_over(self, learner: Learner, rows: Rows, truth: Any, weights: Doubles | None) -> int:
         random = check_random_state(self.random_state)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from . import explain, growth, model_file, parameters
-from .estimator import StreamEstimator
+from .estimator import _FIRST, StreamEstimator
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 from .labels import Labels, in_array, in_order, plain
 from .learner import Contribution, Learner
@@ -128,55 +127,51 @@ class PARanker(ClassifierMixin, StreamEstimator):
             )
         return copy.deepcopy(self.features)
 
-    def _stream(self) -> Learner:
-        learner: Learner | None = self.__dict__.get("_learner")
-        if learner is None:
-            learner = self._new_learner()
-            self.feature_map_ = self._new_map()
-            self._learner = learner
-        return learner
+    def _begun(self) -> dict[str, Any]:
+        return {"learner": self._new_learner(), "feature_map_": self._new_map()}
+
+    def _asked_with_map(self) -> tuple[Learner, FeatureMap]:
+        """What predicts; before the first example a learner and a map that nobody keeps."""
+        mine = self.__dict__
+        if mine.get("_learner") is None:
+            return self._new_learner(), self._new_map()
+        return mine["_learner"], mine["feature_map_"]
 
     # ---- learn ----------------------------------------------------------------------------------------------
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
         """One round: the example `x`, and its true label `y` (or the set of them, which may be new)."""
-        learner = self._stream()
-        relevant = _relevant(y)
-        with learner._lock, self._all_or_none(learner, several=False):
-            self._round(learner, self.feature_map_, x, relevant, _checked_weight(weight))
-        return self
+        relevant, weight = _relevant(y), _checked_weight(weight)
+        return self._rank(
+            lambda learner, feature_map: self._round(learner, feature_map, x, relevant, weight), several=False
+        )
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of examples: all of them, or none. New labels are welcome, as in `learn_one`."""
         batch = _Batch(X, y, sample_weight)
-        learner = self._stream()
-        with learner._lock, self._all_or_none(learner, several=len(batch.X) > 1):
-            self._pass(learner, self.feature_map_, batch)
-        return self
+        return self._rank(
+            lambda learner, feature_map: self._pass(learner, feature_map, batch), several=len(batch.X) > 1
+        )
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in one pass over the examples in their order (see `max_iter`, `shuffle`)."""
-        with self._all_or_nothing():
-            batch = _Batch(X, y, sample_weight)
-            labels = in_order({label for relevant in batch.relevant for label in relevant})
-            learner, feature_map = (
-                self._begin(labels if self.classes is None else self.classes),
-                self._new_map(),
-            )
-            random = check_random_state(self.random_state)
-            for number in range(1, self.max_iter + 1):
-                before = learner.statistics
-                order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
-                self._pass(learner, feature_map, batch, order, counts=number == 1)
-                after = learner.statistics
-                if self.verbose:
-                    mean = (after.loss - before.loss) / max(1, after.rounds - before.rounds)
-                    mistakes = after.mistakes - before.mistakes
-                    print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes", flush=True)
-                if number > 1 and after.updates == before.updates:
-                    break
-            self._learner, self.feature_map_, self.n_iter_ = learner, feature_map, number
-        return self
+        self._check_options()
+        batch = _Batch(X, y, sample_weight)
+        labels = in_order({label for relevant in batch.relevant for label in relevant})
+        learner = self._begin(labels if self.classes is None else self.classes)
+        feature_map, random = self._new_map(), check_random_state(self.random_state)
+        for number in range(1, self.max_iter + 1):
+            before = learner.statistics
+            order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
+            self._pass(learner, feature_map, batch, order, counts=number == 1)
+            after = learner.statistics
+            if self.verbose:
+                mean = (after.loss - before.loss) / max(1, after.rounds - before.rounds)
+                mistakes = after.mistakes - before.mistakes
+                print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes", flush=True)
+            if number > 1 and after.updates == before.updates:
+                break
+        return self._keep(learner, feature_map_=feature_map, n_iter_=number)
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
@@ -184,24 +179,23 @@ class PARanker(ClassifierMixin, StreamEstimator):
         """One pass over the examples in their order. `classes`: all labels, needed in the first call; others are
         refused here (`learn_one` and `learn_many` welcome them)."""
         batch = _Batch(X, y, sample_weight)
-        if self.__dict__.get("_learner") is None:
-            with self._all_or_nothing():
-                known = classes if self.classes is None else self.classes
-                if known is None:
-                    raise ValueError("classes must be passed on the first call to partial_fit.")
-                learner, feature_map = self._begin(np.asarray(known).tolist()), self._new_map()
-                self._pass(learner, feature_map, batch, grow=False)
-                self._learner, self.feature_map_ = learner, feature_map
-            return self
-        learner = self._fitted()
+        learner = self._current()
+        if learner is None:
+            self._check_options()
+            known = classes if self.classes is None else self.classes
+            if known is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            learner, feature_map = self._begin(np.asarray(known).tolist()), self._new_map()
+            self._pass(learner, feature_map, batch, grow=False)
+            return self._keep(learner, feature_map_=feature_map)
         if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
-        self._follow_parameters(learner)
-        with learner._lock, self._all_or_none(learner, several=len(batch.X) > 1):
-            self._pass(learner, self.feature_map_, batch, grow=False)
-        return self
+        return self._rank(
+            lambda learner, feature_map: self._pass(learner, feature_map, batch, grow=False),
+            several=len(batch.X) > 1,
+        )
 
     def _begin(self, labels: Sequence[Any]) -> Learner:
         if isinstance(self.cost, Mapping) and self.classes is None:  # it may name more than the data has
@@ -264,47 +258,66 @@ class PARanker(ClassifierMixin, StreamEstimator):
             growth.set_labels(learner, labels)
         learner.learn_block(names, values, relevant, weight)
 
-    @contextlib.contextmanager
-    def _all_or_none(self, learner: Learner, *, several: bool) -> Iterator[None]:
-        """What is refused leaves no trace: not in w, not in the labels, not in the counts."""
-        feature_map, engine, labels = self.feature_map_, learner._engine, learner.labels
-        state = engine.state() if several else None  # a single round of the core is all or nothing by itself
-        rounds = engine.statistics()[0]
-        before = feature_map.begin()
-        try:
-            yield
-        except BaseException:
-            if several or engine.statistics()[0] == rounds:  # else Ctrl-C came right after it
-                _go_back(learner, labels, state)
-                feature_map.rollback(before)
-            raise
-        feature_map.commit(before)
+    def _rank(self, run: Callable[[Learner, FeatureMap], None], *, several: bool) -> Self:
+        """Rounds with the learner and the map of the stream, which begin with the first of them."""
+        learner = self._current()
+        if learner is not None:
+            self._all_or_none(learner, self.feature_map_, run, several)
+            return self
+        with _FIRST:
+            learner = self._current()
+            if learner is not None:
+                self._all_or_none(learner, self.feature_map_, run, several)
+                return self
+            learner, feature_map = self._new_learner(), self._new_map()
+            run(learner, feature_map)  # what is rejected is not a beginning
+            return self._keep(learner, feature_map_=feature_map)
+
+    def _all_or_none(
+        self,
+        learner: Learner,
+        feature_map: FeatureMap,
+        run: Callable[[Learner, FeatureMap], None],
+        several: bool,
+    ) -> None:
+        """What is rejected leaves no trace: not in w, not in the labels, not in the counts."""
+        with learner._lock:
+            labels, rounds = learner.labels, learner._engine.statistics()[0]
+            state = learner._engine.state() if several else None  # one round of the core is all or nothing
+            before = feature_map.begin()
+            try:
+                run(learner, feature_map)
+            except BaseException:
+                if several or learner._engine.statistics()[0] == rounds:
+                    _go_back(learner, labels, state)
+                    feature_map.rollback(before)
+                else:  # an interrupt right after the round
+                    feature_map.commit(before)
+                raise
+            feature_map.commit(before)
 
     # ---- predict ----------------------------------------------------------------------------------------------
 
     def score_one(self, x: Any) -> dict[Any, float]:
         """The score of each label."""
-        learner = self._stream()
+        learner, feature_map = self._asked_with_map()
         with learner._lock:
-            labels = learner.labels.known
-            return dict(zip(labels, self._scores_one(learner, x).tolist(), strict=True))
+            scores = _scores_one(learner, feature_map, x)
+            return dict(zip(learner.labels.known, scores.tolist(), strict=True))
 
     def predict_one(self, x: Any) -> Any:
         """The label with the highest score (None before the first one). Never learns."""
-        learner = self._stream()
+        learner, feature_map = self._asked_with_map()
         with learner._lock:
-            scores = self._scores_one(learner, x)
+            scores = _scores_one(learner, feature_map, x)
             return learner.labels.known[int(scores.argmax())] if len(scores) else None
-
-    def _scores_one(self, learner: Learner, x: Any) -> Doubles:
-        return learner.score_block(*checked_features(self.feature_map_, x, learner.labels.known))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
         """What each feature contributed to the score of `label` (of the one with the highest), the largest first."""
-        learner = self._stream()
+        learner, feature_map = self._asked_with_map()
         with learner._lock:
             known = learner.labels.known
-            names, values = checked_features(self.feature_map_, x, known)
+            names, values = checked_features(feature_map, x, known)
             if label is not None and label not in learner.labels.codes:
                 raise ValueError(f"the label {label!r} is not one of the labels {learner.labels.listed()}")
             if not known:
@@ -322,7 +335,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
             scores = np.empty((len(X), len(learner.labels.known)))
             for row, x in enumerate(_examples(X)):
                 try:
-                    scores[row] = self._scores_one(learner, x)
+                    scores[row] = _scores_one(learner, self.feature_map_, x)
                 except ValueError as error:
                     raise ValueError(f"row {row}: {error}") from error
         return scores
@@ -362,7 +375,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
     # ---- files --------------------------------------------------------------------------------------------------
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner = self._fitted()
+        learner = self._saved()
         with learner._lock:
             header, tensors = learner.to_parts()
             pack("map", self.feature_map_, tensors)
@@ -408,8 +421,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         estimator = cls(features=said["given"] or features, w1=learner.parameters["w1"], **values)
         for name, value in header["attributes"].items():
             setattr(estimator, name, value)
-        estimator._learner, estimator.feature_map_ = learner, feature_map
-        return estimator
+        return estimator._keep(learner, feature_map_=feature_map)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> Self:
@@ -456,6 +468,10 @@ def _examples(X: Any) -> list[Any]:
     return list(X)
 
 
+def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
+    return learner.score_block(*checked_features(feature_map, x, learner.labels.known))
+
+
 def _relevant(y: Any) -> list[Any]:
     """The relevant labels: one, or those of a set, in a fixed order, though a set has none."""
     if isinstance(y, np.ndarray):
@@ -490,6 +506,6 @@ def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
         engine = learner._new_engine(labels)
         engine.name_columns(state[1])
         growth.restore(engine, state[0])
-        learner._engine, learner.labels = engine, labels
+        learner._engine = engine
     elif learner.labels is not labels:
         growth.set_labels(learner, labels)

@@ -110,39 +110,34 @@ class PARegressor(RegressorMixin, StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
-        with self._all_or_nothing():
-            rows = self._rows(X, reset=True)
-            self._fit_learner(
-                self._new_learner(**self._start_names()), rows, _numbers(self, y), sample_weight
-            )
-        return self
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        new._fit_learner(new._new_learner(**new._start_names()), rows, _numbers(new, y), sample_weight)
+        return self._become(new)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order."""
-        learner = self.__dict__.get("_learner")
-        if learner is not None and sample_weight is None and self._learn_as_is(learner, X, y):
+        if sample_weight is None and self._learn_as_is(X, y):
             return self
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = _numbers(self, y)
+        learner = self._current()
         if learner is None:
-            self._learn_first(X, y, sample_weight)
-        else:
-            self._learn_more(learner, X, y, sample_weight)
-        return self
+            return self._learn_first(X, y, sample_weight)
+        return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: float, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true number `y`."""
         try:
-            learner = self._learner
+            learner = self._ready
         except AttributeError:
-            learner = self._stream()
+            return self._learn(lambda learner: learner.learn_one(x, y, weight))
         learner.learn_one(x, y, weight)
         return self
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        self._stream().learn_many(X, y, sample_weight)
-        return self
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """w.x (with the intercept) of each row."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from river import base, utils
 
 from . import growth, kernels, model_file, parameters
+from .following import FollowsOptions
 from .labels import plain
 from .learner import Contribution, Learner, Statistics
 
@@ -27,15 +28,17 @@ _LINEAR = (
 )  # fmt: skip
 
 
-class _Linear(base.Estimator):
+class _Linear(FollowsOptions, base.Estimator):
     """What they share: a learner, what it has learned, and its file."""
 
     _task: ClassVar[str]
     _kind: ClassVar[str]
+    _start_anew: ClassVar[str] = "make a new model (`clone`)"
     _learner: Learner
 
-    def _new_learner(self) -> Learner:
-        return Learner(self._task, **self._get_params())
+    def _start(self) -> None:
+        """At the end of the constructor: the learner, which follows the options from here on."""
+        self._keep(Learner(self._task, **self._options_now()))
 
     def _scores(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
         """A score a row, or many of them."""
@@ -44,9 +47,10 @@ class _Linear(base.Estimator):
         return np.asarray([_numbers(self._learner.score_one(x)) for x in X.to_dict(orient="records")])
 
     def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
-        events = X if self._learner.parameters["hash_bits"] is None else X.to_dict(orient="records")
+        learner = self._current()
+        events = X if learner.parameters["hash_bits"] is None else X.to_dict(orient="records")
         weights: Any = [float(w)] * len(X) if isinstance(w, numbers.Real) else w
-        self._learner.learn_many(events, y, weights)
+        learner.learn_many(events, y, weights)
 
     @property
     def weights(self) -> dict[Any, Any]:
@@ -68,9 +72,9 @@ class _Linear(base.Estimator):
         """w.x, with the intercept; many labels: a dict of scores. Features never seen count nothing."""
         return self._learner.score_one(x)
 
-    def confidence_one(self, x: dict[Any, Any]) -> float:
+    def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
-        return self._learner.confidence_one(x)
+        return self._learner.uncertainty_one(x)
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
         """What each feature of `x` contributed to its score (of many labels to that of `label`), the largest first."""
@@ -92,6 +96,7 @@ class _Linear(base.Estimator):
         model_file.write_whole(path, model_file.to_bytes(*self.to_parts()))
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        self._follow(self._learner)
         learner, tensors = self._learner.to_parts()
         given = kernels.encoded(self._get_params())
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
@@ -99,8 +104,7 @@ class _Linear(base.Estimator):
     @classmethod
     def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
         model = cls(**{name: model_file.decode_value(value) for name, value in header["parameters"].items()})
-        model._learner = Learner.from_parts(header["learner"], tensors)
-        return model
+        return model._keep(Learner.from_parts(header["learner"], tensors))
 
 
 @parameters.documented("classification", _LINEAR)
@@ -130,6 +134,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
     Accuracy: 86.28%
     """
 
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
     _task: ClassVar[str] = "classification"
     _kind: ClassVar[str] = "river.PAClassifier"
 
@@ -192,7 +197,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.dtype = dtype
-        self._learner = self._new_learner()
+        self._start()
 
     @property
     def _multiclass(self) -> bool:
@@ -200,7 +205,11 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""
-        self._learner.learn_one(x, y, w)
+        try:
+            learner = self._ready
+        except AttributeError:
+            learner = self._current()
+        learner.learn_one(x, y, w)
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
         """The rounds of the rows, one after the other: all of them, or none."""
@@ -270,6 +279,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
     {'politics': True, 'sport': False}
     """
 
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
     _task: ClassVar[str] = "multilabel"
     _kind: ClassVar[str] = "river.PAMultilabel"
 
@@ -328,7 +338,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.dtype = dtype
-        self._learner = self._new_learner()
+        self._start()
         self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
 
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], w: float = 1.0) -> None:
@@ -336,9 +346,15 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         if not isinstance(y, dict):
             raise ValueError(f"y must be a dict of labels and whether they are relevant, not {y!r}")
         met = dict.fromkeys(map(plain, y))
-        self._learner.learn_one(x, [label for label, relevant in y.items() if relevant], w)
-        if w:
-            self._met.update(met)
+        learner = self._current()
+        rounds = learner.statistics.rounds
+        try:
+            learner.learn_one(x, [label for label, relevant in y.items() if relevant], w)
+            self._met.update(met if w else {})
+        except BaseException:
+            if learner.statistics.rounds != rounds:  # an interrupt right after the round
+                self._met.update(met)
+            raise
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
         """The sigmoid of each score less the threshold. It is not calibrated: its order is what counts."""
@@ -402,6 +418,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
     MAE: 0.473048
     """
 
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "epsilon")
     _task: ClassVar[str] = "regression"
     _kind: ClassVar[str] = "river.PARegressor"
 
@@ -454,11 +471,15 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.dtype = dtype
-        self._learner = self._new_learner()
+        self._start()
 
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""
-        self._learner.learn_one(x, y, w)
+        try:
+            learner = self._ready
+        except AttributeError:
+            learner = self._current()
+        learner.learn_one(x, y, w)
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
         """The rounds of the rows, one after the other: all of them, or none."""

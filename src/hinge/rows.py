@@ -114,6 +114,35 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "to_numpy")
 
 
+def as_events(X: Any) -> Any:
+    """A DataFrame with columns of text as a list of events, in which "column=value" is a feature; all else as it is."""
+    if not is_frame(X) or not _has_text(X):
+        return X
+    names = _different(list(X.columns))
+    columns = [X[name].to_list() for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _has_text(frame: Any) -> bool:
+    """Columns of numbers are not looked at."""
+    kinds = zip(frame.columns, frame.dtypes, strict=True)
+    others = [name for name, dtype in kinds if not _is_numeric(dtype)]
+    return any(isinstance(value, str) for name in _different(others) for value in frame[name].to_list())
+
+
+def _is_numeric(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", None)  # of pandas; polars has a method
+    return (
+        bool(dtype.is_numeric()) if kind is None and hasattr(dtype, "is_numeric") else kind in tuple("biufc")
+    )
+
+
+def _different(names: list[Any]) -> list[Any]:
+    if len(set(names)) < len(names):
+        raise ValueError(f"the columns of X must have different names, not {names!r}")
+    return names
+
+
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     if X.dtype in (np.float64, np.float32) and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
         return X
@@ -127,9 +156,7 @@ def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
 
 def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     """The values of a DataFrame, all of them finite, and the names of its columns, all of them different."""
-    values, names = as_values(frame.to_numpy()), list(frame.columns)
-    if len(set(names)) < len(names):
-        raise ValueError(f"the columns of X must have different names, not {names!r}")
+    values, names = as_values(frame.to_numpy()), _different(list(frame.columns))
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
         what = "NaN" if np.isnan(values[row, column]) else "infinity (inf)"

@@ -118,16 +118,12 @@ class PASequence(StreamEstimator):
     def _new_learner(self, **replaced: Any) -> Any:
         given = self.get_params(deep=False)
         parameters.check(self._task, given)
-        self.__dict__.pop("_fixed", None)
         learner = SequenceLearner(**{**{name: given[name] for name in parameters.OF_SEQUENCE}, **replaced})
         learner.closed = self.classes is not None or (self.cost is not None and not callable(self.cost))
         return learner
 
     def _fitted(self) -> Any:
         return super()._fitted()
-
-    def _stream(self) -> Any:
-        return super()._stream()
 
     def _asked(self) -> Any:
         return super()._asked()
@@ -136,19 +132,17 @@ class PASequence(StreamEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
-        with self._all_or_nothing():
-            tags = self._tags_of(X, y, sample_weight)
-            learner = self._new_learner(
-                **({"classes": in_order(tags)} if isinstance(self.cost, Mapping) and tags else {})
-            )
-            if not learner.closed:
-                learner.know(in_order(tags))
-            lesson = learner.read(X, y, sample_weight)
-            if lesson.count == 0:
-                raise ValueError("there are no sentences to learn from")
-            self.n_iter_ = self._pass_over(learner, lesson, None, None)
-            self._learner = learner
-        return self
+        self._check_options()
+        tags = self._tags_of(X, y, sample_weight)
+        learner = self._new_learner(
+            **({"classes": in_order(tags)} if isinstance(self.cost, Mapping) and tags else {})
+        )
+        if not learner.closed:
+            learner.know(in_order(tags))
+        lesson: Any = learner.read(X, y, sample_weight)
+        if lesson.count == 0:
+            raise ValueError("there are no sentences to learn from")
+        return self._keep(learner, n_iter_=self._pass_over(learner, lesson, None, None))
 
     def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
         """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
@@ -173,39 +167,31 @@ class PASequence(StreamEstimator):
     ) -> Self:
         """One pass over the sentences, as they come: all of it, or none. The first call needs `classes`; tags that are
         not among them are refused (`learn_one` and `learn_many` welcome them)."""
-        if self.__dict__.get("_learner") is None:
-            with self._all_or_nothing():
-                known = classes if self.classes is None else self.classes
-                if known is None:
-                    raise ValueError("classes must be passed on the first call to partial_fit.")
-                if classes is not None and set(classes) != set(known):
-                    raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
-                learner = self._new_learner(classes=list(known))
-                learner.learn_many(X, y, sample_weight, grow=False)
-                self._learner = learner
-            return self
-        learner = self._fitted()
+        learner = self._current()
+        if learner is None:
+            self._check_options()
+            known = classes if self.classes is None else self.classes
+            if known is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            if classes is not None and set(classes) != set(known):
+                raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
+            learner = self._new_learner(classes=list(known))
+            learner.learn_many(X, y, sample_weight, grow=False)
+            return self._keep(learner)
         if classes is not None and set(classes) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
-        self._follow_parameters(learner)
         learner.learn_many(X, y, sample_weight, grow=False)
         return self
 
     def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> Self:
         """One round: the sentence `x`, and the tags of its tokens."""
-        learner = self._stream()
-        self._follow_parameters(learner)
-        learner.learn_one(x, y, weight)
-        return self
+        return self._learn(lambda learner: learner.learn_one(x, y, weight))
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of all sentences, or none: the same as one `learn_one` after the other."""
-        learner = self._stream()
-        self._follow_parameters(learner)
-        learner.learn_many(X, y, sample_weight)
-        return self
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     # ---- predicting -----------------------------------------------------------------------------------------
 
@@ -288,12 +274,12 @@ class PASequence(StreamEstimator):
         raise AttributeError("PASequence has no covariance_")
 
     @property
-    def confidence(self) -> Any:
-        raise AttributeError("PASequence has no confidence")
+    def uncertainty(self) -> Any:
+        raise AttributeError("PASequence has no uncertainty")
 
     @property
-    def confidence_one(self) -> Any:
-        raise AttributeError("PASequence has no confidence_one")
+    def uncertainty_one(self) -> Any:
+        raise AttributeError("PASequence has no uncertainty_one")
 
     @property
     def attributes_(self) -> list[Any]:
@@ -310,7 +296,7 @@ class PASequence(StreamEstimator):
     # ---- files ----------------------------------------------------------------------------------------------
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner, tensors = self._fitted().to_parts()
+        learner, tensors = self._saved().to_parts()
         given = self.get_params(deep=False)
         if callable(given["cost"]):
             given["cost"] = None
@@ -335,8 +321,7 @@ class PASequence(StreamEstimator):
             if name not in cls._kept:
                 raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
             setattr(estimator, name, value)
-        estimator._learner = learner
-        return estimator
+        return estimator._keep(learner)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], cost: Callable[..., float] | None = None) -> Self:

@@ -208,8 +208,15 @@ class SequenceLearner:
         """Goes on with another `step`, `C` or `margin`; what was learned stays."""
         changed = {**self.parameters, **changes}
         parameters.check("sequence", changed)
-        self._engine.change_rule(changed["step"], float(changed["C"]), float(changed["margin"]))
-        self.parameters = changed
+        try:
+            self._change_rule(changed)
+            self.parameters = changed
+        except BaseException:  # an interrupt may come between the two
+            self._change_rule(self.parameters)
+            raise
+
+    def _change_rule(self, options: Mapping[str, Any]) -> None:
+        self._engine.change_rule(options["step"], float(options["C"]), float(options["margin"]))
 
     # ---- predicting -----------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ class Statistics:
 
     insertions: int = 0  # with a kernel: supports that came
     removals: int = 0  # ... and went
+    capped: int = 0  # updates that C made shorter (step='pa1'); 0: it moved as 'pa' does
+    weighted: int = 0  # updates that would be others if their examples had the weight 1
 
     @property
     def error(self) -> float:

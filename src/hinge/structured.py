@@ -6,16 +6,16 @@ import contextlib
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from . import model_file, parameters
-from .estimator import StreamEstimator
+from .estimator import _FIRST, StreamEstimator
 from .learner import Contribution
 from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
 from .structured_learner import Joint, StructuredLearner
@@ -24,6 +24,7 @@ from .structured_learner import NamedWeights as NamedWeights
 if TYPE_CHECKING:
     from .certificates import Certificate
 
+_Result = TypeVar("_Result")
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
 
 
@@ -82,6 +83,7 @@ class PAStructured(StreamEstimator):
     """
 
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _live: ClassVar[tuple[str, ...]] = FUNCTIONS
     _task: ClassVar[str] = "structured"
     _learner: StructuredLearner
 
@@ -139,12 +141,16 @@ class PAStructured(StreamEstimator):
     # ---- the learner inside ---------------------------------------------------------------------------------
 
     def _new_learner(self, **replaced: Any) -> StructuredLearner:
-        given = self.get_params(deep=False)
+        self._check_options()
+        given = {name: value for name, value in self._options_now().items() if name not in FUNCTIONS}
+        options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
+        return StructuredLearner(**{**options, **replaced})
+
+    def _check_options(self) -> None:
+        given = self._options_now()
         functions = {name: given.pop(name) for name in FUNCTIONS}
         parameters.check(self._task, given)
         check_functions(functions, self.selection)
-        options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
-        return StructuredLearner(**{**options, **replaced})
 
     def _fitted(self) -> StructuredLearner:
         learner = super()._fitted()
@@ -157,47 +163,63 @@ class PAStructured(StreamEstimator):
         learner = self.__dict__.get("_learner")
         return learner is not None and learner.features is not None
 
-    @contextlib.contextmanager
-    def _learning(self, *, several: bool) -> Iterator[StructuredLearner]:
-        """The learner, for this thread alone. What is refused leaves no trace."""
+    def _teach(self, run: Callable[[StructuredLearner], None], *, several: bool) -> Self:
+        """Rounds with the learner, for this thread alone. What is rejected leaves no trace."""
         _check_outside(self)
-        while True:
-            if self.__dict__.get("_learner") is None:
-                self.__dict__.setdefault("_learner", self._new_learner())
-            learner = self.__dict__.get("_learner")
-            if learner is None:
-                continue
-            with learner._lock:
-                is_current = self.__dict__.get("_learner") is learner
-                if not is_current:
-                    continue  # meanwhile another thread has fitted, or failed in the first round
-                self._follow_parameters(learner)
-                with _inside(self), self._all_or_none(learner, several):
-                    yield learner
-                return
+        try:
+            while not self._taught(run, several):
+                pass  # meanwhile another thread has fitted, or failed in the first round
+        except BaseException:
+            self._drop_if_not_begun()
+            raise
+        self._drop_if_not_begun()  # an example without weight is not a beginning
+        return self
 
-    @contextlib.contextmanager
-    def _all_or_none(self, learner: StructuredLearner, several: bool) -> Iterator[None]:
+    def _taught(self, run: Callable[[StructuredLearner], None], several: bool) -> bool:
+        if self.__dict__.get("_learner") is None:
+            # Threads wait for the one that learns first, so there is a learner before anything was learned.
+            new = self._new_learner()
+            with _FIRST:
+                if self.__dict__.get("_learner") is None:
+                    self._keep(new)
+        learner = self._current()
+        if learner is None:
+            return False
+        with learner._lock:
+            if learner is not self.__dict__.get("_learner"):
+                return False
+            self._all_or_none(learner, run, several)
+        return True
+
+    def _drop_if_not_begun(self) -> None:
+        learner: Any = self.__dict__.get("_learner")
+        if learner is None or learner.features is not None:
+            return
+        with learner._lock:
+            if learner is self.__dict__.get("_learner") and learner.features is None:
+                for name in ("_ready", "_learner", "_used"):
+                    self.__dict__.pop(name, None)
+
+    def _all_or_none(
+        self, learner: StructuredLearner, run: Callable[[StructuredLearner], None], several: bool
+    ) -> None:
         begun = learner.features is not None
         # A single round of the core is all or nothing by itself.
         state = learner._engine.state() if begun and several else None
         try:
-            yield
+            _inside(self, lambda: run(learner))
         except BaseException:
             if state is not None:
                 learner.go_back(state)
             elif several:
                 learner.features = None
             raise
-        finally:
-            if learner.features is None:  # nothing was learned: as if it had never begun
-                self.__dict__.pop("_learner", None)
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[StructuredLearner]:
+    def _read(self, run: Callable[[StructuredLearner], _Result]) -> _Result:
+        """Something that looks at the learner, and calls functions meanwhile."""
         learner = self._fitted()
-        with learner._lock, _inside(self):
-            yield learner
+        with learner._lock:
+            return _inside(self, lambda: run(learner))
 
     # ---- one's own functions --------------------------------------------------------------------------------
 
@@ -260,16 +282,12 @@ class PAStructured(StreamEstimator):
         """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
         if type(weight) is not float or not 0 <= weight < math.inf:
             weight = float(checked_weights([weight], 1)[0])
-        with self._learning(several=False) as learner:
-            self._round(learner, None, x, y, weight)
-        return self
+        return self._teach(lambda learner: self._round(learner, None, x, y, weight), several=False)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The rounds of a list of examples, in their order: all of them, or none."""
         batch = Batch(X, y, sample_weight)
-        with self._learning(several=batch.count > 1) as learner:
-            self._pass(learner, batch)
-        return self
+        return self._teach(lambda learner: self._pass(learner, batch), several=batch.count > 1)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """The same as `learn_many`."""
@@ -282,62 +300,60 @@ class PAStructured(StreamEstimator):
         if not any(batch.weights):
             raise ValueError("there are no examples to learn from")
         learner = self._new_learner()
-        with _inside(self):
-            lesson: Any = _Lesson(self, learner)
-            passes = self._pass_over(lesson, batch, None, None)  # type: ignore[arg-type]
-        self.__dict__.pop("_fixed", None)
-        self._learner, self.n_iter_ = learner, passes
-        return self
+        lesson: Any = _Lesson(self, learner)
+        passes = _inside(self, lambda: self._pass_over(lesson, batch, None, None))  # type: ignore[arg-type]
+        return self._keep(learner, n_iter_=passes)
 
     # ---- predict --------------------------------------------------------------------------------------------
 
     def predict_one(self, x: Any) -> Any:
         """argmax(w, x). Never learns."""
-        with self._reading() as learner:
-            return self._call("argmax", None, learner.view(learner.averaged), x)
+        return self._read(lambda learner: self._call("argmax", None, learner.view(learner.averaged), x))
 
     def predict(self, X: Any) -> list[Any]:
         """argmax(w, x) of each input."""
         inputs = as_list(X, "X")
-        with self._reading() as learner:
+
+        def run(learner: StructuredLearner) -> list[Any]:
             w = learner.view(learner.averaged)
             return [self._call("argmax", row, w, x) for row, x in enumerate(inputs)]
 
+        return self._read(run)
+
     def score_one(self, x: Any, y: Any) -> float:  # type: ignore[override]
         """w.Phi(x, y): the score of the output `y`."""
-        with self._reading() as learner:
-            return learner.score_joint(self._features(learner, None, x, y))
+        return self._read(lambda learner: learner.score_joint(self._features(learner, None, x, y)))
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """Minus the mean cost of the predictions: 0 is the best, and larger is better."""
         batch = Batch(X, y, sample_weight)
         if not any(batch.weights):
             raise ValueError("there are no examples to score")
-        with self._reading() as learner:
+
+        def run(learner: StructuredLearner) -> list[float]:
             w = learner.view(learner.averaged)
-            costs = [
+            return [
                 self._cost(row, truth, self._call("argmax", row, w, x)) if weight else 0.0
                 for row, (x, truth, weight) in enumerate(zip(batch.X, batch.y, batch.weights, strict=True))
             ]
-        return 0.0 - float(np.average(costs, weights=batch.weights))
+
+        return 0.0 - float(np.average(self._read(run), weights=batch.weights))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
         """What each feature contributed to the score of the output `y` (of the predicted one), the largest first."""
-        with self._reading() as learner:
-            return learner.explain_joint(self._joint(learner, x, y))
+        return self._read(lambda learner: learner.explain_joint(self._joint(learner, x, y)))
 
-    def confidence_one(self, x: Any, y: Any = None) -> float:
+    def uncertainty_one(self, x: Any, y: Any = None) -> float:
         """Phi'S Phi of the output `y` (of the predicted one): how unsure the model is in its direction (geometries
         with a covariance)."""
-        with self._reading() as learner:
-            return learner.confidence_joint(self._joint(learner, x, y))
+        return self._read(lambda learner: learner.uncertainty_joint(self._joint(learner, x, y)))
 
-    def confidence(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
-        """`confidence_one` of each input, with the output that `y` has for it (the predicted one)."""
+    def uncertainty(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
+        """`uncertainty_one` of each input, with the output that `y` has for it (the predicted one)."""
         inputs = as_list(X, "X")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
-        with self._reading():
-            sizes = [self.confidence_one(x, output) for x, output in zip(inputs, outputs, strict=True)]
+        pairs = list(zip(inputs, outputs, strict=True))
+        sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])
         return np.asarray(sizes, dtype=np.float64)
 
     def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:
@@ -370,7 +386,7 @@ class PAStructured(StreamEstimator):
     # ---- files ----------------------------------------------------------------------------------------------
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner, tensors = self._fitted().to_parts()
+        learner, tensors = self._saved().to_parts()
         given = self.get_params(deep=False)
         header = {
             "kind": type(self).__name__,
@@ -396,8 +412,7 @@ class PAStructured(StreamEstimator):
         estimator = cls(**functions, **values)
         for name, value in header["attributes"].items():
             setattr(estimator, name, value)
-        estimator._learner = StructuredLearner.from_parts(header["learner"], tensors)
-        return estimator
+        return estimator._keep(StructuredLearner.from_parts(header["learner"], tensors))
 
     @classmethod
     def load(
@@ -428,14 +443,17 @@ def _where(row: int | None) -> str:
 _here = threading.local()  # the models whose functions this thread is in
 
 
-@contextlib.contextmanager
-def _inside(model: PAStructured) -> Iterator[None]:
+def _inside(model: PAStructured, run: Callable[[], _Result]) -> _Result:
     models: list[PAStructured] = _here.__dict__.setdefault("models", [])
-    models.append(model)
+    depth = len(models)
     try:
-        yield
-    finally:
-        models.pop()
+        models.append(model)
+        result = run()
+        del models[depth:]
+    except BaseException:  # an interrupt may come anywhere: before the first `del`, too
+        del models[depth:]
+        raise
+    return result
 
 
 def _check_outside(model: PAStructured) -> None:

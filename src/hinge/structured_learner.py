@@ -169,12 +169,19 @@ class StructuredLearner(Learner):
                 self.learn_one(delta.values, wanted, weight)
             else:
                 self._learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
+            self._count(truth, cost, before)
         except ValueError as error:
             raise ValueError(re.sub("^row 0[:,] ", "", str(error))) from None
-        finally:
-            if engine.statistics()[0] != before[0]:  # it was learned, be it that Ctrl-C came right after
-                engine.count_prediction(cost > 0, cost)
-                self.features = truth.kind
+        except BaseException:
+            if engine.statistics()[0] != before[0]:  # an interrupt right after the round
+                self._count(truth, cost, before)
+            raise
+
+    def _count(self, truth: Joint, cost: float, before: tuple[Any, ...]) -> None:
+        """What the prediction of a round has cost, once, however often it is called."""
+        if cost > 0 and self._engine.statistics()[1] == before[1]:
+            self._engine.count_prediction(True, cost)
+        self.features = truth.kind
 
     def go_back(self, state: tuple[Any, Any]) -> None:
         """To what `engine.state()` was."""
@@ -191,10 +198,10 @@ class StructuredLearner(Learner):
             return float(self.score_one(joint.values))
         return float(self.scores_of(joint.rows)[0])
 
-    def confidence_joint(self, joint: Joint) -> float:
+    def uncertainty_joint(self, joint: Joint) -> float:
         if joint.kind == "dict":
-            return self.confidence_one(joint.values)
-        return float(self.confidence_of(joint.rows)[0])
+            return self.uncertainty_one(joint.values)
+        return float(self.uncertainty_of(joint.rows)[0])
 
     def explain_joint(self, joint: Joint) -> list[Contribution]:
         if joint.kind == "dict":

@@ -89,11 +89,11 @@ def test_predict_is_pure(task, options):
             learner.predict_one(event)
             learner.score_one(event)
             learner.explain_one(event)
-            look_at_covariance(options, learner, lambda m, x=event: m.confidence_one(x))
+            look_at_covariance(options, learner, lambda m, x=event: m.uncertainty_one(x))
         if way == 0:
             learner.scores(rows)
             learner.scores(csr(rows))
-            look_at_covariance(options, learner, lambda m: m.confidence(csr(rows)))
+            look_at_covariance(options, learner, lambda m: m.uncertainty(csr(rows)))
         elif options["hash_bits"] is None:
             learner.scores(pd.DataFrame(X, columns=NAMES).assign(new=1.0))
         assert len({repr(learner), str(learner.statistics), str(learner.weights), str(learner.radius)}) == 4

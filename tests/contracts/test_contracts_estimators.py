@@ -124,7 +124,7 @@ def test_batches_rows_and_saved_models_are_the_same(cls, options, tmp_path):
     assert np.array_equal(batch.predict(X), saved.predict(X))
     if options.get("geometry") in ("mahalanobis", "diagonal"):
         assert np.array_equal(batch.covariance_, saved.covariance_)
-        assert np.array_equal(batch.confidence(X), saved.confidence(X))
+        assert np.array_equal(batch.uncertainty(X), saved.uncertainty(X))
 
 
 @every_estimator
@@ -143,8 +143,8 @@ def test_predict_is_pure(cls, options):
     if y is not None:
         model.score(X, y)
     if options.get("geometry") in ("mahalanobis", "diagonal"):
-        model.confidence(csr(X))
-        model.confidence_one({"unseen": 1.0})
+        model.uncertainty(csr(X))
+        model.uncertainty_one({"unseen": 1.0})
         assert np.isfinite(model.covariance_).all()
     assert state(model) == before
     assert model.n_features_in_ == X.shape[1]

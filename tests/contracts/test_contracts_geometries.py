@@ -1,4 +1,4 @@
-"""What only the geometries have: a covariance, its confidence, and a simplex; kept like all else.
+"""What only the geometries have: a covariance, its uncertainty, and a simplex; kept like all else.
 
 The other contracts run on them as well (cases.py, GEOMETRIES).
 """
@@ -56,11 +56,11 @@ def whole_covariance(learner):
     return np.diag(d) if upper is None else (upper * d) @ upper.T
 
 
-# ---- the covariance and the confidence -------------------------------------------------------------------
+# ---- the covariance and the uncertainty -------------------------------------------------------------------
 
 
 @with_covariance
-def test_the_confidence_is_that_of_the_covariance(task, options):
+def test_the_uncertainty_is_that_of_the_covariance(task, options):
     """x'Sx, with the constant feature of an intercept; of arrays, CSR matrices, frames and events."""
     X, y, weights = stream(task)
     rows = rows_for(options, X)
@@ -69,11 +69,11 @@ def test_the_confidence_is_that_of_the_covariance(task, options):
     model.learn(rows, y, weights)
     S, ones = whole_covariance(model), np.ones((len(X), int(has_intercept(model))))
     expected = np.einsum("ti,ij,tj->t", np.hstack([ones, rows]), S, np.hstack([ones, rows]))
-    np.testing.assert_allclose(model.confidence(rows), expected, rtol=1e-9)
-    np.testing.assert_allclose(model.confidence(csr(rows)), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.uncertainty(rows), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.uncertainty(csr(rows)), expected, rtol=1e-9)
     if options["hash_bits"] is None:
         np.testing.assert_allclose(
-            [model.confidence_one(dict(enumerate(x))) for x in X.tolist()], expected, rtol=1e-9
+            [model.uncertainty_one(dict(enumerate(x))) for x in X.tolist()], expected, rtol=1e-9
         )
     inner = S[ones.shape[1] :, ones.shape[1] :]
     np.testing.assert_allclose(
@@ -92,22 +92,22 @@ def test_what_was_never_seen_is_as_unsure_as_at_the_start(task, options):
     start, extra = options.get("initial_variance", 1.0), int(options.get("fit_intercept", False))
     model = new(task, options)
     unseen = {"new": 3.0, "color": "red", "flag": True, "zero": 0.0}
-    assert model.confidence_one({}) == pytest.approx(start * extra)
+    assert model.uncertainty_one({}) == pytest.approx(start * extra)
     if options["hash_bits"] is None:
-        assert model.confidence_one(unseen) == pytest.approx(start * (11 + extra))
+        assert model.uncertainty_one(unseen) == pytest.approx(start * (11 + extra))
     model.learn_many(as_dicts(X), y)
     before = state(model)
-    nothing, known = model.confidence_one({}), as_dict(X[1])
+    nothing, known = model.uncertainty_one({}), as_dict(X[1])
     assert nothing <= start * extra
     if options["hash_bits"] is None:
-        assert model.confidence_one(unseen) == pytest.approx(nothing + 11 * start)
-        assert model.confidence_one({**known, **unseen}) == pytest.approx(
-            model.confidence_one(known) + 11 * start
+        assert model.uncertainty_one(unseen) == pytest.approx(nothing + 11 * start)
+        assert model.uncertainty_one({**known, **unseen}) == pytest.approx(
+            model.uncertainty_one(known) + 11 * start
         )
         frame = pd.DataFrame([{**known, "new": 3.0}, {"new": -1.0}]).fillna(0.0)
         np.testing.assert_allclose(
-            model.confidence(frame),
-            [model.confidence_one(known) + 9 * start, nothing + start],
+            model.uncertainty(frame),
+            [model.uncertainty_one(known) + 9 * start, nothing + start],
             rtol=1e-12,
         )
     assert state(model) == before
@@ -120,11 +120,11 @@ def test_learning_makes_surer(task, options):
     rows = rows_for(options, X)
     model = new(task, options)
     model.learn(rows[:1], part(y, slice(1)))
-    sizes, surer = model.confidence(rows), 0
+    sizes, surer = model.uncertainty(rows), 0
     for i in range(1, len(X)):
         updates = model.statistics.updates
         model.learn(rows[i : i + 1], part(y, slice(i, i + 1)))
-        after = model.confidence(rows)
+        after = model.uncertainty(rows)
         if model.statistics.updates == updates:
             np.testing.assert_array_equal(after, sizes)
         else:
@@ -143,10 +143,10 @@ def test_the_covariance_of_a_file_is_the_same(task, options, tmp_path):
     again = hinge.load(tmp_path / "model")
     assert model.covariance.tobytes() == again.covariance.tobytes()
     for x in as_dicts(X):
-        assert model.confidence_one(x) == again.confidence_one(x)
+        assert model.uncertainty_one(x) == again.uncertainty_one(x)
     rows = rows_for(options, X)
     if options["hash_bits"]:
-        assert model.confidence(rows).tobytes() == again.confidence(rows).tobytes()
+        assert model.uncertainty(rows).tobytes() == again.uncertainty(rows).tobytes()
 
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
@@ -162,7 +162,7 @@ def test_the_order_of_keys_and_columns_does_not_matter(task, options):
     first, second, mirrored = (new(task, options) for _ in range(3))
     first.learn_many(as_dicts(X), y, weights)
     event = as_dict(X[4])
-    assert first.confidence_one(event) == first.confidence_one(dict(reversed(event.items())))
+    assert first.uncertainty_one(event) == first.uncertainty_one(dict(reversed(event.items())))
     if options["hash_bits"] is None:
         second.learn(X, y, weights)
         mirrored.learn(X[:, ::-1], y, weights)
@@ -170,7 +170,7 @@ def test_the_order_of_keys_and_columns_does_not_matter(task, options):
         back = (slice(None, None, -1),) * second.covariance.ndim
         np.testing.assert_allclose(mirrored.covariance[back], second.covariance, **tolerance(options))
         np.testing.assert_allclose(
-            mirrored.confidence(X[:, ::-1]), second.confidence(X), **tolerance(options)
+            mirrored.uncertainty(X[:, ::-1]), second.uncertainty(X), **tolerance(options)
         )
 
 
@@ -275,7 +275,7 @@ def test_growing_is_the_same_as_having_known(task, options):
         np.testing.assert_allclose(
             number(grown.score_one(event)), number(known.score_one(event)), rtol=1e-4, atol=1e-5
         )
-        assert grown.confidence_one(event) == pytest.approx(known.confidence_one(event), rel=1e-5)
+        assert grown.uncertainty_one(event) == pytest.approx(known.uncertainty_one(event), rel=1e-5)
         grown.learn_one(event, one(y, i))
         known.learn_one(event, one(y, i))
     np.testing.assert_allclose(weights_by_name(grown), weights_by_name(known), **tolerance(options))
@@ -342,9 +342,9 @@ def test_two_classes_become_three_with_the_same_covariance(options, average):
     assert three.covariance.tobytes() == two.covariance.tobytes()
     np.testing.assert_array_equal(three.weights, np.outer([-0.5, 0.5, 0.0], two.weights))
     for event in events:
-        assert three.confidence_one(event) == two.confidence_one(event)
+        assert three.uncertainty_one(event) == two.uncertainty_one(event)
     three.learn_one(events[1], "zebra")
-    assert three.confidence_one(events[1]) < two.confidence_one(events[1])
+    assert three.uncertainty_one(events[1]) < two.uncertainty_one(events[1])
     for event, label in zip(events, itertools.cycle(["zebra", "ham", "spam"]), strict=False):
         three.learn_one(event, label)
     again = hinge.Learner.from_bytes(three.to_bytes())
@@ -441,7 +441,7 @@ def test_the_papers_step(task, average):
 
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
-def test_clones_are_fresh_and_frames_have_confidence(geometry):
+def test_clones_are_fresh_and_frames_have_uncertainty(geometry):
     X, y, _ = stream("classification")
     frame = pd.DataFrame(X, columns=NAMES)
     model = hinge.PAClassifier(geometry=geometry, initial_variance=2.0, random_state=0).fit(frame, y)
@@ -449,6 +449,6 @@ def test_clones_are_fresh_and_frames_have_confidence(geometry):
     assert fresh.get_params() == model.get_params()
     assert not hasattr(fresh, "covariance_")
     assert fresh.fit(frame, y).covariance_.tobytes() == model.covariance_.tobytes()
-    sizes = model.confidence(frame)
-    np.testing.assert_allclose(sizes, [model.confidence_one(as_dict(x)) for x in X], rtol=1e-9)
+    sizes = model.uncertainty(frame)
+    np.testing.assert_allclose(sizes, [model.uncertainty_one(as_dict(x)) for x in X], rtol=1e-9)
     assert model.covariance_.shape == ((7, 7) if geometry == "mahalanobis" else (7,))

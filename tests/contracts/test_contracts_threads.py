@@ -116,8 +116,8 @@ def test_one_model_in_four_threads(task, options):
             assert np.isfinite(number(model.score_one({0: 1.0, "unseen": 2.0}))).all()
             model.explain_one({0: 1.0})
             if options.get("geometry") in ("mahalanobis", "diagonal"):
-                assert (model.confidence(X) >= 0).all()
-                assert model.confidence_one({0: 1.0, "unseen": 2.0}) > 0
+                assert (model.uncertainty(X) >= 0).all()
+                assert model.uncertainty_one({0: 1.0, "unseen": 2.0}) > 0
                 assert np.isfinite(model.covariance).all()
 
     def write():
@@ -250,8 +250,8 @@ def test_a_call_from_within_a_call_is_refused(task, options):
         lambda x: model.learn_many([x], part(y, slice(1))),
     ]
     if options.get("geometry") in ("mahalanobis", "diagonal"):
-        inner += [lambda: model.confidence_one({"alpha": 1.0}), lambda: model.covariance]
-        outer.append(lambda x: model.confidence_one(x))
+        inner += [lambda: model.uncertainty_one({"alpha": 1.0}), lambda: model.covariance]
+        outer.append(lambda x: model.uncertainty_one(x))
     before = state(model)
     for outside in outer:
         for inside in inner:

@@ -235,11 +235,11 @@ class _OfRun(_OfRows):
         """x'Sx"""
         learner: Any = self.again.learner
         if not isinstance(one.X, Rows):
-            return float(learner.confidence_one(one.X[0]))
+            return float(learner.uncertainty_one(one.X[0]))
         known = narrowed(one.X, learner.n_features)
         unseen = _unseen(one, learner.n_features)
         fresh = 0.0 if unseen is None else float(unseen[0]) * learner.parameters["initial_variance"]
-        return float(learner.confidence_of(known)[0]) + fresh
+        return float(learner.uncertainty_of(known)[0]) + fresh
 
     def _features(self, one: Batch) -> tuple[list[int], Vector]:
         learner: Any = self.again.learner

@@ -136,7 +136,8 @@ class Study:
             from ..ranker import PARanker
 
             ranker = PARanker(**options)
-            return cls(ranker._stream(), ranker)
+            ranker._keep(**ranker._begun())
+            return cls(ranker._fitted(), ranker)
         return cls(Learner(task, **options))
 
     @classmethod
