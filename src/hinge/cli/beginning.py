@@ -8,6 +8,8 @@ import os
 from typing import Any
 
 from ..learner import Learner
+from ..streams.files import PACKED
+from ..streams.follow import Followed
 from ..streams.session import Passes, Position
 from ..streams.stream import Stream
 from ..streams.study import Study
@@ -77,7 +79,30 @@ def check_plot(path: str, data: list[str]) -> None:
         raise ImportError("--plot needs matplotlib: pip install 'hinge[plots]'")
 
 
+def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None:
+    """A log that is followed has no end."""
+    (log, *more) = arguments.data
+    if (
+        more
+        or log == "-"
+        or log.lower().endswith(PACKED)
+        or (os.path.exists(log) and not os.path.isfile(log))
+    ):
+        raise ValueError("--follow reads one file that is not compressed (a pipe is followed as it is)")
+    for option, given in (
+        ("--passes", passing.get("max_iter", 1) > 1), ("--shuffle", passing.get("shuffle")),
+        ("--tolerance", passing.get("tolerance") is not None), ("--plot", arguments.plot is not None),
+        ("--certificate", arguments.certificate),
+    ):  # fmt: skip
+        if given:
+            raise ValueError(
+                f"--follow goes over the log once, and it has no end: {option} does not go with it"
+            )
+
+
 def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:
+    if arguments.follow:
+        check_follow(arguments, passing)
     if passing.get("tolerance") is not None:
         if options.get("step", (arguments.algorithm or "").partition(":")[0]) != "pa":
             raise ValueError("--tolerance is N03's batch conversion: it needs --step pa")
@@ -159,7 +184,8 @@ def limits(before: Study | None, options: dict[str, Any], task: str | None = Non
 
 def new_position(stream: Stream, format_name: str, passing: dict[str, Any]) -> Position:
     position = Position([file.name for file in stream.files], format_name)
-    position.begins, position.begins_with = _first_bytes(stream.files[0].path, FIRST_BYTES)
+    if not isinstance(stream, Followed):  # which knows its place in another way
+        position.begins, position.begins_with = _first_bytes(stream.files[0].path, FIRST_BYTES)
     position.seed = int(passing.get("random_state", 0)) if passing.get("shuffle") else None
     return position
 
@@ -183,6 +209,8 @@ def check_same_run(
     ).format(", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else ""))
     if known != names[: len(known)]:
         raise ValueError(other)
+    if position.log is not None and not arguments.follow:
+        raise ValueError(f"the model follows the log {position.files[0]}: --resume needs --follow")
     path = now.files[0]
     if position.begins and _first_bytes(path, position.begins) != (position.begins, position.begins_with):
         raise ValueError(f"{path} does not begin as it did: {other}")

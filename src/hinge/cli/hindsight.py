@@ -26,7 +26,7 @@ from ..sequence_learner import SequenceLearner
 from ..statistics import Statistics
 from ..streams.batches import BadLines, Batch, part
 from ..streams.stream import Shuffled, Stream
-from ..streams.study import Study, _unseen, narrowed, shown_label
+from ..streams.study import Study, _unseen, narrowed, shown_label, with_labels
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 
@@ -68,7 +68,7 @@ def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -
     for piece in stream.once() if any(seen) else ():
         for each in seen:
             if each is not None:
-                each.see(piece.batch, piece.file.name)
+                each.see(with_labels(piece.batch, each.study.task), piece.file.name)
     return [
         Certificate((), "", why_not) if its is None else _in_the_end(study, its)
         for (study, why_not), its in zip(studies, seen, strict=True)
@@ -99,6 +99,7 @@ def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Ite
     seen, wanted, count = hindsight(study), iter(examples), 0
     stop = next(wanted, None)
     for piece in stream.once():
+        piece = piece._replace(batch=with_labels(piece.batch, study.task))
         begin = 0
         while stop is not None and stop <= count + len(piece.batch):
             seen.see(part(piece.batch, begin, stop - count), piece.file.name)

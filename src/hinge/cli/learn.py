@@ -18,6 +18,7 @@ from typing import Any
 from ..locks import lock_for_writing
 from ..streams.batches import BadLines
 from ..streams.files import Input, SourceError
+from ..streams.follow import Followed
 from ..streams.session import Every, Position, Predictions, Session
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import Study
@@ -50,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--scores", action="store_true", help="With --predictions: the scores, too.")
     reading.add_arguments(parser)
+    parser.add_argument(
+        "--follow", action="store_true",
+        help="DATA is a log that grows: read it as 'tail -F' does, over rotation and truncation, until a signal ends "
+        "it. With --resume every line is learned exactly once, also after a kill.",
+    )  # fmt: skip
     group = parser.add_argument_group("what is shown")
     add_shown(group)
     group.add_argument(
@@ -107,6 +113,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     kept = (notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     limits = beginning.limits(before, options, arguments.task)
+    resumed = Position.of(notes) if arguments.resume else None
     files = reading.inputs(arguments)
     stop.then(lambda: stop_all(files))
     try:
@@ -115,9 +122,11 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         if stop.number is None:
             raise
         return nothing_learned(Stream(files, None, bad), bad, stop.number, 0)  # type: ignore[arg-type]
+    if arguments.follow:
+        place = None if resumed is None else resumed.log
+        stream = Followed(arguments.data[0], stream.source, bad, place, _warn)
     beginning.check_read_again(stream, passing, arguments.resume)
     position = beginning.new_position(stream, name, passing)
-    resumed = Position.of(notes) if arguments.resume else None
     if resumed is not None:
         beginning.check_same_run(resumed, position, arguments, kept)
 
@@ -140,7 +149,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         model=arguments.model,
         save_every=arguments.save_every,
         predictions=predictions,
-        warn=lambda text: print(text, file=sys.stderr, flush=True),
+        warn=_warn,
     )
     stop.then(session.stop)
     stop.save = session.ask_to_save
@@ -157,7 +166,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         return broken_off(error, session, arguments)
     remarks = [
         *reading.remarks(stream.source),
-        *reading.unfinished(stream.files, name),
+        *([] if arguments.follow else reading.unfinished(stream.files, name)),
         *session.study.remarks(),
     ]
     _summary(session, arguments, stop.number, passing, remarks)
@@ -177,6 +186,10 @@ def _certify(found: Any, as_json: bool) -> None:
         print(found)
         return
     Json(sys.stdout).write("certificate", found.record)
+
+
+def _warn(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def stop_all(files: list[Input]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..learner import Learner
 from ..streams.batches import BadLines, part
-from ..streams.session import cuts, keep
+from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import ERRORS, Score, Study, guess_task
 from . import learn, learner_options, reading
@@ -77,17 +77,23 @@ class Race:
 
     def run(self) -> Any:
         """Yields after each step."""
-        for piece in self.stream.once():
+        for pieces in with_first_label(self.stream.once()):
             if not self.task:
-                self._begin(piece)
-            self.weighted = self.weighted or piece.batch.weights is not None
-            for start, stop in cuts(self.examples, len(piece.batch)):
-                self._step(piece, start, stop)
-                self.examples += stop - start
-                self.done = piece.done
-                yield
+                self._begin(pieces[-1])
+            for piece in pieces:
+                yield from self._learn(piece)
                 if self.stopped and self.stream.can_be_read_again:
                     return
+
+    def _learn(self, piece: Piece) -> Any:
+        self.weighted = self.weighted or piece.batch.weights is not None
+        for start, stop in cuts(self.examples, len(piece.batch)):
+            self._step(piece, start, stop)
+            self.examples += stop - start
+            self.done = piece.done
+            yield
+            if self.stopped and self.stream.can_be_read_again:
+                return
 
     def _begin(self, piece: Piece) -> None:
         self.task = self.task_of(piece)

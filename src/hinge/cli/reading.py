@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from ..streams.batches import BadLines, Source
+from ..streams.columns import column_names
 from ..streams.files import PACKED, Input
 from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, source_class
 from ..streams.stream import Stream
@@ -124,7 +125,8 @@ def bad_lines(arguments: argparse.Namespace) -> BadLines:
 
 def inputs(arguments: argparse.Namespace) -> list[Input]:
     """The files that are to be read."""
-    return [Input(path) for path in expand(arguments.data)]
+    follow = getattr(arguments, "follow", False)  # then it may be that the file will come
+    return [Input(path) for path in (arguments.data if follow else expand(arguments.data))]
 
 
 def open_stream(
@@ -156,6 +158,9 @@ def open_stream(
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the source that were given."""
     found = {option: getattr(arguments, option) for option in OPTIONS}
+    found["columns"] = (
+        None if arguments.columns is None else column_names(arguments.columns)
+    )  # as a model keeps it
     found["templates"] = None if arguments.templates is None else _templates(arguments.templates)
     return {option: value for option, value in found.items() if value is not None}
 

@@ -91,7 +91,7 @@ class CsvFile:
             )
             batch.position = file.position
             yield from bad.up_to_the_end(batch)
-        if features is None:
+        if features is None and not file.stopped and not file.may_be_empty:
             raise SourceError(file.name, 1, "the file is empty: a table was expected")
 
     def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:

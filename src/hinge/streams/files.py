@@ -90,6 +90,8 @@ class Input:
     been read is still handed over, but for a last line without its end, and `held` lines of an unfinished example.
     """
 
+    may_be_empty = False  # though a table was expected, say
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.name = os.fspath(path), name_of(path)
         self.stopped = False

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..model_file import ModelFileError
 from .batches import BadLines, part
 from .files import PACKED, Input, SourceError
+from .follow import Growing
 from .stream import Piece, Shuffled, Stream
 from .study import Score, Study, Taken, has_label
 
@@ -39,6 +40,7 @@ class Position:
     begins: int = 0  # so many bytes of the first file are known,
     begins_with: str = ""  # by their digest
     seed: int | None = None  # of the shuffling; None: there is none
+    log: dict[str, Any] | None = None  # of a log that is followed: where it is, see `follow.Place`
     predicted: int = 0  # bytes of the file of predictions
     weighted: bool = False  # whether some examples had weights: theorems are about those that have none
     unlabelled: int = 0  # of the pass under way: predicted, not learned
@@ -71,9 +73,10 @@ class Position:
         if not self.begins or not isinstance(error, SourceError) or error.source != first.name:
             return
         with open(first.path, "rb") as file:
-            before = file.read(self.begins).splitlines(keepends=True)[: error.line - 1]
-        packed = first.path.lower().endswith(PACKED)
-        known = b"" if packed else b"".join(before)
+            lines = file.read(self.begins).split(b"\n")
+        if error.line - 1 >= len(lines):
+            return
+        known = b"" if first.path.lower().endswith(PACKED) else b"\n".join([*lines[: error.line - 1], b""])
         self.begins, self.begins_with = len(known), hashlib.sha256(known).hexdigest()
 
     @property
@@ -127,6 +130,19 @@ class Predictions(Protocol):
     def write(self, text: str) -> None: ...
     def flush(self) -> int: ...
     def close(self) -> None: ...
+
+
+def with_first_label(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
+    """One piece after the other; those before the first label come together with it, unless there are many."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        if has_label(piece.batch) or sum(len(its.batch) for its in held) >= MOST_UNLABELLED:
+            break
+    if held:
+        yield held
+    for piece in pieces:
+        yield [piece]
 
 
 class Session:
@@ -300,7 +316,7 @@ class Session:
                 position.guessed = (
                     [] if guessed is None or taken.error is not None else guessed[stop - look :]
                 )
-                self._advance(taken, piece)
+                self._advance(taken, piece, start + taken.rows)
                 if taken.error is not None:
                     raise taken.error
                 yield
@@ -324,7 +340,7 @@ class Session:
                 predictions.write(text)
         return Taken(len(batch), refused, unlabelled)
 
-    def _advance(self, taken: Taken, piece: Piece) -> None:
+    def _advance(self, taken: Taken, piece: Piece, end: int) -> None:
         position, study = self.position, self.study
         assert study is not None
         position.refused += taken.refused
@@ -335,6 +351,8 @@ class Session:
         self.presented += taken.rows
         position.scores[position.passes] = [study.score.rounds, study.score.cost]
         self.done = piece.done
+        if end > 0 and isinstance(piece.file, Growing):
+            position.log = piece.file.place(int(piece.batch.lines[end - 1]))
 
     def _saves_between(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """The same examples, cut where one of them is to be followed by a save."""

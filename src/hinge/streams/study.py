@@ -440,6 +440,12 @@ def labelled(batch: Batch, task: str) -> list[int] | None:
     return None if len(rows) == len(batch) else rows
 
 
+def with_labels(batch: Batch, task: str) -> Batch:
+    """The examples that the task can learn from."""
+    rows = labelled(batch, task)
+    return batch if rows is None else _taken(batch, rows)
+
+
 def _taken(batch: Batch, rows: list[int]) -> Batch:
     return taken(batch, np.asarray(rows, dtype=np.int64))
 

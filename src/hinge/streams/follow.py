@@ -1,0 +1,240 @@
+"""A log that grows, read as `tail -F` does: over rotation and truncation, from where a model has learned it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from time import monotonic
+from typing import Any
+
+from .batches import BadLines, Source, part
+from .files import PACKED, Input
+from .stream import Piece, Stream
+from .text import read_ahead
+
+INTERVAL = 0.1  # seconds between two looks at a log that does not grow
+GRACE = 1.0  # seconds in which a log that was rotated may still be written to
+FIRST_BYTES = 4096  # by which a log is known again
+
+
+class Place:
+    """Where a model is in a log: the file, by its inode and how it begins, and the line of the last example learned."""
+
+    def __init__(self, kept: dict[str, Any] | None = None) -> None:
+        kept = kept or {}
+        self.device, self.inode = int(kept.get("device", 0)), int(kept.get("inode", 0))
+        self.line, self.size = int(kept.get("line", 0)), int(kept.get("size", 0))
+        self.begins, self.begins_with = int(kept.get("begins", 0)), str(kept.get("begins_with", ""))
+
+    def is_in(self, path: str) -> bool:
+        """Whether this file begins as the log did, and is not shorter."""
+        try:
+            with open(path, "rb") as file:
+                first = file.read(self.begins)
+                long_enough = os.fstat(file.fileno()).st_size >= self.size
+        except OSError:
+            return False
+        return long_enough and hashlib.sha256(first).hexdigest() == self.begins_with
+
+    def has_inode_of(self, path: str) -> bool:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == (self.device, self.inode)
+
+
+class Growing(Input):
+    """One file of a log: it ends when the log has been rotated or truncated, and all that it has is read."""
+
+    def __init__(self, path: str, log: str) -> None:
+        super().__init__(path)
+        self.log = log  # where the log is written to
+        self.truncated = False
+        self._grown = threading.Event()  # set: do not wait
+        self._raw: Any = None
+        self._inode = (0, 0)
+        self._at = 0  # bytes read
+        self._first = b""
+        self._idle_since: float | None = None
+
+    is_file = may_be_empty = True
+
+    def stop(self) -> None:
+        self.stopped = True
+        self._grown.set()
+
+    def wait(self) -> bool:
+        while not self.stopped:
+            status = os.fstat(self._raw.fileno())
+            if status.st_size > self._at and (self._idle_since is None or self._begins_as_it_did()):
+                self._idle_since = None
+                return True
+            self._idle_since = self._idle_since or monotonic()
+            if status.st_size < self._at or not self._begins_as_it_did():
+                self.truncated = True
+                return True  # to an end
+            if self._was_rotated(status) and monotonic() - self._idle_since > GRACE:
+                return True
+            self._grown.wait(INTERVAL)
+        return False
+
+    def is_torn(self) -> bool:
+        return True  # the end of the last line will never come
+
+    def _begins_as_it_did(self) -> bool:
+        known = self._first[:FIRST_BYTES]
+        return os.pread(self._raw.fileno(), len(known), 0) == known
+
+    def _was_rotated(self, status: os.stat_result) -> bool:
+        """Whether the log is another file by now. (One that is not there will come.)"""
+        try:
+            return not os.path.samestat(os.stat(self.log), status)
+        except OSError:
+            return False
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        with io.FileIO(self.path) as self._raw:
+            status = os.fstat(self._raw.fileno())
+            self._inode = (status.st_dev, status.st_ino)
+            yield io.BufferedReader(_Counted(self))
+
+    def read_into(self, buffer: Any) -> int:
+        if self.truncated:
+            return 0
+        count = int(self._raw.readinto(buffer))
+        if len(self._first) < FIRST_BYTES:
+            self._first += bytes(buffer[: min(count, FIRST_BYTES)])
+        self._at += count
+        return count
+
+    @property
+    def position(self) -> int:
+        return self._at
+
+    def place(self, line: int) -> dict[str, Any]:
+        """Where the example of this line is, as a model keeps it."""
+        device, inode = self._inode
+        lines = self._first[:FIRST_BYTES].split(b"\n")
+        known = b"\n".join([*lines[:line], b""]) if line < len(lines) else self._first[:FIRST_BYTES]
+        digest = hashlib.sha256(known).hexdigest()
+        return {
+            "device": device, "inode": inode, "line": line, "size": self._at,
+            "begins": len(known), "begins_with": digest,
+        }  # fmt: skip
+
+
+class _Counted(io.RawIOBase):
+    def __init__(self, file: Growing) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._file.read_into(buffer)
+
+
+class Followed(Stream):
+    """The examples of a log, as they come, after those that the model has learned."""
+
+    def __init__(
+        self,
+        path: str,
+        source: Source,
+        bad: BadLines,
+        place: dict[str, Any] | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        super().__init__([Input(path)], source, bad)
+        self.path, self.warn = path, warn
+        self.place = None if place is None else Place(place)
+        self.lost = 0  # lines without their end, when the log was rotated or truncated
+
+    @property
+    def can_be_read_again(self) -> bool:
+        return True
+
+    def once(self, after: int = 0, idle: Callable[[], None] | None = None) -> Iterator[Piece]:
+        """Without the examples up to the place; if there is none, without the first `after`."""
+        after = 0 if self.place is not None else after
+        with closing(read_ahead(self._pieces(), self.ahead, idle)) as pieces:  # type: ignore[type-var]
+            for piece in pieces:
+                known = min(after, len(piece.batch))
+                after -= known
+                if known < len(piece.batch):
+                    yield piece._replace(batch=part(piece.batch, known, len(piece.batch)))
+
+    def _pieces(self) -> Iterator[Piece]:
+        path, line = self._begin()
+        while not self.stopped:
+            if path is None:  # it is not there yet
+                threading.Event().wait(INTERVAL)
+                path = self.path if os.path.isfile(self.path) else None
+                continue
+            file = Growing(path, self.path)
+            self.files = [file]
+            if self.stopped:
+                return
+            for batch in self.source.batches(file, self.bad):
+                start = bisect_right(batch.lines, line)
+                if start < len(batch):
+                    yield Piece(part(batch, start, len(batch)), file, None)
+            if self.stopped:
+                return
+            path, line = self._after(file), 0
+
+    def _begin(self) -> tuple[str | None, int]:
+        """The file to begin with, and the line of the last example that is known."""
+        place, there = self.place, self.path if os.path.isfile(self.path) else None
+        if place is None:
+            return there, 0
+        all_there = [self.path, *reversed(rotated(self.path))]
+        same = [path for path in all_there if place.has_inode_of(path) and place.is_in(path)]
+        same = same or [path for path in all_there if place.begins and place.is_in(path)]
+        if same:
+            return same[0], place.line
+        self.warn(
+            f"{self.path}: the file that the model has learned up to line {place.line:,} is no longer there: "
+            "what was written to it after that is not learned"
+        )
+        return there, 0
+
+    def _after(self, file: Growing) -> str | None:
+        """The file that came after this one."""
+        if file.partial:
+            self.lost += 1
+            self.warn(f"{file.path}: its last line had no end ({file.partial:,} bytes), and is not learned")
+        if file.truncated:
+            self.warn(f"{file.path} was truncated: it is read from its beginning")
+            return file.path
+        there = [*rotated(self.path), self.path]
+        mine = next((k for k, path in enumerate(there) if _is_the_file(path, file)), None)
+        later = there[mine + 1 :] if mine is not None else [self.path]
+        return next((path for path in later if os.path.isfile(path)), None)
+
+
+def _is_the_file(path: str, file: Growing) -> bool:
+    place = Place(file.place(0))
+    return place.has_inode_of(path)
+
+
+def rotated(path: str) -> list[str]:
+    """What became of a log when it was rotated, the oldest first: log.csv.1, log.csv-20260131, log-20260131.csv."""
+    folder, name = os.path.split(path)
+    stem, ending = os.path.splitext(name)
+    number = r"[.-]\d[\dT:._-]*"
+    pattern = re.compile(f"{re.escape(name)}{number}|{re.escape(stem)}{number}{re.escape(ending)}")
+    found = []
+    with suppress(OSError):
+        for entry in os.scandir(folder or "."):
+            if pattern.fullmatch(entry.name) and not entry.name.endswith(PACKED) and entry.is_file():
+                found.append((entry.stat().st_mtime_ns, os.path.join(folder, entry.name)))
+    return [path for _, path in sorted(found)]
