@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
     runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
-    running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=True)
+    running = race.Race(race.in_order(stream, arguments), bad, lambda task, piece: runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
     wanted = arguments.certificate

@@ -58,9 +58,15 @@ class Race:
     """The learners, and how far they have come."""
 
     def __init__(
-        self, stream: Stream | Shuffled, bad: BadLines, runners: list[Runner], overrides: bool
+        self,
+        stream: Stream | Shuffled,
+        bad: BadLines,
+        runners_for: Callable[[str, Piece], list[Runner]],
+        overrides: bool,
     ) -> None:
-        self.stream, self.bad, self.runners = stream, bad, runners
+        """`runners_for`: the learners for a task, when the first examples are there."""
+        self.stream, self.bad, self.runners_for = stream, bad, runners_for
+        self.runners: list[Runner] = []
         self.overrides = overrides  # see `learner_options.options_for`
         self.task_of: Callable[[Piece], str] = lambda piece: guess_task(piece.batch).task
         self.task = ""
@@ -97,6 +103,7 @@ class Race:
 
     def _begin(self, piece: Piece) -> None:
         self.task = self.task_of(piece)
+        self.runners = self.runners_for(self.task, piece)
         for runner in self.runners:
             try:
                 runner.study = learner_options.new_study(

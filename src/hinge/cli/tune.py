@@ -11,24 +11,23 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-from typing import Any
 
 from ..locks import lock_for_writing
-from ..parameters import PARAMETERS
-from . import learner_options, race, reading
+from ..streams.stream import Piece
+from . import candidates, learner_options, race, reading
 from .beginning import check_place, check_plot, limits
-from .options import BadOption, flag, read_value
+from .candidates import Candidate
+from .options import BadOption, read_value
 
-USUAL = {"C": "0.001,0.003,0.01,0.03,0.1,0.3,1,3,10", "step": "pa1,pa2"}
 MOST = 200
+USUAL = "pa1 and pa2 with C in proportion to the lengths of the examples, with and without intercept; averages; AROW"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the grid")
-    usual = " ".join(f"--grid {name}={values}" for name, values in USUAL.items())
     group.add_argument(
         "--grid", metavar="NAME=A,B,...", action="append",
-        help=f"An option and the values to try; several of them: all combinations, at most {MOST}. [default: {usual}]",
+        help=f"An option and the values to try; several of them: all combinations, at most {MOST}. [default: {USUAL}]",
     )  # fmt: skip
     group.add_argument(
         "-m", "--model", metavar="FILE", help="Save the best one, which has learned the data once."
@@ -53,23 +52,22 @@ def tune(arguments: argparse.Namespace) -> int:
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
         raise ValueError(f"{arguments.model} is there already: --force replaces it")
     options = learner_options.learner_options(arguments)
-    grid = read_grid(arguments.grid, options)
+    grid = read_grid(arguments.grid) if arguments.grid else []
     bad = reading.bad_lines(arguments)
     stream, name = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
-    runners = [
-        race.Runner(" ".join(f"{option}={text}" for option, text in texts.items()), arguments.algorithm,
-                    {**options, **{option: read_value(option, text) for option, text in texts.items()}})
-        for texts in grid
-    ]  # fmt: skip
+    tried = [Candidate(texts, arguments.algorithm) for texts in grid]
+
+    def runners(task: str, piece: Piece) -> list[race.Runner]:
+        if not arguments.grid:
+            tried.extend(candidates.usual(task, piece.batch, arguments.algorithm, options))
+        return [race.Runner(its.name, its.spec, {**options, **its.options}) for its in tried]
+
     running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=False)
     stopped = race.run(running, arguments)
-    order = sorted(runners, key=lambda runner: runner.error)
-    race.show(running, arguments, order)
-    best = grid[runners.index(running.best)]
+    race.show(running, arguments, sorted(running.runners, key=lambda runner: runner.error))
+    best = tried[running.runners.index(running.best)]
     if not arguments.json:
-        print(
-            f"Best{' so far' if stopped else ''}: {' '.join(as_flag(option, text) for option, text in best.items())}"
-        )
+        print(f"Best{' so far' if stopped else ''}: {best.flags}")
     if arguments.model is not None:
         race.save_best(running, arguments.model, name)
         if not arguments.json:
@@ -81,17 +79,10 @@ def tune(arguments: argparse.Namespace) -> int:
     return 0 if stopped is None else 128 + stopped
 
 
-def as_flag(option: str, text: str) -> str:
-    """An option as `hinge learn` takes it."""
-    if PARAMETERS[option].allowed != "True or False":
-        return f"{flag(option)} {text}"
-    return flag(option) if read_value(option, text) else f"--no-{option.replace('_', '-')}"
-
-
-def read_grid(given: list[str] | None, options: dict[str, Any]) -> list[dict[str, str]]:
-    """All combinations, as texts. Options that are fixed are not in the usual grid."""
-    axes = {name: values for name, values in USUAL.items() if name not in options} if not given else {}
-    for axis in given or ():
+def read_grid(given: list[str]) -> list[dict[str, str]]:
+    """All combinations, as texts."""
+    axes: dict[str, str] = {}
+    for axis in given:
         name, equals, values = axis.partition("=")
         if not equals or not values:
             raise BadOption(f"--grid: {axis!r} should be an option and its values, as in C=0.01,0.1,1")
