@@ -299,6 +299,10 @@ def test_names_are_moved_apart_as_little_as_possible():
     assert spread([5.0, 5.0], 1.0) == pytest.approx([4.5, 5.5])
     assert spread([0.0, 5.0, 5.1, 5.2, 9.0], 1.0) == pytest.approx([0.0, 4.1, 5.1, 6.1, 9.0])
     heights = np.sort(np.random.default_rng(1).uniform(0, 10, size=12)).tolist()
+    assert spread([0.9, 0.95, 1.0], 0.2, 0.0, 1.0) == pytest.approx(
+        [0.6, 0.8, 1.0]
+    )  # labels stay beside the axes
+    assert spread([0.0, 0.0, 0.9], 0.2, 0.0, 1.0) == pytest.approx([0.0, 0.2, 0.9])
     moved = spread(heights, 0.7)
     assert min(np.diff(moved)) >= 0.7 - 1e-12
     assert np.mean(moved) == pytest.approx(np.mean(heights))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Any
 
 __all__ = ["MatplotlibMissing", "error_curves", "progressive_curves"]
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; without the light ones,
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; darker where they are light,
 # as names are written in the colour of their curve.
-COLOURS = ("#595959", "#D55E00", "#0072B2", "#008060", "#A8417A", "#000000")
+COLOURS = ("#D55E00", "#0072B2", "#008060", "#A8417A", "#595959", "#8A6D00", "#3E9CCB", "#000000")
 INK, FAINT = "#222222", "#767676"
 
 
@@ -67,8 +68,9 @@ def progressive_curves(
         *((name, curve, False) for name, curve in curves.items()),
         *((n, c, True) for n, c in (dashed or {}).items()),
     ]
-    for (name, curve, is_dashed), colour in zip(named, COLOURS * len(named), strict=False):
-        colour = FAINT if is_dashed else colour
+    colours = itertools.cycle(COLOURS)
+    for name, curve, is_dashed in named:
+        colour = FAINT if is_dashed else next(colours)
         style: Any = {"linewidth": 1.2, "linestyle": (0, (5, 4)), "zorder": 1} if is_dashed else {
             "linewidth": 2.4 if name == best else 1.4, "zorder": 3 if name == best else 2}  # fmt: skip
         begin = 1 if is_dashed or axes.get_xscale() == "log" else first
@@ -141,7 +143,7 @@ def _name_curves(axes: Any, labels: list[tuple[float, str, str, bool]]) -> None:
     labels = [
         (float(scale.transform((1.0, end))[1]), text, colour, bold) for end, text, colour, bold in labels
     ]
-    heights = spread([height for height, *_ in labels], 0.045)
+    heights = spread([height for height, *_ in labels], min(0.05, 1 / len(labels)), 0.0, 1.0)
     beside = axes.transAxes
     for height, (end, text, colour, bold) in zip(heights, labels, strict=True):
         axes.plot((1.005, 1.025), (end, height), color=colour, linewidth=0.8, transform=beside, clip_on=False)
@@ -149,8 +151,10 @@ def _name_curves(axes: Any, labels: list[tuple[float, str, str, bool]]) -> None:
                   verticalalignment="center", transform=beside)  # fmt: skip
 
 
-def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Ascending heights, moved as little as possible (least squares) to be at least `gap` apart."""
+def spread(
+    heights: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
+) -> list[float]:
+    """Ascending heights, moved as little as possible (least squares) to be at least `gap` apart, and within limits."""
     groups: list[tuple[float, int]] = []  # the sum of (height - rank * gap), and how many
     for rank, height in enumerate(heights):
         total, count = height - rank * gap, 1
@@ -158,7 +162,8 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
             before, members = groups.pop()
             total, count = total + before, count + members
         groups.append((total, count))
-    means = [total / count for total, count in groups for _ in range(count)]
+    highest = high - (len(heights) - 1) * gap  # where the lowest one may be, so that all have room
+    means = [max(min(total / count, highest), low) for total, count in groups for _ in range(count)]
     return [mean + rank * gap for rank, mean in enumerate(means)]
 
 

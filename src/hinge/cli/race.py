@@ -21,8 +21,6 @@ from .beginning import new_position
 from .progress import Figures, Window, error_text, reporter, short_error
 from .stopping import stopping
 
-MOST_CURVES = 10  # in one picture
-
 
 @dataclass
 class Runner:
@@ -316,7 +314,7 @@ def draw(race: Race, path: str, title: str, as_json: bool) -> None:
     from .. import plots
 
     going = [runner for runner in race.runners if runner.curve and not runner.out]
-    drawn = sorted(going, key=lambda runner: runner.error)[:MOST_CURVES]
+    drawn = sorted(going, key=lambda runner: runner.error)[: len(plots.COLOURS)]
     curves = {runner.name: runner.curve for runner in going if runner in drawn}
     best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
     plots.progressive_curves(
