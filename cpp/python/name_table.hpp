@@ -96,8 +96,6 @@ class NameTable {
       if (slot.name != nullptr) put(slot);
   }
 
-  // Names are short: eight bytes at a time, the last eight overlapping, beat a call of memcmp.
-
   std::vector<Slot> slots_;
   std::size_t mask_ = 0, used_ = 0;
 };

@@ -27,7 +27,7 @@ from typing import Protocol
 
 from .comparators_single import TASKS, Comparator, comparator
 
-__all__ = ["Comparator", "Guarantee", "Statistics", "comparator", "guarantees"]
+__all__ = ["Comparator", "Guarantee", "Statistics", "cache_bound", "comparator", "guarantees"]
 
 STEPS = ("pa", "pa1", "pa2", "perceptron")
 
