@@ -187,16 +187,36 @@ def test_a_pipe_cannot_be_gone_over_again(run, tmp_path):
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )
 def test_stopped_before_the_first_example(tmp_path, number, code):
-    process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
+    hangup = signal.signal(
+        signal.SIGHUP, signal.SIG_DFL
+    )  # the tests may run under nohup, which hinge respects
+    try:
+        process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
+    finally:
+        signal.signal(signal.SIGHUP, hangup)
     for line in process.stderr:
         if b"svmlight" in line:
             break
     time.sleep(0.2)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == code
+    assert process.wait(timeout=60) == code
+    _, err = process.communicate()
     assert err == b"Stopped before anything was learned: nothing is saved.\n"
     assert not (tmp_path / "model").exists()
+
+
+def test_under_nohup_a_hangup_is_ignored(tmp_path):
+    process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path,
+                      preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # fmt: skip
+    process.stdin.write(b"1 1:1\n")
+    process.stdin.flush()
+    for line in process.stderr:
+        if line.split()[:1] == [b"1"]:
+            break
+    process.send_signal(signal.SIGHUP)
+    process.communicate(b"-1 2:1\n", timeout=60)
+    assert process.returncode == 0
+    assert hinge.load(tmp_path / "model").statistics.rounds == 2
 
 
 # ---- what is shown ----------------------------------------------------------------------------------------------
@@ -303,6 +323,32 @@ def test_labels_with_line_breaks_are_one_line_each(run, tmp_path):
     lines = run("predict", "odd.csv", "-m", "model", "-q").out.splitlines()
     assert len(lines) == 3
     assert "x\\ny" in lines
+
+
+def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
+    odd = "x\x1b[31m\x08\x00y"
+    lines = [json.dumps({"a" + odd: 1, "label": odd}), json.dumps({"b": 1, "label": "z"})] * 3
+    (tmp_path / "odd.jsonl").write_text("\n".join(lines) + "\n")
+    shown = [
+        run("learn", "odd.jsonl", "-m", "model"),
+        run("inspect", "model"),
+        run("predict", "odd.jsonl", "-m", "model"),
+    ]
+    (tmp_path / "a\nhinge: forged.jsonl").write_text("{\n")
+    shown.append(run("learn", "a\nhinge: forged.jsonl"))
+    for done in shown:
+        text = (done.out + done.err).replace("\n", "")
+        assert text.isprintable(), text
+    assert shown[2].out.splitlines()[0] == "x\\x1b[31m\\x08\\x00y"
+    assert not any(line.startswith("hinge: forged") for line in shown[3].err.splitlines())
+
+
+@pytest.mark.parametrize(("every", "expected"), [("25", [25, 50, 75, 100]), ("1000s", [])])
+def test_progress_is_told_as_often_as_asked(run, tmp_path, every, expected):
+    (tmp_path / "more.svm").write_text(svmlight(110))
+    done = run("learn", "more.svm", "--json", "--progress", every)
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert [its["examples"] for its in records if its["event"] == "progress"] == expected
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..streams.files import SourceError
+from ..streams.files import SourceError, printable
 
 WRONG_INPUT = 2
 
@@ -23,5 +23,5 @@ def told(error: Exception) -> int:
         message = f"hinge: {error}"
     else:
         raise error
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)  # names of files and labels may have anything in them
     return WRONG_INPUT

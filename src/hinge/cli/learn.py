@@ -17,7 +17,7 @@ from typing import Any
 
 from ..locks import lock_for_writing
 from ..streams.batches import BadLines
-from ..streams.files import Input, SourceError
+from ..streams.files import Input, SourceError, printable
 from ..streams.follow import Followed
 from ..streams.session import Every, Position, Predictions, Session
 from ..streams.stream import Piece, Shuffled, Stream
@@ -72,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_shown(group: Any) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the result.")
+    group.add_argument(
+        "--progress", metavar="N", type=every,
+        help="Tell how it goes after every N examples, or every so often: 10s, 5m, 1h. [default: at doubling numbers "
+        "of examples, and once a minute]",
+    )  # fmt: skip
     group.add_argument(
         "--json", action="store_true", help="A JSON object a line, for machines, to the standard output."
     )
@@ -130,7 +135,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     if resumed is not None:
         beginning.check_same_run(resumed, position, arguments, kept)
 
-    tell = reporter(arguments.quiet, arguments.json)
+    tell = reporter(arguments.quiet, arguments.json, arguments.progress)
     predictions = open_predictions(arguments, resumed)
 
     def begin(piece: Piece) -> Study:
@@ -148,6 +153,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         settings=lambda: reading.kept_settings(stream.source, name),
         model=arguments.model,
         save_every=arguments.save_every,
+        look_every=None if arguments.progress is None else arguments.progress.examples,
         predictions=predictions,
         warn=_warn,
     )
@@ -189,7 +195,7 @@ def _certify(found: Any, as_json: bool) -> None:
 
 
 def _warn(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def stop_all(files: list[Input]) -> None:
@@ -253,7 +259,7 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
         if isinstance(error, SourceError) and session.stream.can_be_read_again:
             how = f"correct it and {how}, or add --on-error skip"
         text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
-    print(text, file=sys.stderr)
+    print(printable(text), file=sys.stderr)
     if text := unread(session.stream, error):
         print(text, file=sys.stderr)
     return code
@@ -335,11 +341,11 @@ def _summary(
         for number, (rounds, cost) in enumerate(position.scores, 1):
             print(f"pass {number}: {error_text(study.task, cost / max(1, rounds))}")
     for error in session.bad.first[: 3 if session.bad.count else 0]:
-        print(f"skipped: {error}", file=sys.stderr)
+        print(printable(f"skipped: {error}"), file=sys.stderr)
     if session.bad.count:
         print(f"{session.bad.count:,} examples were skipped.", file=sys.stderr)
     for text in remarks:
-        print(text)
+        print(printable(text))
     if text := _without_labels(session.unlabelled):
         print(text)
     if stopped:

@@ -24,6 +24,7 @@ from ..certificates_compared import label_options
 from ..kernels import beta_of
 from ..learner import Learner
 from ..sequence_learner import SequenceLearner
+from ..streams.files import printable
 from ..streams.session import Position
 from ..streams.study import Study, shown_label
 from .progress import error_text
@@ -208,7 +209,9 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
     from .console import new_console, new_table, say, show_table
 
     console, learner, s = new_console(), study.learner, study.learner.statistics
-    console.print(f"{path}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True)
+    console.print(
+        f"{printable(path)}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True
+    )
     lines = {"options": ", ".join(f"{name}={value}" for name, value in _options(study).items())}
     labels = _labels(study)
     if labels:
@@ -226,13 +229,13 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
                             f"{state}")  # fmt: skip
         lines["error"] = f"{error_text(study.task, position.score.error)}, predicted before they were learned"
     for name, text in lines.items():
-        console.print(f"{name:<10} {text}", soft_wrap=True)
+        console.print(f"{name:<10} {printable(text)}", soft_wrap=True)
     console.print()
     if weights:
         with_labels = any(label for label, _, _ in weights)
         table = new_table(*(["label"] if with_labels else []), "feature", "weight", right=("weight",))
         for label, name, weight in weights:
-            table.add_row(*([label] if with_labels else []), name, f"{weight:.6g}")
+            table.add_row(*([label] if with_labels else []), printable(name), f"{weight:.6g}")
         show_table(console, table)
         console.print()
     say(console, f"Guaranteed: {promise}.")

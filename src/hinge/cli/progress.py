@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -10,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from ..streams.session import Every
 from ..streams.study import ERRORS, Score, Study
 
 
@@ -85,8 +87,8 @@ class Quiet:
 class Json(Quiet):
     """An object a line: at doubling numbers of examples, and at least once a minute."""
 
-    def __init__(self, out: TextIO) -> None:
-        self.out, self.next = out, _Next()
+    def __init__(self, out: TextIO, every: Every | None = None) -> None:
+        self.out, self.next = out, _Next(every)
 
     def see(self, figures: Figures) -> None:
         if self.next.due(figures):
@@ -102,8 +104,8 @@ class Json(Quiet):
 class Lines(Quiet):
     """Plain lines, at doubling numbers of examples (as vw does), and at least once a minute."""
 
-    def __init__(self, out: TextIO) -> None:
-        self.out, self.next = out, _Next()
+    def __init__(self, out: TextIO, every: Every | None = None) -> None:
+        self.out, self.next = out, _Next(every)
         self.task = ""
 
     def start(self, study: Study) -> None:
@@ -127,15 +129,23 @@ class Lines(Quiet):
 class _Next:
     """When a line is due."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: Every | None = None) -> None:
+        self.every = every
         self.examples, self.seconds = 1, 60.0
+        if every is not None:
+            self.examples, self.seconds = every.examples or 2**62, every.seconds or math.inf
 
     def due(self, figures: Figures) -> bool:
         if figures.examples < self.examples and figures.seconds < self.seconds:
             return False
-        while self.examples <= figures.examples:
-            self.examples *= 2
-        self.seconds = figures.seconds + 60
+        if self.every is None:
+            while self.examples <= figures.examples:
+                self.examples *= 2
+            self.seconds = figures.seconds + 60
+        elif self.every.seconds is not None:
+            self.seconds = figures.seconds + self.every.seconds
+        elif self.every.examples is not None:
+            self.examples = figures.examples - figures.examples % self.every.examples + self.every.examples
         return True
 
 
@@ -190,10 +200,11 @@ class Bar(Quiet):
             self.progress.stop()
 
 
-def reporter(quiet: bool, as_json: bool) -> Quiet:
+def reporter(quiet: bool, as_json: bool, every: Every | None = None) -> Quiet:
+    """`every`: how often lines are told; None: as seldom as it is usual, and on a terminal a bar moves instead."""
     if quiet:
         return Quiet()
     if as_json:
-        return Json(sys.stdout)
+        return Json(sys.stdout, every)
     dumb = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
-    return Lines(sys.stderr) if dumb else Bar()
+    return Lines(sys.stderr, every) if dumb or every is not None else Bar()

@@ -165,7 +165,7 @@ def in_order(stream: Stream, arguments: argparse.Namespace) -> Stream | Shuffled
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
     """Runs the race and tells how it goes. Returns the number of the signal that ended it early."""
-    tell = reporter(arguments.quiet, arguments.json)
+    tell = reporter(arguments.quiet, arguments.json, arguments.progress)
     source = race.stream.source
     race.task_of = lambda piece: learner_options.task_of(arguments, piece, source, tell.say)
     window, started = Window(arguments.window, Score()), False

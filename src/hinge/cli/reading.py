@@ -9,7 +9,7 @@ from typing import Any
 
 from ..streams.batches import BadLines, Source
 from ..streams.columns import column_names
-from ..streams.files import PACKED, Input
+from ..streams.files import PACKED, Input, printable
 from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, source_class
 from ..streams.stream import Stream
 from .options import flag
@@ -212,4 +212,4 @@ def described(files: list[Input], name: str) -> str:
     shown = ", ".join(file.name for file in files[:3]) + (
         f", ... ({len(files)} files)" if len(files) > 3 else ""
     )
-    return f"{shown}: {name}"
+    return printable(f"{shown}: {name}")

@@ -30,6 +30,13 @@ class SourceError(ValueError):
         return (type(self), (self.source, self.line, self.reason, self.column))
 
 
+def printable(text: str) -> str:
+    """The same on one line, without what a terminal would obey: control characters are escaped as in Python."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def name_of(source: Any) -> str:
     if isinstance(source, (str, os.PathLike)):
         path = str(os.fspath(source))

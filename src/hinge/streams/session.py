@@ -161,6 +161,7 @@ class Session:
         settings: Callable[[], dict[str, Any]] = dict,
         model: str | os.PathLike[str] | None = None,
         save_every: Every | None = None,
+        look_every: int | None = None,
         predictions: Predictions | None = None,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
@@ -168,7 +169,7 @@ class Session:
         self.labels_tell = labels_tell  # whether `begin` needs an example with a label
         self.passes = passes or Passes()
         self.settings = settings  # of the source, as they are once something has been read
-        self.predictions = predictions
+        self.predictions, self.look_every = predictions, look_every
         self.model, self.save_every, self.warn = model, save_every or Every(), warn
         self.stopped = False
         self.save_asked = False  # set it (from a signal, say) to save after the examples under way
@@ -355,10 +356,10 @@ class Session:
             position.log = piece.file.place(int(piece.batch.lines[end - 1]))
 
     def _saves_between(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """The same examples, cut where one of them is to be followed by a save."""
-        every = self.save_every.examples
-        while every is not None and start < stop:
-            due = start + every - self.position.examples % every
+        """The same examples, cut where one of them is to be followed by a save, or told."""
+        steps = [every for every in (self.save_every.examples, self.look_every) if every is not None]
+        while steps and start < stop:
+            due = start + min(every - self.position.examples % every for every in steps)
             if due >= stop:
                 break
             yield start, due

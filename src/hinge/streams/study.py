@@ -18,7 +18,7 @@ from ..learner import Learner
 from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
 from .batches import BadLines, Batch, Numbers, part, taken
-from .files import SourceError
+from .files import SourceError, printable
 from .order import ENOUGH, Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
@@ -63,7 +63,7 @@ def shown_label(label: Any) -> str:
     """1.0 is shown as 1: readers of numbers cannot know that they are names of classes."""
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return str(int(label))
-    return str(label).replace("\n", "\\n").replace("\r", "\\r")  # a line is a line
+    return printable(str(label))  # a line is a line
 
 
 def shortened_label(label: Any) -> str:
@@ -517,7 +517,7 @@ def located(error: Exception, batch: Batch, name: str) -> Exception:
 def has_label(batch: Batch) -> bool:
     """Whether some example says what it is."""
     if isinstance(batch.labels, Numbers):
-        return len(batch.labels.values) > 0
+        return batch.labels.single is not None or len(batch.labels.values) > 0
     return any(label is not None and label != [] for label in batch.labels)
 
 
