@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint types stubs docs bench sanitize fuzz clean
+.PHONY: demo test lint types stubs docs bench sanitize fuzz torture clean
 
 demo: $(VENV)/installed
 	$(BIN)/hinge demo
@@ -22,6 +22,10 @@ types: $(VENV)/installed
 # The type stub of the native module, generated; a test compares it.
 stubs: $(VENV)/installed
 	$(BIN)/python -m nanobind.stubgen -m hinge._core -o src/hinge/_core.pyi
+
+# hinge learn under kills, bad lines, full disks and second writers, for minutes.
+torture: $(VENV)/installed
+	$(BIN)/python tests/torture.py --seconds 300
 
 # The reference of the command line, generated; a test compares it.
 docs: $(VENV)/installed
