@@ -379,6 +379,8 @@ def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | No
 
     def end() -> None:
         nonlocal stopped
+        if stopped:  # when Python ends: after `atexit` a thread can no longer be joined
+            return
         stopped = True
         room.put(None)  # who waits for it need not wait any longer
         thread.join(timeout=0.5)
