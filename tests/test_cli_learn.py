@@ -193,7 +193,7 @@ def test_shuffled_passes_have_orders_of_their_own(run, tmp_path):
     ("1.5 1:1\n2 2:1\n", "regression", "not whole: 1.5, 2"),
     ("1,2 1:1\n1 2:1\n", "multilabel", "several labels"),
     ("1:1\n2:1\n", "uniclass", "there are no labels"),
-    ("".join(f"{k} 1:1\n" for k in range(150)), "regression", "150 different numbers"),
+    ("".join(f"{k} 1:1\n" for k in range(150)), "regression", "150 different whole numbers"),
 ], ids=["classes", "numbers", "sets", "none", "quantities"])  # fmt: skip
 def test_the_task_is_guessed_and_said(run, tmp_path, text, task, reason):
     (tmp_path / "data.svm").write_text(text)
@@ -399,7 +399,7 @@ USES = {
     "no folder for the model": (["learn", "data.svm", "-m", "no/model"], "there is no directory no for the model"),
     "json": (["learn", "data.svm", "--cost", "{"], "--cost: this is not JSON"),
     "an unknown algorithm": (["learn", "data.svm", "-a", "pa11"], "there is no algorithm 'pa11'; did you mean 'pa1'?"),
-    "an option of another format": (["learn", "data.svm", "--text", "body"], "--text is for JSON: it does not go with"),
+    "an option of another format": (["learn", "data.svm", "--text", "body"], "--text is for CSV, JSON, Arrow: it does"),
     "many passes over stdin": (["learn", "-", "--passes", "2"], "the standard input can be read once only"),
     "a picture of another kind": (["learn", "data.svm", "--plot", "x.gif"], "must end in .png, .svg, .pdf or .html"),
     "a grid of nothing": (["tune", "data.svm", "--grid", "C"], "'C' should be an option and its values"),

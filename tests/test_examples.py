@@ -65,6 +65,16 @@ def test_alignment(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_inbox(tmp_path):
+    """It learns, and a model from its file knows what to do with a record."""
+    said = run("inbox.py", tmp_path)
+    first, last = numbers(said, "of the first 500")[-1], numbers(said, "of the last 500")[-1]
+    assert last < 0.2 * first < 20
+    assert "A new mail goes to travel" in said
+    assert "subject+body=flight" in said
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_picture_of_an_alignment(tmp_path):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     run("alignment.py", tmp_path, "--picture", "paths.png")

@@ -283,7 +283,7 @@ def batches_of(path, data, bad=None, source=None, **options):
 def test_a_source_gives_rows_labels_and_lines(tmp_path):
     path = tmp_path / "a.svm"
     source = Svmlight(max_features=100)
-    assert source.settings == {"zero_based": False}
+    assert source.settings == {"zero_based": False, "keep": [], "drop": []}
     (batch,) = batches_of(path, b"1 2:0.5\n\n# c\n1,2 3:1 7:-2\n 1:1\n", source=source)
     values, columns, starts, width = batch.X.arrays
     assert (values.tolist(), columns.tolist(), starts.tolist()) == (
@@ -302,7 +302,7 @@ def test_a_source_gives_rows_labels_and_lines(tmp_path):
     )
     (batch,) = batches_of(path, b"1 2:1\n", source=source)
     assert batch.X.width == 7  # it never shrinks
-    assert Svmlight(zero_based=True).settings == {"zero_based": True}
+    assert Svmlight(zero_based=True).settings == {"zero_based": True, "keep": [], "drop": []}
     (batch,) = batches_of(path, b"1 0:1\n", zero_based=True)
     assert batch.X.width == 1
     with pytest.raises(ValueError, match="max_features must be"):

@@ -92,7 +92,7 @@ def test_the_grammar(read):
         {"spaced": 1, "out": 1},
     ]
     assert text.names == ["a", "b", "n^x", "n^y", "m^x", "n^z", "a^b^c", "e^f", "spaced", "out"]
-    assert text.source.settings == {"hash_bits": None}
+    assert text.source.settings == {"hash_bits": None, "keep": [], "drop": [], "interactions": []}
 
 
 def test_a_word_that_touches_the_bar_is_a_tag(read):

@@ -3,12 +3,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
 #include "outside.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "sequence_state.hpp"
+#include "texts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -62,7 +64,7 @@ NB_MODULE(_core, m) {
              const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
              double phi, double scale, bool is_signed, bool paper, const std::string& kernel, unsigned degree,
              double gamma, double coef0, bool has_budget, std::size_t budget, bool oldest, double max_cache,
-             const nb::object& function, std::size_t hash_bits, std::size_t max_features) {
+             const nb::object& function, std::size_t hash_bits, std::size_t max_features, bool ignore_new) {
             const auto vector = [](const std::optional<Doubles>& from) {
               return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
             };
@@ -73,7 +75,7 @@ NB_MODULE(_core, m) {
                                        phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
                                        budget, oldest, max_cache,
                                        function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function)},
-                              hash_bits, max_features);
+                              hash_bits, max_features, ignore_new);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
           "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a, "scikit_learn"_a = false,
@@ -82,7 +84,8 @@ NB_MODULE(_core, m) {
           "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
           "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
           "paper"_a = false, "kernel"_a = "", "degree"_a = 3, "gamma"_a = 1.0, "coef0"_a = 0.0, "has_budget"_a = false,
-          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(), "hash_bits"_a, "max_features"_a)
+          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(), "hash_bits"_a, "max_features"_a,
+          "ignore_new"_a = false)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
@@ -170,6 +173,7 @@ NB_MODULE(_core, m) {
       .def("names", &Engine::names)
       .def("name_of", &Engine::name_of, "column"_a)
       .def_prop_ro("n_names", &Engine::n_names)
+      .def_prop_rw("n_ignored", &Engine::n_ignored, &Engine::count_ignored)
       .def_prop_ro("n_columns", &Engine::n_columns)
       .def("__sizeof__", &Engine::bytes);
 
@@ -187,7 +191,7 @@ NB_MODULE(_core, m) {
           [](SequenceEngine* self, const std::string& step, double C, double margin, const std::string& selection,
              const std::optional<Doubles>& cost, nb::list labels, bool single, std::int64_t average_from,
              const std::string& geometry, double regularizer, double variance, bool drop, std::size_t hash_bits,
-             std::size_t max_features) {
+             std::size_t max_features, bool ignore_new) {
             Settings settings;
             settings.task = "structured";
             settings.step = step;
@@ -202,10 +206,11 @@ NB_MODULE(_core, m) {
             settings.regularizer = regularizer;
             settings.variance = variance;
             settings.drop = drop;
-            new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features);
+            new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features, ignore_new);
           },
           nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "labels"_a, "single"_a,
-          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a, "hash_bits"_a, "max_features"_a)
+          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a, "hash_bits"_a, "max_features"_a,
+          "ignore_new"_a = false)
       .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())
@@ -229,23 +234,49 @@ NB_MODULE(_core, m) {
       .def("restore", &SequenceEngine::restore, "places"_a.noconvert(), "v"_a, "u"_a.noconvert(), "t"_a.noconvert(),
            "reals"_a.noconvert(), "counts"_a.noconvert())
       .def_prop_ro("n_columns", &SequenceEngine::n_columns)
+      .def_prop_rw("n_ignored", &SequenceEngine::n_ignored, &SequenceEngine::count_ignored)
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
 
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
-  svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line) {
-    new (self) SvmlightTextReader(Svmlight(first, max_features), max_line);
-  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a);
+  svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,
+                              bool ignore_new) {
+    new (self) SvmlightTextReader(Svmlight(first, max_features, ignore_new), max_line);
+  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "ignore_new"_a = false);
   define_reader(svmlight);
 
   nb::class_<VowpalTextReader> vowpal(m, "VowpalTextReader");
-  vowpal.def("__init__", [](VowpalTextReader* self, std::size_t hash_bits, std::size_t max_features, bool grow, std::size_t max_line) {
+  vowpal.def("__init__", [](VowpalTextReader* self, std::size_t hash_bits, std::size_t max_features, bool grow, std::size_t max_line, bool ignore_new,
+                            const std::vector<std::string>& keep, const std::vector<std::string>& drop,
+                            const std::vector<std::pair<std::string, std::string>>& interactions) {
     if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
-    new (self) VowpalTextReader(VowpalText(hash_bits, max_features, grow), max_line);
-  }, nb::kw_only(), "hash_bits"_a, "max_features"_a, "grow"_a, "max_line"_a);
+    VowpalText format(hash_bits, max_features, grow, ignore_new);
+    for (const std::string& name : keep) format.selection.keep.add(name);
+    for (const std::string& name : drop) format.selection.drop.add(name);
+    for (const auto& [left, right] : interactions) format.interactions.add(left, right);
+    new (self) VowpalTextReader(std::move(format), max_line);
+  }, nb::kw_only(), "hash_bits"_a, "max_features"_a, "grow"_a, "max_line"_a, "ignore_new"_a = false,
+             "keep"_a = std::vector<std::string>(), "drop"_a = std::vector<std::string>(),
+             "interactions"_a = std::vector<std::pair<std::string, std::string>>());
   vowpal.def("add_names", &VowpalTextReader::add_names, "names"_a);
   define_reader(vowpal);
 
+  nb::class_<Texts>(m, "Texts")
+      .def("__init__", [](Texts* self, const std::string& analyzer, std::size_t least, std::size_t most, bool lowercase,
+                          std::size_t hash_bits, std::size_t max_features) {
+        if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
+        new (self) Texts(Analyzer(analyzer, least, most, lowercase), hash_bits, max_features);
+      }, nb::kw_only(), "analyzer"_a = "word", "least"_a = 1, "most"_a = 1, "lowercase"_a = true, "hash_bits"_a = 0,
+         "max_features"_a = std::size_t{1} << 24)
+      .def("terms", &Texts::terms, "text"_a, "prefix"_a = "")
+      .def("rows", &Texts::rows, "texts"_a, nb::kw_only(), "grow"_a)
+      .def("add_names", &Texts::add_names, "names"_a)
+      .def("names", &Texts::names)
+      .def("forget", &Texts::forget, "columns"_a)
+      .def_prop_ro("n_ignored", &Texts::n_ignored)
+      .def_prop_ro("n_columns", &Texts::n_columns);
+
+  m.def("flat", &Names::flat, "record"_a);
   m.def("one_each", &one_each, "starts"_a);
   m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
   m.def("count_changes", &count_changes, "labels"_a);

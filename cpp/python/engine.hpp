@@ -21,8 +21,8 @@ namespace hinge {
 
 class Engine : public Guarded {
  public:
-  Engine(Settings settings, std::size_t hash_bits, std::size_t max_features)
-      : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features) {
+  Engine(Settings settings, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
+      : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features, ignore_new) {
     learner_.memory().resize(names_.columns());
   }
 
@@ -312,7 +312,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     for (std::size_t i = columns; i < learner_.memory().dimension(); ++i)  // another thread may have used them
       if (learner_.memory().touched(i)) return;
-    forget_after({columns, columns});
+    forget_after({columns, columns, names_.ignored()});
   }
 
   // Gives names to the first columns, in their order.
@@ -453,6 +453,9 @@ class Engine : public Guarded {
     if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
     return nb::borrow(names_.name(column));
   }
+  // How often a feature was left out because it was new, and there was no more room.
+  std::size_t n_ignored() const { return names_.ignored(); }
+  void count_ignored(std::size_t count) { names_.count_ignored(count); }
   std::size_t n_names() const { return names_.hashing() ? 0 : names_.columns(); }
   std::size_t n_columns() {
     const SharedReading reading(*this);
@@ -535,11 +538,12 @@ class Engine : public Guarded {
 
  private:
   struct Size {
-    std::size_t columns, names;
+    std::size_t columns, names, ignored;
   };
-  Size size() const { return {learner_.memory().dimension(), names_.columns()}; }
+  Size size() const { return {learner_.memory().dimension(), names_.columns(), names_.ignored()}; }
 
   void forget_after(Size known) {
+    names_.count_ignored(known.ignored);
     if (names_.hashing()) return;
     if (names_.columns() > known.names) names_.truncate(known.names);
     scratch_.clear();  // it may have columns that are no more

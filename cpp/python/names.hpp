@@ -16,10 +16,10 @@ namespace hinge {
 // From names to columns: a vocabulary that grows, or (bits > 0) a hash.
 class Names {
  public:
-  Names(std::size_t bits, std::size_t limit) : bits_(bits), limit_(limit) {}
+  // At most `limit` names: further ones are rejected, or (`ignore`) left out and counted.
+  Names(std::size_t bits, std::size_t limit, bool ignore = false) : bits_(bits), limit_(limit), ignore_(ignore) {}
 
-  // Reads {name: value} into `scratch`. Numbers stand for themselves, True for 1, a string for the
-  // indicator "name=value". Zeros are left out. New names get columns if `grow`; otherwise the sum of their
+  // Reads {name: value} into `scratch`, as `for_each` says. New names get columns if `grow`; otherwise the sum of their
   // squares is returned.
   // A dict that is in `scratch` already, as it is after a prediction for the event that is learned next, is not read again.
   double read(nb::handle dict, bool grow, Scratch& scratch) {
@@ -48,8 +48,14 @@ class Names {
     return unseen;
   }
 
-  // Calls function(name, value) for each feature that is not 0. Returns whether all are plain strings and floats, which
-  // never change.
+  // Calls function(name, value) for each feature that is not 0. These are the rules for records, wherever they come from:
+  //     3, 2.5, True      the value itself, True is 1
+  //     "red"             1 under the name "color=red"
+  //     None              no feature
+  //     {"b": 1}          the features of the inner dict, under "a.b", and so on
+  //     [1, 2]            "a[0]" and "a[1]"
+  //     ["x", "y"]        1 under "a=x" and under "a=y"
+  // Returns whether all names and values are plain strings and floats, which never change.
   template <class Function>
   static bool for_each(nb::handle dict, Function&& function) {
     if (!PyDict_Check(dict.ptr()))
@@ -68,18 +74,25 @@ class Names {
       }
       plain = false;
       const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
-      const nb::object name = plain_name(held_key);
-      if (PyUnicode_Check(value)) {
-        function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), value)), 1.0);
-      } else {
-        const double number = PyFloat_AsDouble(value);
-        if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(held_key, held_value);
-        if (!std::isfinite(number)) refuse_number(held_key, number);
-        if (number != 0) function(nb::handle(name), number);
-      }
+      for_value(plain_name(held_key), held_value, 0, function);
       if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
     }
     return plain;
+  }
+
+  // A record as a dict of names and numbers (or strings, at its top), added up where a name occurs twice. One that is such
+  // a dict already, with finite numbers, is returned itself.
+  static nb::object flat(const nb::object& record) {
+    if (is_simple(record)) return record;
+    nb::dict features;
+    for_each(record, [&](nb::handle name, double number) {
+      PyObject* before = PyDict_GetItemWithError(features.ptr(), name.ptr());
+      if (before == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+      const double sum = number + (before == nullptr ? 0.0 : PyFloat_AS_DOUBLE(before));
+      if (!std::isfinite(sum)) refuse_number(name, sum);
+      if (PyDict_SetItem(features.ptr(), name.ptr(), made(PyFloat_FromDouble(sum)).ptr()) != 0) throw nb::python_error();
+    });
+    return features;
   }
 
   // The column of a name, and the sign of its values; no column for an unknown name.
@@ -115,7 +128,7 @@ class Names {
     for (const Py_hash_t hash : hashes_) table_.ask_for_name(hash);
     for (std::size_t j = 0; j < names.size(); ++j) {
       std::size_t column = table_.find(names[j], hashes_[j]);
-      if (column == none && grow) column = (add(names[j]), names_.size() - 1);
+      if (column == none && grow) column = added(names[j]);
       function(column, 1.0);
     }
   }
@@ -124,6 +137,8 @@ class Names {
   std::size_t limit() const { return limit_; }
   nb::handle name(std::size_t column) const { return names_[column]; }
   bool hashing() const { return bits_ > 0; }
+  std::size_t ignored() const { return ignored_; }
+  void count_ignored(std::size_t count) { ignored_ = count; }
 
   void add(nb::handle key) {
     if (names_.size() >= limit_)
@@ -186,6 +201,83 @@ class Names {
     return 0;
   }
 
+  static bool is_simple(nb::handle record) {
+    if (!PyDict_Check(record.ptr())) return false;
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t position = 0; PyDict_Next(record.ptr(), &position, &key, &value);) {
+      if (!PyUnicode_CheckExact(key)) return false;
+      if (PyUnicode_CheckExact(value) || PyBool_Check(value)) continue;
+      if (!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) return false;
+      const double number = PyFloat_AsDouble(value);
+      if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+      else if (std::isfinite(number)) continue;
+      return false;
+    }
+    return true;
+  }
+
+  // The features of one field.
+  template <class Function>
+  static void for_value(const nb::object& name, const nb::object& value, int depth, const Function& function) {
+    PyObject* const its = value.ptr();
+    if (its == Py_None) return;
+    if (PyUnicode_Check(its)) {
+      function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), its)), 1.0);
+    } else if (PyDict_Check(its)) {
+      if (depth == max_depth)
+        throw Refused("feature " + quoted(name) + ": objects in more than " + std::to_string(max_depth) + " objects");
+      PyObject *key = nullptr, *inner = nullptr;
+      Py_ssize_t position = 0;
+      const Py_ssize_t size = PyDict_GET_SIZE(its);
+      while (PyDict_Next(its, &position, &key, &inner)) {
+        const nb::object held = nb::borrow(inner), inner_name = plain_name(nb::object(nb::borrow(key)));
+        for_value(made(PyUnicode_FromFormat("%S.%S", name.ptr(), inner_name.ptr())), held, depth + 1, function);
+        if (PyDict_GET_SIZE(its) != size) throw Refused("x changed while it was read");
+      }
+    } else if (PyList_Check(its) || PyTuple_Check(its)) {
+      for_items(name, value, function);
+    } else {
+      for_number(name, value, function);
+    }
+  }
+  template <class Function>
+  static void for_number(const nb::object& name, const nb::object& value, const Function& function) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(name, value);
+    if (!std::isfinite(number)) refuse_number(name, number);
+    if (number != 0) function(nb::handle(name), number);
+  }
+  // A list of numbers or of strings; None in it is no feature.
+  template <class Function>
+  static void for_items(const nb::object& name, const nb::object& list, const Function& function) {
+    int strings = -1;  // not known yet
+    for (Py_ssize_t place = 0; place < PySequence_Fast_GET_SIZE(list.ptr()); ++place) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list.ptr(), place));
+      if (item.is_none()) continue;
+      const bool is_string = PyUnicode_Check(item.ptr());
+      const bool compound = PyBool_Check(item.ptr()) || PyDict_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr());
+      if (compound || (strings >= 0 && is_string != (strings == 1)))
+        throw Refused("feature " + quoted(name) + ": a list of numbers or of strings was expected, there is " +
+                      quoted(item) + " in it");
+      strings = is_string ? 1 : 0;
+      if (is_string)
+        function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), item.ptr())), 1.0);
+      else
+        for_number(made(PyUnicode_FromFormat("%S[%zd]", name.ptr(), place)), item, function);
+    }
+  }
+  static constexpr int max_depth = 20;
+
+  // The column of a new name; none if there is no more room, and new ones are ignored.
+  std::size_t added(nb::handle name) {
+    if (ignore_ && names_.size() >= limit_) {
+      ignored_ += 1;
+      return none;
+    }
+    add(name);
+    return names_.size() - 1;
+  }
+
   // Interrupts and the like go on as they are.
   [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
     nb::python_error error;  // takes what Python has raised
@@ -220,14 +312,16 @@ class Names {
     if (guess < names_.size() && NameTable::same(names_[guess], name)) return guess;
     const Py_hash_t hash = NameTable::hash_of(name);
     std::size_t column = table_.find(name, hash);
-    if (column == none && !grow) return none;
-    if (column == none) column = (add(name), names_.size() - 1);
+    if (column == none && grow) column = added(name);
+    if (column == none) return none;
     (previous == none ? first_ : next_[previous]) = column;
     return column;
   }
 
   std::size_t bits_;
   std::size_t limit_;
+  bool ignore_;
+  std::size_t ignored_ = 0;  // features that were new when there was no more room
   NameTable table_;
   std::vector<nb::object> names_;
   std::vector<Py_hash_t> hashes_;

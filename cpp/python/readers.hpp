@@ -180,6 +180,11 @@ class TextReader {
     const Turn turn(busy_);
     return nb::make_tuple(reader_.unread_lines(), reader_.unread_bytes());
   }
+  // Features that were left out because there was no more room.
+  std::size_t n_ignored() {
+    const Turn turn(busy_);
+    return reader_.format().ignored();
+  }
   // (line, column, what is wrong), of those since the last time
   nb::list bad_lines() {
     const Turn turn(busy_);
@@ -265,7 +270,8 @@ void define_reader(nb::class_<Reader>& reader) {
       .def("take", &Reader::take)
       .def("bad_lines", &Reader::bad_lines)
       .def_prop_ro("lines", &Reader::lines)
-      .def_prop_ro("unread", &Reader::unread);
+      .def_prop_ro("unread", &Reader::unread)
+      .def_prop_ro("n_ignored", &Reader::n_ignored);
 }
 
 }  // namespace hinge

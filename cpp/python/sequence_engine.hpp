@@ -16,11 +16,11 @@ namespace hinge {
 class SequenceEngine : public Guarded {
  public:
   // `labels` are what the tags are called that are known ahead.
-  SequenceEngine(Settings settings, nb::list labels, std::size_t hash_bits, std::size_t max_features)
+  SequenceEngine(Settings settings, nb::list labels, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
       : settings_(std::move(settings)),
         learner_(settings_),
         labels_(std::move(labels)),
-        names_(hash_bits, max_features) {
+        names_(hash_bits, max_features, ignore_new) {
     learner_.widen(labels_.size());
     learner_.resize(names_.columns());
   }
@@ -241,6 +241,8 @@ class SequenceEngine : public Guarded {
     const SharedReading reading(*this);
     return learner_.tags();
   }
+  std::size_t n_ignored() const { return names_.ignored(); }
+  void count_ignored(std::size_t count) { names_.count_ignored(count); }
   std::size_t bytes() {
     const SharedReading reading(*this);
     const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0) +

@@ -16,16 +16,19 @@ namespace hinge {
 
 class Svmlight {
  public:
-  // Indices count from `first`, 0 or 1. More than `max_features` of them are refused.
-  Svmlight(std::size_t first, std::size_t max_features)
-      : first_(first), max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())) {}
+  // Indices count from `first`, 0 or 1. Those beyond `max_features` are rejected, or (`ignore`) left out and counted.
+  Svmlight(std::size_t first, std::size_t max_features, bool ignore = false)
+      : first_(first),
+        max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())),
+        largest_index_(ignore ? std::size_t{1} << 59 : max_features_) {}
+  std::size_t ignored() const { return ignored_; }
 
   // A feature takes four bytes at least: an index, a colon, a digit, and what ends it.
   void expect(std::size_t size, TextRows& rows) const {
     rows.values.make_room(size / 4);
     rows.columns.make_room(size / 4);
   }
-  const char* read_line(const char* line, TextRows& rows, bool& empty) const {
+  const char* read_line(const char* line, TextRows& rows, bool& empty) {
     Cursor cursor(line);
     cursor.skip_spaces();
     empty = ends_row(*cursor);
@@ -36,8 +39,11 @@ class Svmlight {
     while (!cursor.ended()) cursor.next();  // a comment
     return cursor.at();
   }
-  void keep_line() const {}
-  void forget_line() const {}
+  void keep_line() {
+    ignored_ += line_ignored_;
+    line_ignored_ = 0;
+  }
+  void forget_line() { line_ignored_ = 0; }
 
  private:
   static bool ends_row(char c) { return c == '\n' || c == '#'; }
@@ -55,7 +61,7 @@ class Svmlight {
 
   // Nearly all features are simple: they are read without a loop over their characters, and without branches that
   // could go either way.
-  void read_features(Cursor& cursor, TextRows& rows) const {
+  void read_features(Cursor& cursor, TextRows& rows) {
     double* const values = rows.values.data();
     std::int32_t* const columns = rows.columns.data();
     std::size_t count = rows.values.size(), width = rows.width;
@@ -129,21 +135,25 @@ class Svmlight {
 
   // Whatever comes next, or what is wrong with it. False: nothing, the row has ended.
   template <class Add>
-  bool read_other(Cursor& cursor, const Add& add) const {
+  bool read_other(Cursor& cursor, const Add& add) {
     if (Cursor::is_space(*cursor)) return cursor.skip_spaces(), true;
     if (ends_row(*cursor)) return false;
     if (*cursor == 'q' && std::strncmp(cursor.at(), "qid:", 4) == 0) {
       while (!ends_word(*cursor)) cursor.next();
       return true;
     }
-    const std::size_t column = read_index(cursor, first_, max_features_);
+    const std::size_t column = read_index(cursor, first_, largest_index_);
     const double value = read_number(cursor);
     if (!ends_word(*cursor)) cursor.refuse("a space was expected after the value, not " + cursor.word());
-    add(column, value);
+    if (column < max_features_)
+      add(column, value);
+    else
+      line_ignored_ += 1;
     return true;
   }
 
-  std::size_t first_, max_features_;
+  std::size_t first_, max_features_, largest_index_;
+  std::size_t ignored_ = 0, line_ignored_ = 0;
 };
 
 }  // namespace hinge

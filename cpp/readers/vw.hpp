@@ -15,6 +15,7 @@
 
 #include "../rows.hpp"
 #include "lines.hpp"
+#include "namespaces.hpp"
 #include "utf8.hpp"
 #include "vocabulary.hpp"
 
@@ -23,11 +24,16 @@ namespace hinge {
 class VowpalText {
  public:
   // Names fall into 2^bits columns by their hash, or (bits = 0) get columns of a vocabulary of at most `max_features`. If
-  // it does not `grow`, features with other names have no column: a row knows the sum of their squares.
-  VowpalText(std::size_t bits, std::size_t max_features, bool grow)
+  // it does not `grow`, features with other names have no column: a row knows the sum of their squares. New features of a
+  // full vocabulary are rejected, or (`ignore`) left out and counted.
+  VowpalText(std::size_t bits, std::size_t max_features, bool grow, bool ignore = false)
       : hashed_columns_(bits == 0 ? 0 : std::size_t{1} << bits),
         max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())),
-        grow_(grow) {}
+        grow_(grow),
+        ignore_(ignore) {}
+
+  Selection selection;
+  Interactions interactions;
 
   // A name that is known from the start. False: it is known already.
   bool add_name(std::string_view name) {
@@ -40,6 +46,7 @@ class VowpalText {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t width() const { return hashed_columns_ > 0 ? hashed_columns_ : known_; }
   bool counts_unseen() const { return hashed_columns_ == 0 && !grow_; }
+  std::size_t ignored() const { return ignored_; }
 
   void expect(std::size_t, TextRows&) const {}
   const char* read_line(const char* line, TextRows& rows, bool& empty) {
@@ -52,7 +59,9 @@ class VowpalText {
     features_.clear();
     named_.clear();
     names_.clear();
+    interactions.clear();
     while (*cursor == '|') read_namespace(cursor);
+    if (!interactions.empty()) multiply(Cursor(line));
     for (const Named& feature : named_) vocabulary_.ask_for_name(feature.hash);
     for (const Named& feature : named_) look_up(feature);
     keep_features(Cursor(line), rows);
@@ -60,9 +69,15 @@ class VowpalText {
     return cursor.at();
   }
   void keep_line() {
-    if (grow_) known_ = vocabulary_.size();
+    if (!grow_) return;
+    known_ = vocabulary_.size();
+    ignored_ += line_ignored_;
+    line_ignored_ = 0;
   }
-  void forget_line() { vocabulary_.truncate(known_); }
+  void forget_line() {
+    vocabulary_.truncate(known_);
+    line_ignored_ = 0;
+  }
 
  private:
   // ---- what stands before the bar
@@ -141,11 +156,37 @@ class VowpalText {
     }
     if (value == 0) return;
     if (prefix_.empty()) {
+      if (!takes(name, value)) return;
       if (hashed_columns_ > 0) return add_hashed(name, value);
       return add_named({begin, name.data(), 0, name.size(), Vocabulary::hash_of(name), value});
     }
     const std::size_t from = names_.size();
     names_.append(prefix_).append(name);
+    if (takes(std::string_view(names_).substr(from), value))
+      add_full(begin, from, value);
+    else
+      names_.resize(from);
+  }
+  // Whether a feature is one of those that are read; if so, it may have products with others.
+  bool takes(std::string_view full, double value) {
+    const std::size_t space_size = prefix_.empty() ? 0 : prefix_.size() - 1;
+    if (!selection.takes_all() && !selection.takes(full.substr(0, space_size), full)) return false;
+    if (!interactions.empty()) interactions.see(space_size, full, value);
+    return true;
+  }
+  void multiply(const Cursor& line) {
+    const bool done = interactions.multiply([&](std::string_view name, double value) {
+      if (!std::isfinite(value)) line.refuse("the product of two features is too large for float64");
+      if (value == 0) return;  // both were tiny
+      const std::size_t from = names_.size();
+      names_.append(name);
+      add_full(line, from, value);
+    });
+    if (!done)
+      line.refuse("the interactions make more than " + std::to_string(Interactions::most) + " features of this line");
+  }
+  // A feature whose full name is the last of `names_`.
+  void add_full(const Cursor& begin, std::size_t from, double value) {
     const std::string_view full = std::string_view(names_).substr(from);
     if (hashed_columns_ > 0) {
       add_hashed(full, value);
@@ -176,7 +217,7 @@ class VowpalText {
     std::size_t column = vocabulary_.find(name, feature.hash);
     if (column == none) {
       // A name that gets no column has one until the line ends: so its values are added up as others are.
-      if (grow_ && vocabulary_.size() >= max_features_)
+      if (grow_ && !ignore_ && vocabulary_.size() >= max_features_)
         feature.begin.refuse("the feature " + feature.begin.rest() + " is new, and there are already " +
                              std::to_string(max_features_) + " features, the limit (max_features)");
       column = vocabulary_.add(name, feature.hash);
@@ -204,7 +245,7 @@ class VowpalText {
   }();
 
   void keep_features(const Cursor& line, TextRows& rows) {
-    const std::size_t width = counts_unseen() ? known_ : none;
+    const std::size_t width = counts_unseen() ? known_ : ignore_ && hashed_columns_ == 0 ? max_features_ : none;
     const Instance x = features_.ordered();
     const auto* columns = static_cast<const std::int64_t*>(x.columns);
     const auto* values = static_cast<const double*>(x.values);
@@ -215,6 +256,7 @@ class VowpalText {
       if (!std::isfinite(values[j])) line.refuse("the values of a feature that is repeated add up to more than float64 holds");
       if (static_cast<std::size_t>(columns[j]) >= width) {
         unseen += values[j] * values[j];
+        line_ignored_ += 1;
         continue;
       }
       rows.columns.push(static_cast<std::int32_t>(columns[j]));
@@ -223,11 +265,14 @@ class VowpalText {
     if (counts_unseen()) {
       vocabulary_.truncate(known_);
       rows.unseen.push(unseen);
+    } else if (vocabulary_.size() > width) {
+      vocabulary_.truncate(width);
     }
   }
 
   std::size_t hashed_columns_, max_features_;
-  bool grow_;
+  bool grow_, ignore_;
+  std::size_t ignored_ = 0, line_ignored_ = 0;  // features that were new when the vocabulary was full
   Vocabulary vocabulary_;
   std::size_t known_ = 0;  // names of the vocabulary that stay
   Scratch features_;

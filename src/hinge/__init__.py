@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .multilabel import PAMultilabel as PAMultilabel
     from .oneclass import PAOneClass as PAOneClass
     from .ordinal import PAOrdinal as PAOrdinal
+    from .pipeline import Features as Features
+    from .pipeline import Pipeline as Pipeline
     from .ranker import PARanker as PARanker
     from .regressor import PARegressor as PARegressor
     from .sequence import PASequence as PASequence
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .streams.columns import read_examples as read_examples
     from .structured import PAStructured as PAStructured
     from .templates import Templates as Templates
+    from .text import TextClassifier as TextClassifier
 
 __version__ = "0.7.0"
 
@@ -42,6 +45,7 @@ _WHERE = {
     "ClassTfIdf": "feature_maps",
     "EmailFeatures": "feature_maps",
     "FeatureMap": "feature_maps",
+    "Features": "pipeline",
     "Learner": "learner",
     "ModelFileError": "model_file",
     "PAClassifier": "classifier",
@@ -52,8 +56,10 @@ _WHERE = {
     "PARegressor": "regressor",
     "PASequence": "sequence",
     "PAStructured": "structured",
+    "Pipeline": "pipeline",
     "Statistics": "statistics",
     "Templates": "templates",
+    "TextClassifier": "text",
     "algorithms": "catalogue",
     "load": "files",
     "make": "catalogue",

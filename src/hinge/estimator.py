@@ -43,7 +43,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def _new_learner(self, **replaced: Any) -> Learner:
         given = self.get_params(deep=False)
-        parameters.check(self._task, given)
+        self._check_options()
         options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
         if options.get("gamma") == "scale" and "_gamma" in self.__dict__:
             options["gamma"] = self._gamma
@@ -324,6 +324,11 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return self._fitted().named_weights()
 
     @property
+    def n_ignored_(self) -> int:
+        """How often a feature was left out because it was new, and there were `max_features` already."""
+        return self._fitted().n_ignored
+
+    @property
     def stats_(self) -> Statistics:
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
@@ -363,7 +368,9 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
         learner = Learner.from_parts(header["learner"], tensors)
         given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        estimator = cls(w1=learner.parameters["w1"], **given)
+        if "w1" in cls._get_param_names():
+            given["w1"] = learner.parameters["w1"]
+        estimator = cls(**given)
         for name, value in header["attributes"].items():
             if name not in cls._kept:
                 raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")

@@ -18,7 +18,9 @@ _KINDS = {
     "PAOrdinal": ("hinge.ordinal", "PAOrdinal"),
     "PARanker": ("hinge.ranker", "PARanker"),
     "PASequence": ("hinge.sequence", "PASequence"),
+    "TextClassifier": ("hinge.text", "TextClassifier"),
     "PAStructured": ("hinge.structured", "PAStructured"),
+    "Pipeline": ("hinge.pipeline", "Pipeline"),
     "SequenceLearner": ("hinge.sequence_learner", "SequenceLearner"),
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
@@ -34,9 +36,13 @@ def load(path: str | os.PathLike[str], kernel: Any = None) -> Any:
     with open(path, "rb") as file:
         header, tensors = model_file.from_bytes(file.read(), str(path))
     try:
-        kernels.give(header, kernel)
-        module, name = _KINDS[header["kind"]]
-        return getattr(importlib.import_module(module), name).from_parts(header, tensors)
+        kernels.give(header.get("model", header), kernel)
+        return model_of(header, tensors)
     except model_file.ABSURD as error:
         what = f"{path} does not describe a model that this hinge knows"
         raise model_file.ModelFileError(f"{what}: {error}") from error
+
+
+def model_of(header: dict[str, Any], tensors: model_file.Tensors) -> Any:
+    module, name = _KINDS[header["kind"]]
+    return getattr(importlib.import_module(module), name).from_parts(header, tensors)

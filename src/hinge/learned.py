@@ -178,6 +178,11 @@ class Learned:
         return self._engine.n_columns
 
     @property
+    def n_ignored(self) -> int:
+        """How often a feature was left out because it was new, and there were `max_features` already."""
+        return self._engine.n_ignored
+
+    @property
     def feature_names(self) -> list[Any]:
         """The names of the columns, in their order (none if hashed, or learned from arrays)."""
         return self._engine.names()
@@ -265,6 +270,7 @@ class Learned:
             "lanes": labels.lanes,
             "closed": self.closed,
             "arrays_fit": self._arrays_fit,
+            "ignored": self._engine.n_ignored,
             "notes": self.notes,
         }
         return header, tensors
@@ -287,6 +293,7 @@ class Learned:
         learner._engine = learner._new_engine(Labels(header["labels"], header.get("lanes", False)))
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         growth.restore(learner._engine, tensors, lacks_cost="lanes" not in header)
+        learner._engine.n_ignored = header.get("ignored", 0)
         return learner
 
     @classmethod

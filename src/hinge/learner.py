@@ -90,6 +90,7 @@ class Learner(Learned):
         class_weight: Mapping[Any, float] | None = parameters.default("class_weight"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        at_max_features: str = parameters.default("at_max_features"),
         dtype: Any = parameters.default("dtype"),
     ) -> None:
         if task not in parameters.TASKS:
@@ -142,6 +143,7 @@ class Learner(Learned):
             **kernel_options(task, p),
             hash_bits=p["hash_bits"] or 0,
             max_features=int(p["max_features"]),
+            ignore_new=p["at_max_features"] == "ignore",
             **growth.engine_options(task, p, labels),
         )
         engine.name_labels(labels)
@@ -534,6 +536,8 @@ class Learner(Learned):
         self._events()
         while learning:
             fresh = [name for name in names if name not in set(self.feature_names)]
+            if self.parameters["at_max_features"] == "ignore":
+                fresh = self._first_of(fresh, values)
             try:
                 self._engine.name_columns(fresh)
                 break
@@ -541,3 +545,10 @@ class Learner(Learned):
                 if set(fresh).isdisjoint(self.feature_names):  # else another thread was quicker with some
                     raise
         return rows_by_name(values, names, self.feature_names)
+
+    def _first_of(self, fresh: list[Any], values: Any) -> list[Any]:
+        """The new columns that there is room for; values of the others are ignored, and counted."""
+        room = max(0, int(self.parameters["max_features"]) - self.n_features)
+        if len(fresh) > room:
+            self._engine.n_ignored += len(fresh[room:]) * len(values)
+        return fresh[:room]

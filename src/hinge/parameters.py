@@ -419,7 +419,16 @@ PARAMETERS: dict[str, Parameter] = {
             2**24,
             "a whole number from 1 to 2^40",
             accepts.whole(1, 2**40),
-            "The most features that the model accepts; input that would need more is refused.",
+            "The most features that the model accepts; input that would need more is refused, see `at_max_features`.",
+        ),
+        Parameter(
+            "at_max_features",
+            "error",
+            "'error' or 'ignore'",
+            accepts.one_of("error", "ignore"),
+            "What happens to named features that are new when there are `max_features`: 'error' rejects their example, "
+            "'ignore' leaves them out of it, and counts them (`n_ignored`).",
+            (*_KERNELIZED, "sequence"),
         ),
         Parameter(
             "dtype",
@@ -451,7 +460,8 @@ OF_LEARNER = (
     "step", "C", "margin", "selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "epsilon", "radius",
     "max_radius", "fit_intercept", "geometry", "kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache",
     "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta", "scale", "signed",
-    "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits", "max_features", "dtype",
+    "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits", "max_features",
+    "at_max_features", "dtype",
 )  # fmt: skip
 
 # The options by what they are about, as help shows them.
@@ -475,7 +485,8 @@ OF_FIT = GROUPS["the passes of fit"]
 
 OF_SEQUENCE = (
     "step", "C", "margin", "selection", "cost", "geometry", "covariance_regularizer", "initial_variance",
-    "covariance_update", "average", "classes", "max_labels", "hash_bits", "max_features", "dtype",
+    "covariance_update", "average", "classes", "max_labels", "hash_bits", "max_features",
+    "at_max_features", "dtype",
 )  # fmt: skip
 
 

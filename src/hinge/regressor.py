@@ -71,6 +71,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        at_max_features: str = parameters.default("at_max_features"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -104,6 +105,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
+        self.at_max_features = at_max_features
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

@@ -24,7 +24,7 @@ _LINEAR = (
     "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry", "kernel",
     "degree", "gamma", "coef0", "budget", "removal", "max_cache", "covariance_regularizer", "initial_variance",
     "covariance_update", "max_covariance", "eta", "scale", "signed", "entropy_step", "average", "max_labels",
-    "hash_bits", "max_features", "dtype",
+    "hash_bits", "max_features", "at_max_features", "dtype",
 )  # fmt: skip
 
 
@@ -167,6 +167,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        at_max_features: str = parameters.default("at_max_features"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -196,6 +197,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.max_labels = max_labels
         self.hash_bits = hash_bits
         self.max_features = max_features
+        self.at_max_features = at_max_features
         self.dtype = dtype
         self._start()
 
@@ -310,6 +312,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         max_labels: int = parameters.default("max_labels"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        at_max_features: str = parameters.default("at_max_features"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -337,6 +340,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.max_labels = max_labels
         self.hash_bits = hash_bits
         self.max_features = max_features
+        self.at_max_features = at_max_features
         self.dtype = dtype
         self._start()
         self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
@@ -446,6 +450,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         average: bool | int = parameters.default("average"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        at_max_features: str = parameters.default("at_max_features"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -470,6 +475,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         self.average = average
         self.hash_bits = hash_bits
         self.max_features = max_features
+        self.at_max_features = at_max_features
         self.dtype = dtype
         self._start()
 

@@ -93,6 +93,7 @@ class SequenceLearner:
             drop=p["covariance_update"] == "drop",
             hash_bits=p["hash_bits"] or 0,
             max_features=min(int(p["max_features"]), 2**31 - 1),
+            ignore_new=p["at_max_features"] == "ignore",
         )
 
     @property

@@ -172,11 +172,12 @@ def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Stud
 def limits(before: Study | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
     """What the reader must know of the model."""
     values = options if before is None else before.learner.parameters
-    found = {name: values[name] for name in ("hash_bits", "max_features") if values.get(name) is not None}
+    names = ("hash_bits", "max_features", "at_max_features")
+    found = {name: values[name] for name in names if values.get(name) is not None}
     if before is not None and isinstance(before.learner, Learner) and before.ranker is None:
-        names = before.learner.feature_names
-        if names and isinstance(names[0], str):
-            found["names"] = names
+        known = before.learner.feature_names
+        if known and isinstance(known[0], str):
+            found["names"] = known
     if task == "prototype" or (before is not None and before.ranker is not None):
         found["only_words"] = True
     return found

@@ -140,7 +140,12 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
 
     def begin(piece: Piece) -> Study:
         task = learner_options.task_of(arguments, piece, stream.source, tell.say)
-        return learner_options.new_study(task, arguments.algorithm, options)
+        study = learner_options.new_study(task, arguments.algorithm, options)
+        study.features = reading.features_of(stream.source)
+        return study
+
+    if before is not None:
+        before.features = reading.features_of(stream.source)
 
     session = Session(
         Shuffled(stream, position.seed) if position.seed is not None else stream,

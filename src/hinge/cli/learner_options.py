@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,11 @@ def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Calla
     few = f" in the {len(piece.batch):,} examples that have come" if arguments.data == ["-"] else ""
     override = "--task and --label override" if field else "--task overrides"
     say(f"Task: {guess.task}, as {guess.reason}{few}{field} ({override}).")
+    if guess.or_else:  # also if nothing else is said
+        print(
+            f"The task was guessed: {guess.task}, as {guess.reason}. It may be {guess.or_else}: --task decides.",
+            file=sys.stderr,
+        )
     return guess.task
 
 

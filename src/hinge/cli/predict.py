@@ -43,7 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="The scores, too: after a tab, the score or label=score for each label; of a sentence, in a line before.",
     )  # fmt: skip
     group.add_argument(
-        "--json", action="store_true", help="A JSON object a line: file, line, prediction (and scores)."
+        "--explain", metavar="N", type=reading.whole, nargs="?", const=5,
+        help="The N features that contributed most to the score, too: after a tab, feature=contribution for each. If "
+        "each label has a score, to that of the predicted one. [default: 5]",
+    )  # fmt: skip
+    group.add_argument(
+        "--json",
+        action="store_true",
+        help="A JSON object a line: file, line, prediction (scores, contributions).",
     )
     group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the predictions.")
     reading.add_arguments(parser)
@@ -91,19 +98,30 @@ def told(study: Study, piece: Piece, arguments: argparse.Namespace) -> str:
     try:
         made = study.predict(batch, name)
         scores = study.scores(batch) if arguments.scores else [None] * len(batch)
+        parts: list[Any] = [None] * len(batch)
+        if arguments.explain is not None:
+            parts = [study.explain(batch, row, arguments.explain) for row in range(len(batch))]
     except ValueError as error:
         raise located(error, batch, name) from None
     if arguments.json:
         return "".join(
-            json.dumps({"file": name, "line": int(line), "prediction": _plain(label), **_scores_record(its)})
+            json.dumps(
+                {
+                    "file": name, "line": int(line), "prediction": _plain(label),
+                    **_scores_record(its), **_parts_record(its_parts),
+                }
+            )
             + "\n"
-            for line, label, its in zip(batch.lines, made, scores, strict=True)
-        )
+            for line, label, its, its_parts in zip(batch.lines, made, scores, parts, strict=True)
+        )  # fmt: skip
     if study.task == "sequence":
         return "".join(
             _sentence(batch, row, tags, its) for row, (tags, its) in enumerate(zip(made, scores, strict=True))
         )
-    return "".join(f"{_line(label)}{_scores_text(its)}\n" for label, its in zip(made, scores, strict=True))
+    return "".join(
+        f"{_line(label)}{_scores_text(its)}{_parts_text(its_parts)}\n"
+        for label, its, its_parts in zip(made, scores, parts, strict=True)
+    )
 
 
 def _line(label: Any) -> str:
@@ -135,6 +153,18 @@ def _scores_record(scores: Any) -> dict[str, Any]:
     if isinstance(scores, dict):
         return {"scores": {shown_label(label): score for label, score in scores.items()}}
     return {"score": scores}
+
+
+def _parts_text(parts: Any) -> str:
+    if parts is None:
+        return ""
+    return "\t" + " ".join(f"{shown_label(part.feature)}={part.contribution:.4g}" for part in parts)
+
+
+def _parts_record(parts: Any) -> dict[str, Any]:
+    if parts is None:
+        return {}
+    return {"contributions": [[str(part.feature), part.contribution] for part in parts]}
 
 
 def _sentence(batch: Batch, row: int, tags: list[Any], score: Any) -> str:

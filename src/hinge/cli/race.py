@@ -305,6 +305,7 @@ def save_best(race: Race, model: str, format_name: str) -> None:
     position.finished = not race.stopped
     position.scores = [[study.score.rounds, study.score.cost]]
     keep(study, position, reading.kept_settings(race.stream.source, format_name))
+    study.features = reading.features_of(race.stream.source)
     study.save(model)
 
 

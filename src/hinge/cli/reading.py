@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import os
 from typing import Any
 
+from ..pipeline import Features
 from ..streams.batches import BadLines, Source
 from ..streams.columns import column_names
 from ..streams.files import PACKED, Input, printable
-from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, source_class
+from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, options_of, source_class
 from ..streams.stream import Stream
 from .options import flag
 
@@ -20,21 +20,43 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
     "weight": ("NAME", "CSV, JSON, Arrow", "The column or field with the weight of an example."),
     "text": (
         "FIELD",
-        "JSON",
-        "A field with text or a list of words, learned as a bag of words. May be given several times.",
+        "CSV, JSON, Arrow",
+        "A field with text or a list of words, learned as a bag of words. May be given several times. The other fields "
+        "are features, too (--keep, --drop).",
     ),
-    "ngrams": ("N", "JSON", "With --text: sequences of up to N words, too. [default: 1]"),
-    "drop": ("A,B,...", "CSV, JSON, Arrow", "Columns or fields to be passed over."),
+    "ngrams": (
+        "N",
+        "CSV, JSON, Arrow",
+        "With --text: sequences of up to N words, too; 2-3: of two or three. [default: 1]",
+    ),
+    "char_ngrams": (
+        "N",
+        "CSV, JSON, Arrow",
+        "With --text: sequences of up to N characters within words, too; 3-5: of three to five.",
+    ),
+    "keep": (
+        "A,B,...",
+        "all but CoNLL",
+        "Only these fields (CSV, JSON, Arrow: 'user.*' is a pattern), namespaces or features (VW), indices or ranges "
+        "(svmlight: 1-100,205) are features.",
+    ),
+    "drop": ("A,B,...", "all but CoNLL", "These are no features; named as for --keep."),
+    "interactions": (
+        "A*B,...",
+        "CSV, JSON, Arrow, VW",
+        "The products of the features of two fields (VW: namespaces, by name or first letter) are features, too; A*A: "
+        "within one field; all: of all.",
+    ),
     "categorical": (
         "A,B,...",
-        "CSV, Arrow",
+        "CSV, JSON, Arrow",
         "Columns of names, though they look like numbers: each value becomes an indicator.",
     ),
     "missing": (
         "NAME",
-        "CSV, Arrow",
-        "What to do with a value that is missing (empty, NA, ?, nan, null): indicator makes it a feature of its own, "
-        "omit leaves it out, error refuses it. [default: indicator]",
+        "CSV, JSON, Arrow",
+        "What to do with a value that is missing (empty, NA, ?, nan, null; in JSON null): indicator makes it a feature "
+        "of its own, omit leaves it out, error rejects it. [default: indicator; JSON: omit]",
     ),
     "separator": ("CHARACTER", "CSV, CoNLL", "What parts the columns; 'tab' is one. [default: as it looks]"),
     "header": (
@@ -67,7 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(FORMATS)}. [default: by the ending of the file, or by its content]",
     )  # fmt: skip
     kinds: dict[str, dict[str, Any]] = {
-        "text": {"action": "append"}, "ngrams": {"type": whole}, "drop": {"type": _names},
+        "text": {"action": "append"}, "ngrams": {"type": _range}, "char_ngrams": {"type": _range},
+        "keep": {"type": _names}, "drop": {"type": _names}, "interactions": {"type": _names},
         "categorical": {"type": _names}, "separator": {"type": _separator},
         "missing": {"choices": ["indicator", "omit", "error"]},
     }  # fmt: skip
@@ -114,6 +137,15 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _range(text: str) -> int | list[int]:
+    """N, or N-M."""
+    try:
+        low, dash, high = text.partition("-")
+        return [int(low), int(high)] if dash else int(low)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number or a range (2-3), not {text!r}") from None
+
+
 def _separator(text: str) -> str:
     named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
     return named.get(text, text)
@@ -141,7 +173,7 @@ def open_stream(
     files = files or inputs(arguments)
     name = arguments.format or by_ending(files[0].path) or (kept or {}).get("format") or detect(files[0])
     cls = source_class(name)
-    known = inspect.signature(cls).parameters
+    known = options_of(cls)
     options = {option: value for option, value in (kept or {}).get("options", {}).items() if option in known}
     for option, value in given_options(arguments).items():
         if option not in known:
@@ -172,16 +204,29 @@ def _templates(path: str) -> list[str] | str:
         return [line.rstrip("\n") for line in file if line.strip()]
 
 
+def features_of(source: Any) -> Features | None:
+    """How a source makes features of records, if it has records: the model keeps it."""
+    features = getattr(source, "features", None)
+    return features if isinstance(features, Features) else None
+
+
 def kept_settings(source: Source, name: str) -> dict[str, Any]:
     """What a model keeps of how its data is read."""
     return {"format": name, "options": source.settings}
 
 
 def remarks(source: Any) -> list[str]:
-    """What is to be known of the data that was read: the values that were missing."""
+    """What is to be known of the data that was read: what was left out, and the values that were missing."""
+    found = []
+    if ignored := getattr(source, "n_ignored", 0):
+        found.append(f"{ignored:,} features beyond --max-features were ignored (--at-max-features).")
+    found += [
+        f"{name!r} names the example, and is not a feature (--categorical {name} makes it one)."
+        for name in getattr(source, "ids", [])
+    ]
     counts = {column: count for column, count in getattr(source, "missing_counts", {}).items() if count}
     if not counts:
-        return []
+        return found
     how = {"indicator": "each is a feature of its own", "omit": "they were left out"}.get(
         source.settings["missing"], ""
     )
@@ -189,7 +234,7 @@ def remarks(source: Any) -> list[str]:
         f"{count:,} of {column}" for column, count in sorted(counts.items(), key=lambda its: -its[1])[:8]
     )
     more = f" and {len(counts) - 8} more columns" if len(counts) > 8 else ""
-    return [f"Missing values: {shown}{more}; {how} (--missing)."]
+    return [*found, f"Missing values: {shown}{more}; {how} (--missing)."]
 
 
 def unfinished(files: list[Input], name: str) -> list[str]:

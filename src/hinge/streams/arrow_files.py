@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..pipeline import CATEGORY, NUMBER, Features
 from .batches import BadLines, Batch
 from .files import PACKED, Input, SourceError, damage_told
 from .lines import shortened
-from .tables import CATEGORY, NUMBER, Cells, Table
+from .tables import Cells, Table
 
 BATCH_ROWS = 1000
 BATCH_VALUES = 100_000
@@ -32,21 +33,23 @@ class ArrowFile:
         *,
         label: str | bool | None = None,
         weight: str | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (),
-        missing: str = "indicator",
         label_kind: str | None = None,
         settled: bool = False,
+        **features: Any,
     ) -> None:
-        self.table = Table(
-            label=label, weight=weight, drop=drop, categorical=categorical, numeric=numeric, missing=missing,
-            label_kind=label_kind, settled=settled,
-        )  # fmt: skip
+        self.table = Table(label=label, weight=weight, label_kind=label_kind, settled=settled, **features)
 
     @property
     def settings(self) -> dict[str, Any]:
         return self.table.settings
+
+    @property
+    def features(self) -> Features:
+        return self.table.features
+
+    @property
+    def ids(self) -> list[str]:
+        return self.table.ids
 
     @property
     def missing_counts(self) -> dict[str, int]:
@@ -95,6 +98,15 @@ class ArrowFile:
                 self.table.label_kind = self.table.label_kind or (NUMBER if number else CATEGORY)
             elif name == self.table.weight:
                 thing = False
+            elif name in self.table.features.text:
+                if types.is_list(inner) or types.is_large_list(inner):
+                    inner = inner.value_type
+                if not _is_string(inner) and not types.is_null(inner):
+                    reason = (
+                        f"column {shortened(name)} is of type {kind}: text or lists of words were expected"
+                    )
+                    raise SourceError(source, 1, reason)
+                continue
             elif self.table.kinds.get(name) == NUMBER and not (number or types.is_null(inner)):
                 raise SourceError(source, 1, f"column {shortened(name)} held numbers before, now {kind}")
             elif not types.is_null(inner):
@@ -108,6 +120,8 @@ class ArrowFile:
         if self.table.kinds.get(name) == NUMBER:
             return _numbers(column, name)
         values = column.to_pylist()
+        if name in self.table.features.text:
+            return Cells(values)
         missing = [row for row, value in enumerate(values) if value is None or value != value]
         if values and not isinstance(next((v for v in values if v is not None), ""), (str, bool)):
             values = list(map(str, values))  # numbers that name things

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..pipeline import Features
 from .batches import BadLines, Batch
 from .files import Input, SourceError, ending_of
 from .lines import MAX_LINE, shortened, text_batches
@@ -32,28 +33,32 @@ class CsvFile:
         header: bool | Sequence[str] = True,
         label: str | bool | None = None,
         weight: str | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (),
-        missing: str = "indicator",
         label_kind: str | None = None,
         settled: bool = False,
         max_line: int = MAX_LINE,
+        **features: Any,
     ) -> None:
         if separator is not None and (len(separator) != 1 or separator in '\r\n" '):
             raise ValueError(f"separator must be one character, as ',' or ';', not {separator!r}")
         self.separator, self.max_line = separator, max_line
         self.header = header if isinstance(header, bool) else list(header)
         self.table = Table(
-            label=label, weight=weight, drop=drop, categorical=categorical, numeric=numeric, missing=missing,
-            label_kind=label_kind, settled=settled,
-        )  # fmt: skip
+            label=label, weight=weight, label_kind=label_kind, settled=settled, strings=True, **features
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             "separator": self.separator, "header": self.header, "max_line": self.max_line, **self.table.settings
         }  # fmt: skip
+
+    @property
+    def features(self) -> Features:
+        return self.table.features
+
+    @property
+    def ids(self) -> list[str]:
+        return self.table.ids
 
     @property
     def missing_counts(self) -> dict[str, int]:

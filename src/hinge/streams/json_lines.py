@@ -5,37 +5,38 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ..pipeline import IDS, Features, RecordError
 from .batches import BadLines, Batch
 from .files import Input, SourceError
 from .lines import MAX_LINE, shortened, text_batches
-from .words import MAX_NGRAMS, ngrams_of, weighted, words_of
 
 LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
 FEATURES = ("features", "x")  # the fields that hold all features, if they are objects
 MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
-MAX_DEPTH = 20  # objects in objects
 
 
-class _Refused(Exception):
-    """What is wrong with a line; the field to be pointed at, or a constant."""
+class _Refused(RecordError):
+    """What is wrong with a line; a constant to be pointed at."""
 
     def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.field, self.constant = reason, field, constant
+        super().__init__(reason, field)
+        self.constant = constant
 
-    def column(self, line: str) -> int | None:
-        """In bytes from 1. Of several such fields, the last one."""
-        if not self.field and not self.constant:
-            return None
-        name = json.dumps(self.field, ensure_ascii=False)
-        pattern = re.escape(name) + r"\s*:" if self.field else r"(?<=[:,\s\[])" + self.constant
-        places = [found.start() for found in re.finditer(pattern, line)]
-        return len(line[: places[-1]].encode()) + 1 if places else None
+
+def _column(error: RecordError, line: str) -> int | None:
+    """Where a line is wrong, in bytes from 1. Of several such fields, the last one."""
+    constant = getattr(error, "constant", "")
+    if not error.field and not constant:
+        return None
+    name = re.escape(json.dumps(error.field, ensure_ascii=False))
+    pattern = name + r"\s*:" if error.field else r"(?<=[:,\s\[])" + constant
+    places = [found.start() for found in re.finditer(pattern, line)]
+    return len(line[: places[-1]].encode()) + 1 if places else None
 
 
 class JsonLines:
@@ -47,13 +48,8 @@ class JsonLines:
     error in writing. An object without the label, or with null or "" for it, is an example without a label; once
     `settled`, one without the weight has the weight 1.
 
-    Features are the fields of the object under "features" or "x", if there is one, else all other fields, but for
-    those in `drop`. Numbers are values, strings and booleans indicators, null is no feature; {"a": {"b": 1}} is the
-    feature "a.b", a list of numbers is "a[0]", "a[1]", ..., a list of strings an indicator "a=string" each.
-
-    With `text`, a field or several, the features are the words of these and nothing else: a bag of words with all
-    `ngrams` up to that length (see `hinge.streams.words`). A list of strings is taken for words as they are. With
-    `only_words` an example is the list of its words, for features that depend on the label.
+    Features are the fields of the object under "features" or "x", if there is one, else all other fields; how they are
+    read is what `features` say, the options of `hinge.Features`.
     """
 
     def __init__(
@@ -61,30 +57,24 @@ class JsonLines:
         *,
         label: str | bool | None = None,
         weight: str | None = None,
-        text: str | Sequence[str] | None = None,
-        ngrams: int = 1,
-        drop: Sequence[str] = (),
-        only_words: bool = False,
         settled: bool = False,
         max_line: int = MAX_LINE,
+        **features: Any,
     ) -> None:
         if label is True:
             raise ValueError("label must be the name of a field, None or False, not True")
-        if not isinstance(ngrams, int) or not 1 <= ngrams <= MAX_NGRAMS:
-            raise ValueError(f"ngrams must be a whole number from 1 to {MAX_NGRAMS}, not {ngrams!r}")
-        self.label, self.weight, self.ngrams, self.max_line = label, weight, ngrams, max_line
-        self.text = [] if text is None else [text] if isinstance(text, str) else list(text)
-        self.drop, self.settled, self.only_words = list(drop), settled, bool(only_words)
+        self.label, self.weight, self.settled, self.max_line = label, weight, settled, max_line
+        self.features = Features(within=FEATURES, **features)
+        self.ids: list[str] = []  # fields that name an example, and so are no features
+        self.features.set_aside(self.label, self.weight)
         self._lacking = 0  # objects before the first one with a label,
         self._first_lacking: SourceError | None = None  # and what is wrong if there is none
-        if self.only_words and not self.text:
-            raise ValueError("features that depend on the label are those of a text: name its field (--text)")
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "label": self.label, "weight": self.weight, "text": self.text or None, "ngrams": self.ngrams,
-            "drop": self.drop, "only_words": self.only_words, "settled": self.settled, "max_line": self.max_line,
+            "label": self.label, "weight": self.weight, "settled": self.settled, "max_line": self.max_line,
+            **self.features.options,
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
@@ -101,11 +91,11 @@ class JsonLines:
                     if not self.settled:
                         self._settle(record, file.name, number)
                     label, weight = self._label(record), self._weight(record)
-                    x = self._words(record) if self.text else self._features(record)
+                    x = self.features.event(record)
                 except json.JSONDecodeError as error:
                     bad.meet(SourceError(file.name, number, *_what(error, line)))
-                except _Refused as error:
-                    bad.meet(SourceError(file.name, number, error.reason, error.column(line)))
+                except RecordError as error:
+                    bad.meet(SourceError(file.name, number, error.reason, _column(error, line)))
                 else:
                     X.append(x)
                     labels.append(label)
@@ -129,6 +119,8 @@ class JsonLines:
             self._first_lacking = self._first_lacking or SourceError(source, line, reason)
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
+        self.features.set_aside(self.label, self.weight)
+        self.ids = [name for name in record if name in self.features.aside and name in IDS]
         self.settled = self.label is False or self.label in record
         self._lacking += not self.settled
 
@@ -161,48 +153,9 @@ class JsonLines:
             raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
 
-    def _features(self, record: dict[str, Any]) -> dict[str, Any]:
-        for name in FEATURES:
-            if type(features := record.get(name)) is dict:
-                break
-        else:
-            features = record
-            if self.label in features:
-                del features[self.label]
-            if self.weight in features:
-                del features[self.weight]
-        for name in self.drop:
-            features.pop(name, None)
-        if _is_plain(features):
-            return features
-        flat: dict[str, Any] = {}
-        for name, value in features.items():
-            _flatten(flat, name, value, 0)
-        return flat
-
-    def _words(self, record: dict[str, Any]) -> dict[str, float] | list[str]:
-        fields: list[list[str]] = []
-        for name in self.text:
-            value = record.get(name)
-            if isinstance(value, str):
-                words = words_of(value)
-            elif value is None:
-                continue
-            elif isinstance(value, list) and all(isinstance(word, str) for word in value):
-                words = value
-            else:
-                expected = f"a text or a list of words was expected in {shortened(name)}"
-                raise _Refused(f"{expected}, there is {_shown(value)}", name)
-            fields.append(ngrams_of(words, self.ngrams))
-        if not fields and not any(name in record for name in self.text):
-            named = " or ".join(map(shortened, self.text))
-            raise _Refused(f"there is no field {named} (--text): {_fields_of(record)}")
-        return [word for field in fields for word in field] if self.only_words else weighted(fields)
-
 
 # ---- from a line to a record ------------------------------------------------------------------------------------
 
-_PLAIN = frozenset((float, int, str, bool))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -236,7 +189,7 @@ def _record(line: str) -> dict[str, Any]:
             record = _careful.decode(line)
     except RecursionError:
         raise _Refused("objects and lists are nested too deep") from None
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecordError):
         raise
     except ValueError:  # Python's limit on the digits of a whole number
         raise _Refused("there is a number with thousands of digits") from None
@@ -270,21 +223,7 @@ def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
     return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}, {there}", len(line[: error.pos].encode()) + 1
 
 
-# ---- from values to features ------------------------------------------------------------------------------------
-
-
-def _is_plain(features: dict[str, Any]) -> bool:
-    """Whether all are finite numbers, strings or booleans: they are features as they are."""
-    kinds = set(map(type, features.values()))
-    if not kinds <= _PLAIN:
-        return False
-    numbers: Iterable[Any] = features.values()
-    if str in kinds:
-        numbers = [value for value in numbers if type(value) is not str]
-    try:
-        return all(map(math.isfinite, numbers))
-    except OverflowError:  # a whole number that is too large
-        return False
+# ---- values ------------------------------------------------------------------------------------------------------
 
 
 def _is_finite(value: Any) -> bool:
@@ -298,49 +237,6 @@ def _is_finite(value: Any) -> bool:
     except OverflowError:
         return False
     return True
-
-
-def _flatten(flat: dict[str, Any], name: str, value: Any, depth: int) -> None:
-    """Puts the features of one field into `flat`."""
-    kind = type(value)
-    if value is None:
-        return
-    if kind is str or kind is bool or _is_finite(value):
-        _put(flat, name, value)
-    elif kind is dict:
-        if depth == MAX_DEPTH:
-            raise _Refused(f"objects in more than {MAX_DEPTH} objects, in {shortened(name)}")
-        for inner, one in value.items():
-            _flatten(flat, f"{name}.{inner}", one, depth + 1)
-    elif kind is list:
-        kinds = {type(one) for one in value if one is not None}
-        if kinds <= {str}:
-            for one in value:
-                if one is not None:
-                    flat[f"{name}={one}"] = 1.0
-        elif kinds <= {int, float}:
-            for place, one in enumerate(value):
-                if one is not None:
-                    _put(flat, f"{name}[{place}]", _finite(one, name))
-        else:
-            raise _Refused(
-                f"a list of numbers or of strings was expected in {shortened(name)}, there is {_shown(value)}",
-                name,
-            )
-    else:
-        _finite(value, name)
-
-
-def _put(flat: dict[str, Any], name: str, value: Any) -> None:
-    if name in flat:  # {"a.b": 1, "a": {"b": 2}}
-        raise _Refused(f"the feature {shortened(name)} occurs twice")
-    flat[name] = value
-
-
-def _finite(value: Any, name: str) -> Any:
-    if not _is_finite(value):
-        raise _Refused(f"a finite number was expected in {shortened(name)}, there is {_shown(value)}", name)
-    return value
 
 
 def _shown(value: Any) -> str:

@@ -45,6 +45,18 @@ def source_class(format: str) -> Any:
     return getattr(importlib.import_module(f".{module}", __package__), name)
 
 
+def options_of(cls: Any) -> set[str]:
+    """The options of a source; those of `hinge.Features` are among them if it has records."""
+    import inspect
+
+    known = inspect.signature(cls).parameters
+    if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
+        return set(known)
+    from ..pipeline import Features
+
+    return {*known, *Features().options} - {"features"}
+
+
 def make_source(format: str, **options: Any) -> Source:
     """What reads a format, with its options; a TypeError names one that it does not have."""
     if format == "tsv":

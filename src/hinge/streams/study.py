@@ -7,30 +7,34 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .. import growth, kernels, parameters
 from .._core import Engine
 from .._numpy import np
+from ..explain import Contribution
 from ..files import load
 from ..labels import in_order
 from ..learner import Learner
+from ..pipeline import Features, Pipeline
 from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
+from ..words import LENGTH
 from .batches import BadLines, Batch, Numbers, part, taken
 from .files import SourceError, printable
 from .order import ENOUGH, Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
 SETS = ("multilabel", "prototype")  # tasks with sets of labels
-MOST_CLASSES = 100  # of whole numbers: if the first examples have more, they are taken for quantities
 
 
 class Guess(NamedTuple):
-    """A task, and what in the labels speaks for it."""
+    """A task, and what in the labels speaks for it; the other task that it might be, if that is not certain."""
 
     task: str
     reason: str
+    or_else: str = ""
 
 
 def guess_task(batch: Batch) -> Guess:
@@ -48,9 +52,49 @@ def guess_task(batch: Batch) -> Guess:
         return Guess("classification", f"the labels are names: {_some(single)}")
     if any(label != int(label) for label in single):
         return Guess("regression", f"the labels are numbers that are not whole: {_some(single)}")
-    if len(single) > MOST_CLASSES:
-        return Guess("regression", f"the labels are {len(single)} different numbers")
-    return Guess("classification", f"the labels are {_some(single)}")
+    return _guess_of_numbers([label[0] if isinstance(label, list) else label for label in present])
+
+
+FEW = 10  # so many whole numbers are names of classes
+CERTAIN = 100  # more are quantities
+OFTEN = 100  # examples of each
+
+
+def _guess_of_numbers(labels: list[Any]) -> Guess:
+    """Whole numbers name classes, or count something. They count if there are many, and each is rare, or some are left
+    out, or their counts rise and fall with them: few are 1 or 29, and many are 9 or 10."""
+    counts = Counter(map(int, labels))
+    distinct, said = len(counts), f"the labels are {_some(set(counts))}"
+    if distinct <= FEW:
+        return Guess("classification", said)
+    said = f"the labels are {distinct} different whole numbers"
+    if distinct > CERTAIN:
+        return Guess("regression", said)
+    low, high = min(counts), max(counts)
+    each = len(labels) / distinct
+    if each < 3:
+        return Guess("regression", f"{said}, and each is rare", "classification")
+    if distinct > 2 * FEW:
+        if low not in (0, 1) or high - low + 1 > distinct:
+            return Guess(
+                "regression", f"{said} from {low} to {high}, not all from 0 or 1 on", "classification"
+            )
+        if each < OFTEN:
+            return Guess("regression", f"{said}, and each is rare", "classification")
+        if _is_smooth([counts[value] for value in sorted(counts)]):
+            return Guess("regression", f"{said}, whose counts rise and fall with them", "classification")
+    return Guess("classification", said, "regression")
+
+
+def _is_smooth(counts: list[int]) -> bool:
+    """Whether neighbours are much more alike than any two, which differ by more than chance."""
+    n = len(counts)
+    near = sum(abs(a - b) for a, b in pairwise(counts)) / (n - 1)
+    # The mean difference of any two, from the counts in order (Gini); by chance it is about the root of a count.
+    spread = (
+        2 * sum((2 * place - n + 1) * count for place, count in enumerate(sorted(counts))) / (n * (n - 1))
+    )
+    return near < 0.5 * spread and spread > 2 * (sum(counts) / n) ** 0.5
 
 
 def _some(labels: set[Any]) -> str:
@@ -123,6 +167,7 @@ class Study:
     def __init__(self, learner: Learner | SequenceLearner, ranker: Any = None) -> None:
         self.learner = learner
         self.ranker = ranker  # a PARanker, if features depend on the label: `learner` is the one inside
+        self.features: Features | None = None  # what made features of records, to be kept with the model
         self.task = learner.task if isinstance(learner, Learner) else "sequence"
         self.score = Score()
         self.order = Order()
@@ -143,15 +188,22 @@ class Study:
     @classmethod
     def load(cls, path: str) -> Study:
         """A model from its file: also those that estimators saved."""
-        model = load(path)
+        model, features = load(path), None
+        if isinstance(model, Pipeline):
+            model, features = model.model, model.features
         learner = model if isinstance(model, (Learner, SequenceLearner)) else getattr(model, "_learner", None)
         kind = type(model).__name__
         if not isinstance(learner, (Learner, SequenceLearner)) or kind == "PAStructured":
             raise ValueError(f"{path} is a {kind}, which needs functions of your own: use it from Python")
-        return cls(learner, model if kind == "PARanker" else None)
+        study = cls(learner, model if kind == "PARanker" else None)
+        study.features = features
+        return study
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        (self.ranker or self.learner).save(path)
+        model = self.ranker or self.learner
+        if self.features is not None:
+            model = Pipeline(self.features, model)
+        model.save(path)
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
@@ -259,6 +311,11 @@ class Study:
     def remarks(self) -> list[str]:
         """What is to be known of how it learned."""
         learner, found = self.learner, self.order.remarks()
+        if ignored := getattr(learner, "n_ignored", 0):
+            found.append(
+                f"{ignored:,} features were ignored: they were new when the model had its "
+                f"{learner.parameters['max_features']:,} features (--max-features)."
+            )
         if not isinstance(learner, Learner) or self.score.rounds < ENOUGH:
             return found
         q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
@@ -266,6 +323,11 @@ class Study:
             found.append(
                 "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
                 "--no-fit-intercept often errs less."
+            )
+        if self.features is not None and self.features.text and q > 10 * LENGTH**2:
+            found.append(
+                "The other fields are much larger than the texts, which have a length of 10, and take most of each "
+                "step: leave large numbers out (--drop), or make them categories (--categorical)."
             )
         return found + self._looks_like_text(learner)
 
@@ -280,6 +342,30 @@ class Study:
         return [
             f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
             f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
+        ]
+
+    def explain(self, batch: Batch, row: int, most: int) -> list[Contribution]:
+        """The features of an example that contributed most to the score of what is predicted."""
+        learner = self.learner
+        if not isinstance(learner, Learner) or self.ranker is not None:
+            raise ValueError(f"--explain is not for the task {self.task}")
+        if not isinstance(batch.X, Rows):
+            return learner.explain_one(batch.X[row])[:most]
+        rows = narrowed(batch.X, learner.n_features)
+        values, columns, starts, _ = rows.arrays
+        its = slice(starts[row], starts[row + 1])
+        if learner.parameters["hash_bits"] is not None:
+            raise ValueError("--explain needs names: those of this model are hashed (--hash-bits)")
+        names = learner._engine.name_of
+        learner._events()
+        event = {
+            names(column): value
+            for column, value in zip(columns[its].tolist(), values[its].tolist(), strict=True)
+        }
+        first = batch.first_index if batch.numbered else 0
+        return [
+            part._replace(feature=part.feature + first) if isinstance(part.feature, int) else part
+            for part in learner.explain_one(event)[:most]
         ]
 
     # ---- predicting -------------------------------------------------------------------------------------------

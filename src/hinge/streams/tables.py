@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..pipeline import CATEGORY, IDS, IS_MISSING, MISSING, NUMBER, Features, RecordError, escaped, matcher
 from .batches import BadLines, Batch
 from .files import SourceError
 from .lines import shortened
 
 LABELS = ("label", "y", "target", "class")  # the columns that are the label, if none is named, in any case
-MISSING = frozenset(("", "NA", "N/A", "?", "nan", "NaN", "null", "None"))  # in these spellings
-IS_MISSING = " is missing"  # the feature "age is missing"; an indicator of a value would have "="
-
-NUMBER, CATEGORY = "number", "category"
 
 
 class Cells(NamedTuple):
@@ -35,9 +32,9 @@ class Table:
     """How the rows of a table become examples.
 
     `label` is the column to be learned; None: the first of "label", "y", "target", "class" that there is; False: none.
-    `weight` is the column with the weights of examples, `drop` are columns to be left out. Columns in `categorical`
-    name things: "color" with "red" is the indicator "color=red"; those in `numeric` hold numbers. Of the others those
-    are numeric that have nothing but numbers in the first batch.
+    `weight` is the column with the weights of examples. The others are features, as `options` say, those of
+    `hinge.Features`. Columns that are neither `text`, `categorical` nor `numeric` are numeric if they have nothing but
+    numbers in the first batch.
 
     What is missing is the feature "age is missing" (missing="indicator"), no feature ("omit") or an error ("error").
     `missing_counts` has how often it was so in each column. Once `settled` a file may lack the label, the weight and
@@ -49,31 +46,33 @@ class Table:
         *,
         label: str | bool | None = None,
         weight: str | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (),
         missing: str = "indicator",
         label_kind: str | None = None,
         settled: bool = False,
+        **options: Any,
     ) -> None:
-        if missing not in ("indicator", "omit", "error"):
-            raise ValueError(f"missing must be 'indicator', 'omit' or 'error', not {missing!r}")
         if label is True:
             raise ValueError("label must be the name of a column, None or False, not True")
-        if twice := set(categorical) & set(numeric):
-            raise ValueError(f"columns must be categorical or numeric, not both: {sorted(twice)}")
-        self.label, self.weight, self.drop, self.missing = label, weight, list(drop), missing
-        self.kinds = {**dict.fromkeys(numeric, NUMBER), **dict.fromkeys(categorical, CATEGORY)}
+        self.label, self.weight = label, weight
+        self.features = Features(missing=missing, **options)
         self.label_kind, self.settled = label_kind, settled
         self.missing_counts: Counter[str] = Counter()
+        self.ids: list[str] = []  # columns that name an example, and so are no features
+        self.features.set_aside(self.label, self.weight)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return self.features.kinds
+
+    @property
+    def missing(self) -> str:
+        return self.features.missing
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "label": self.label, "weight": self.weight, "drop": self.drop,
-            "categorical": [name for name, kind in self.kinds.items() if kind == CATEGORY],
-            "numeric": [name for name, kind in self.kinds.items() if kind == NUMBER],
-            "missing": self.missing, "label_kind": self.label_kind, "settled": self.settled,
+            "label": self.label, "weight": self.weight, "label_kind": self.label_kind, "settled": self.settled,
+            **self.features.options,
         }  # fmt: skip
 
     # ---- the header ---------------------------------------------------------------------------------------------
@@ -97,20 +96,24 @@ class Table:
             self.label = next((name for want in LABELS for name in names if name.lower() == want), None)
             if self.label is None:
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
+        self.features.set_aside(self.label, self.weight)
         if not self.settled:
             for option, wanted in (
                 ("label", [self.label] if isinstance(self.label, str) else []),
                 ("weight", [self.weight] if self.weight is not None else []),
-                ("drop", self.drop),
+                ("text", self.features.text),
+                ("keep", self.features.keep),
+                ("drop", self.features.drop),
                 ("categorical", list(self.kinds)),
             ):
                 for name in wanted:
-                    if name not in names:
+                    if not any(map(matcher([name]), names)):
                         raise fail(
                             f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}"
                         )
         self.settled = True
-        features = [name for name in names if name not in (self.label, self.weight) and name not in self.drop]
+        self.ids = [name for name in names if name in self.features.aside and name in IDS]
+        features = list(filter(self.features.is_feature, names))
         if self.missing == "error" and (absent := self.absent(names)):
             raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
         return features
@@ -122,13 +125,13 @@ class Table:
 
     def absent(self, names: Sequence[str]) -> list[str]:
         """Columns that were there before, and are not among these."""
-        return [name for name in self.kinds if name not in names and name not in self.drop]
+        return [name for name in self.kinds if name not in names and self.features.is_feature(name)]
 
     # ---- text ---------------------------------------------------------------------------------------------------
 
     def read(self, name: str, texts: Sequence[str]) -> Cells:
         """A column of features of a table that has nothing but text."""
-        kind = self.kinds.get(name)
+        kind = CATEGORY if name in self.features.text else self.kinds.get(name)
         if kind is None:
             there = [text for text in texts if text not in MISSING]
             if there:  # else it is left to the rows to come
@@ -193,6 +196,11 @@ class Table:
         for row in sorted(refused):
             bad.meet(SourceError(source, lines[row], refused[row]))
         X = self._events(features, len(lines), refused)
+        if self.features.text or self.features.interactions:
+            for row, reason in self._finish(X, features).items():
+                if row not in refused:
+                    refused[row] = reason
+                    bad.meet(SourceError(source, lines[row], reason))
         given: list[Any] = [None] * len(lines) if labels is None else list(labels.values)
         weighed = None if weights is None else np.array(weights.values, dtype=np.float64)
         if refused:
@@ -203,22 +211,41 @@ class Table:
         return Batch(X, given, lines, weighed)
 
     def _events(
-        self, features: dict[str, Cells], count: int, refused: Mapping[int, str]
+        self, columns: dict[str, Cells], count: int, refused: Mapping[int, str]
     ) -> list[dict[str, Any]]:
-        names = list(features)
+        """What `Features.event` says of each row, but for texts and products: a column at a time, which is faster."""
+        features = {name: cells for name, cells in columns.items() if name not in self.features.text}
+        names = list(map(escaped, features))
         rows: Iterable[Any] = zip(*(cells.values for cells in features.values()), strict=True)
         X: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         if not names:
             X = [{} for _ in range(count)]
-        absent = [name for name in self.absent(names) if name not in (self.label, self.weight)]
         missing = {name: cells.missing for name, cells in features.items() if cells.missing}
+        absent = self.absent(list(columns))
         for name, places in {**missing, **dict.fromkeys(absent, range(count))}.items():
+            its = escaped(name)
             for row in places:
-                X[row].pop(name, None)
+                X[row].pop(its, None)
                 if self.missing == "indicator":
-                    X[row][name + IS_MISSING] = 1.0
+                    X[row][its + IS_MISSING] = 1.0
             self.missing_counts[name] += sum(row not in refused for row in places)
         return X
+
+    def _finish(self, X: list[Any], columns: dict[str, Cells]) -> dict[int, str]:
+        """Adds texts and products; returns the rows that are rejected, and why."""
+        features, refused = self.features, {}
+        texts = {name: cells.values for name, cells in columns.items() if name in features.text}
+        for row, event in enumerate(X):
+            its = {name: values[row] for name, values in texts.items()}
+            try:
+                if features.only_words:
+                    X[row] = features.event(its)
+                    continue
+                bag = features.bag(its) if texts else {}
+                X[row] = features.multiplied(event, bag) if features.interactions else {**event, **bag}
+            except RecordError as error:
+                refused[row] = error.reason
+        return refused
 
 
 def _is_number(text: str) -> bool:

@@ -20,6 +20,7 @@ from typing import IO, Any, TypeVar
 from .._core import SvmlightReader, VowpalTextReader
 from .._numpy import np, npt
 from ..rows import TextRows
+from ..words import two_names
 from .batches import BadLines, Batch, Numbers
 from .files import Again, Input, SourceError, damage_told, name_of
 
@@ -29,6 +30,7 @@ MOMENT = 2  # milliseconds in which who writes into a pipe may write more, befor
 PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
 BATCH = 2**20  # bytes of text that make a batch, if so many are there
 _MOST_FEATURES = 2**31 - 1
+ALL = "all"  # interactions
 
 
 class BadLine(Exception):
@@ -47,27 +49,73 @@ class Svmlight:
 
     A line may have no label, or several with commas. Indices count from 1, unless `zero_based`; an index beyond
     `max_features` and a line longer than `max_line` bytes cannot be read. The rows of a batch are as wide as the
-    largest index so far.
+    largest index so far. `keep` and `drop` are indices and ranges of them ("1-100"). With at_max_features="ignore"
+    larger indices are left out, and counted in `n_ignored`.
     """
 
-    def __init__(self, *, zero_based: bool = False, max_features: int = 2**24, max_line: int = 2**24) -> None:
+    def __init__(
+        self,
+        *,
+        zero_based: bool = False,
+        keep: Iterable[str] = (),
+        drop: Iterable[str] = (),
+        max_features: int = 2**24,
+        at_max_features: str = "error",
+        max_line: int = 2**24,
+    ) -> None:
         _check_limits(max_features, max_line)
         self.zero_based, self.max_features, self.max_line = bool(zero_based), max_features, max_line
-        self._width = 0
+        self.keep, self.drop, self.ignore = list(keep), list(drop), at_max_features == "ignore"
+        first = int(not zero_based)
+        self._kept = [index_range(text, first) for text in self.keep]
+        self._dropped = [index_range(text, first) for text in self.drop]
+        self._width, self.n_ignored = 0, 0
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"zero_based": self.zero_based}
+        return {"zero_based": self.zero_based, "keep": self.keep, "drop": self.drop}
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
-        reader = _svmlight_reader(self.zero_based, self.max_features, self.max_line)
+        reader = SvmlightReader(
+            first=int(not self.zero_based),
+            max_features=self.max_features,
+            max_line=self.max_line,
+            ignore_new=self.ignore,
+        )
+        before = self.n_ignored
         for read in _read_file(reader, file, bad, BATCH):
             values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
-            self._width = max(self._width, width)
+            self._width, self.n_ignored = max(self._width, width), before + reader.n_ignored
+            if self.keep or self.drop:
+                values, columns, starts = self._selected(values, columns, starts)
             X = TextRows(values, columns, starts, self._width)
             batch = Batch(X, Numbers(labels, label_starts), lines, _array(weights), position=file.position)
             batch.numbered, batch.first_index = True, int(not self.zero_based)
             yield from bad.up_to_the_end(batch)
+
+    def _selected(self, values: Any, columns: Any, starts: Any) -> tuple[Any, Any, Any]:
+        """The rows with only those columns that are wanted."""
+        columns, starts = np.asarray(columns), np.asarray(starts)
+        wanted = np.full(len(columns), not self._kept)
+        for ranges, value in ((self._kept, True), (self._dropped, False)):
+            for low, high in ranges:
+                wanted[(columns >= low) & (columns <= high)] = value
+        counts = np.concatenate([[0], np.cumsum(wanted)])
+        return np.asarray(values)[wanted], columns[wanted], counts[starts]
+
+
+def index_range(text: str, first: int) -> tuple[int, int]:
+    """The columns from one to another that "7" or "7-12" means, both included."""
+    low, dash, high = text.partition("-")
+    try:
+        found = int(low) - first, int(high if dash else low) - first
+    except ValueError:
+        raise ValueError(f"an index or a range of indices was expected (7 or 7-12), not {text!r}") from None
+    if not 0 <= found[0] <= found[1]:
+        raise ValueError(
+            f"indices count from {first}, and a range goes from the smaller one on: not {text!r}"
+        )
+    return found
 
 
 class VowpalText:
@@ -81,6 +129,11 @@ class VowpalText:
 
     The names go from file to file, so one file is read at a time, and to its end: names of batches that nobody took
     are known all the same.
+
+    `keep` and `drop` are namespaces (one letter: all that begin with it) or full names of features. `interactions`:
+    "a*b" adds the products of each feature of one namespace with each of the other, "all" those of all features. With
+    at_max_features="ignore" features that are new when there are `max_features` are left out, and counted in
+    `n_ignored`.
     """
 
     def __init__(
@@ -88,7 +141,11 @@ class VowpalText:
         *,
         hash_bits: int | None = None,
         names: Iterable[str | int] = (),
+        keep: Iterable[str] = (),
+        drop: Iterable[str] = (),
+        interactions: Iterable[str] = (),
         max_features: int = 2**24,
+        at_max_features: str = "error",
         grow: bool = True,
         max_line: int = 2**24,
     ) -> None:
@@ -96,15 +153,24 @@ class VowpalText:
         if hash_bits is not None and not 1 <= hash_bits <= 30:
             raise ValueError(f"hash_bits must be None or a whole number from 1 to 30, not {hash_bits!r}")
         self.hash_bits = hash_bits
+        self.keep, self.drop, self.interactions = list(keep), list(drop), list(interactions)
+        pairs = [("", "") if one == ALL else two_names(one) for one in self.interactions]
         self._reader = VowpalTextReader(
-            hash_bits=hash_bits or 0, max_features=max_features, grow=bool(grow), max_line=max_line
-        )
+            hash_bits=hash_bits or 0, max_features=max_features, grow=bool(grow), max_line=max_line,
+            ignore_new=at_max_features == "ignore", keep=self.keep, drop=self.drop, interactions=pairs,
+        )  # fmt: skip
         self._reader.add_names([_name_bytes(name) for name in names])
         self._reading = threading.Lock()
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"hash_bits": self.hash_bits}
+        return {
+            "hash_bits": self.hash_bits, "keep": self.keep, "drop": self.drop, "interactions": self.interactions,
+        }  # fmt: skip
+
+    @property
+    def n_ignored(self) -> int:
+        return self._reader.n_ignored
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
         if not self._reading.acquire(blocking=False):

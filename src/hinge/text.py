@@ -1,0 +1,279 @@
+"""TextClassifier: strings in, labels out."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from . import model_file, parameters
+from ._core import Texts
+from .classifier import PAClassifier
+from .learner import Contribution, Learner
+from .rows import Rows, is_frame
+from .words import LENGTH, check_range
+
+ANALYZERS = ("word", "char", "char_wb")
+
+
+class TextClassifier(PAClassifier):
+    """Classification of texts, online: each text is a bag of words, or of sequences of words or characters.
+
+    Give it strings: a list, an array, a Series, or a DataFrame with one column. There is nothing to fit ahead: the
+    vocabulary grows with the stream, or terms are hashed (`hash_bits`). A text is a vector of length 10 with the same
+    value for each of its terms, however often one occurs (so that the intercept, a constant feature of 1, takes a
+    hundredth of a step, not half of it). Terms never seen before count nothing.
+
+    Parameters
+    ----------
+    analyzer : {'word', 'char', 'char_wb'}, default='word'
+        Terms are words (two or more letters, digits or underscores), characters, or characters within words, which
+        get a space at each end.
+    ngram_range : (int, int), default=(1, 1)
+        The least and the most words or characters of a term, up to 10.
+    lowercase : bool, default=True
+        Whether texts are taken in lower case.
+    hash_bits : int or None, default=None
+        Terms fall into 2^hash_bits columns by their hash: memory is fixed, and weights have no names. None: a
+        vocabulary.
+    max_features : int, default=2**22
+        The most terms of the vocabulary. Further ones are ignored, and counted in `n_ignored_`.
+    C, step, average, fit_intercept, class_weight, max_iter, tol, n_iter_no_change, shuffle, random_state, verbose :
+        As in `PAClassifier`. Since texts have length 10, C limits steps if it is less than about 0.02.
+
+    Examples
+    --------
+    >>> from hinge import TextClassifier
+    >>> texts = ["free money", "call me on monday", "win free money now", "see you on monday"]
+    >>> model = TextClassifier().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> model.predict(["money for free", "monday"]).tolist()
+    ['spam', 'ham']
+    >>> model.explain_one("Lunch for free")[0].feature
+    'free'
+
+    A stream, one text after the other, with labels as they come:
+
+    >>> model = TextClassifier()
+    >>> for text, label in [("free money", "spam"), ("see you", "ham"), ("the invoice", "bills")]:
+    ...     guess = model.predict_one(text)
+    ...     model = model.learn_one(text, label)
+    >>> model.predict_one("money")
+    'spam'
+    """
+
+    # What PAClassifier has, and texts need not.
+    tolerance = None
+    max_updates = parameters.default("max_updates")
+    classes = None
+    cost = None
+    w1 = None
+
+    _texts: Texts
+
+    def __init__(
+        self,
+        C: float = parameters.default("C"),
+        *,
+        analyzer: str = "word",
+        ngram_range: Sequence[int] = (1, 1),
+        lowercase: bool = True,
+        hash_bits: int | None = None,
+        max_features: int = 2**22,
+        step: str = parameters.default("step"),
+        average: bool | int = parameters.default("average"),
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        max_iter: int = parameters.default("max_iter"),
+        tol: float | None = parameters.default("tol"),
+        n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        shuffle: bool = parameters.default("shuffle"),
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.step = step
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.sparse = False
+        return tags
+
+    # ---- from texts to rows -----------------------------------------------------------------------------------
+
+    def _check_options(self) -> None:
+        mine = self._options_now()
+        parameters.check(self._task, {name: mine[name] for name in mine if name in parameters.PARAMETERS})
+        self._new_texts()
+
+    def _new_texts(self) -> Texts:
+        if self.analyzer not in ANALYZERS:
+            raise ValueError(
+                f"analyzer must be one of {', '.join(map(repr, ANALYZERS))}, not {self.analyzer!r}"
+            )
+        least, most = check_range("ngram_range", self.ngram_range)
+        return Texts(
+            analyzer=self.analyzer,
+            least=least,
+            most=most,
+            lowercase=bool(self.lowercase),
+            hash_bits=self.hash_bits or 0,
+            max_features=self.max_features,
+        )
+
+    def _takes_names(self, X: Any) -> bool:
+        return False
+
+    def _rows(self, X: Any, *, reset: bool) -> Rows:
+        """Of texts; `reset`: with a new vocabulary of all their terms, else with the terms that are known."""
+        if reset:
+            self._texts = self._new_texts()
+        rows, _ = self._read(texts_of(X), grow=reset)
+        return rows
+
+    def _read(self, texts: list[Any], grow: bool) -> tuple[Rows, list[str]]:
+        """Rows, and the names of new columns."""
+        values, columns, starts, names = self._texts.rows(texts, grow=grow)
+        values *= LENGTH
+        return Rows(values, columns, starts, self._texts.n_columns), names
+
+    def _name_features(self, learner: Learner) -> None:
+        if self.hash_bits is None:
+            learner.name_columns(self._texts.names())
+
+    def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> Self:
+        self._learn_texts(learner, texts_of(X), y, sample_weight, grow=False)
+        return self
+
+    def _learn_texts(
+        self, learner: Learner, texts: list[Any], y: Any, sample_weight: Any, grow: bool
+    ) -> None:
+        """All of them, or none; `grow`: whether labels may be new, too."""
+        with learner._lock:
+            known = self._texts.n_columns
+            rows, names = self._read(texts, grow=True)
+            try:
+                learner.name_columns(names)
+                learner._learn_rows(rows, y, sample_weight, grow=grow)
+            except BaseException:
+                if self.hash_bits is None:
+                    self._texts.forget(known)
+                    learner._engine.forget(known)
+                raise
+
+    # ---- one text ---------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: str, y: Any, weight: float = 1.0) -> Self:  # type: ignore[override]
+        """One round: a text, and its label."""
+        return self._learn_stream([x], [y], [weight])
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of many texts: all of them, or none. Labels may be new."""
+        return self._learn_stream(texts_of(X), y, sample_weight)
+
+    def _begun(self) -> dict[str, Any]:
+        self._texts = self._new_texts()
+        return super()._begun()
+
+    def _learn_stream(self, texts: list[Any], y: Any, sample_weight: Any) -> Self:
+        return self._learn(lambda learner: self._learn_texts(learner, texts, y, sample_weight, grow=True))
+
+    def predict_one(self, x: str) -> Any:  # type: ignore[override]
+        """The label of a text (None before the first label). Never learns."""
+        learner = self.__dict__.get("_learner")
+        if learner is None or not learner.labels.known:
+            return None
+        if len(learner.labels.known) == 1:
+            return learner.labels.known[0]
+        scores = learner.scores_of(self._read([x], grow=False)[0])
+        place = int(scores.argmax()) if scores.ndim == 2 else int(scores[0] > 0)
+        return learner.labels.known[place]
+
+    def score_one(self, x: str) -> Any:  # type: ignore[override]
+        """The score of a text; more than two classes: a dict of scores."""
+        learner = self._fitted()
+        scores = learner.scores_of(self._read([x], grow=False)[0])
+        if scores.ndim == 1:
+            return float(scores[0])
+        return dict(zip(learner.labels.known, scores[0].tolist(), strict=True))
+
+    def explain_one(self, x: str, label: Any = None) -> list[Contribution]:  # type: ignore[override]
+        """What each term of a text contributed to its score (of many classes to that of `label`), the largest first."""
+        learner = self._fitted()
+        terms = dict.fromkeys(self._texts.terms(x))
+        return learner.explain_one(dict.fromkeys(terms, LENGTH / math.sqrt(len(terms) or 1)), label)
+
+    @property
+    def n_ignored_(self) -> int:
+        """How often a term was left out because it was new, and the vocabulary was full."""
+        self._fitted()
+        return self._texts.n_ignored
+
+    # ---- files ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
+        model = super().from_parts(header, tensors)
+        model._texts = model._new_texts()
+        if model.hash_bits is None:
+            model._texts.add_names(model._learner.feature_names)
+        return model
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        if state.pop("_texts", None) is not None:
+            state["_names"] = self._texts.names() if self.hash_bits is None else []
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state.pop("_names", None)
+        super().__setstate__(state)
+        if names is not None:
+            self._texts = self._new_texts()
+            self._texts.add_names(names)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        from .files import load
+
+        model = load(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path} is a {type(model).__name__}, not a {cls.__name__}")
+        return model
+
+
+def texts_of(X: Any) -> list[Any]:
+    """The texts of a list, an array, a Series, or of a DataFrame's only column."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("a list of texts was expected, not one text: [text], or predict_one and learn_one")
+    if is_frame(X):
+        if X.shape[1] != 1:
+            raise ValueError(f"a DataFrame must have one column of texts, not {X.shape[1]}: give that column")
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[X.columns[0]]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
+        X = X[:, 0]
+    if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
+        raise ValueError("texts were expected: a list of strings, an array or a Series")
+    return list(X.tolist() if hasattr(X, "tolist") else X)
