@@ -40,6 +40,7 @@ import real_sets
 from measure import SINGLE_THREAD
 
 CLASSES = [0, 1]
+AS_PUBLISHED = {"covariance_update": "precision"}  # of a diagonal covariance
 SMALL = [10.0**k for k in range(-8, 3)]  # of C: unscaled rows have squared lengths of up to 10^7
 LARGE = [10.0**k for k in range(-3, 8)]  # of r and a
 ETAS = [0.51, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999]
@@ -77,16 +78,17 @@ class Learner:
 
 def learners() -> list[Learner]:
     def pam(number: float, **more: Any) -> dict[str, Any]:
-        return {"step": "pa2", "C": number, **more}
+        return {"step": "pa2", "C": number, **AS_PUBLISHED, **more}
 
     def arow(number: float, geometry: str) -> dict[str, Any]:
-        return {"step": "pa2", "C": 0.5 / number, "covariance_regularizer": number, "geometry": geometry}
+        r = {"C": 0.5 / number, "covariance_regularizer": number}
+        return {"step": "pa2", **r, "geometry": geometry, **AS_PUBLISHED}
 
     def cw(number: float, geometry: str) -> dict[str, Any]:
-        return {"step": "cw", "eta": number, "geometry": geometry}
+        return {"step": "cw", "eta": number, "geometry": geometry, **AS_PUBLISHED}
 
     def sop(number: float, geometry: str) -> dict[str, Any]:
-        return {"step": "perceptron", "initial_variance": 1 / number, "geometry": geometry}
+        return {"step": "perceptron", "initial_variance": 1 / number, "geometry": geometry, **AS_PUBLISHED}
 
     def multiplicative(number: float) -> dict[str, Any]:
         return {"step": "pa", "geometry": "entropy", "scale": number}

@@ -56,7 +56,8 @@ def ours(
     def make(C: float, average: bool, passes: int, intercept: bool | None = None) -> Any:
         chosen = more if intercept is None else {"fit_intercept": intercept, **more}
         if diagonal:
-            chosen = {"geometry": "diagonal", "covariance_regularizer": diagonal / C, **chosen}
+            chosen = {"geometry": "diagonal", "covariance_update": "precision", **chosen}
+            chosen["covariance_regularizer"] = diagonal / C
         return getattr(hinge, estimator)(
             C=C, selection=selection, average=average, max_iter=passes, tol=None, random_state=0, **chosen
         )

@@ -36,6 +36,7 @@ struct Settings {
   double epsilon = 0.1;
   double radius = 1;            // uniclass; the upper bound B if the radius is learned
   bool learned_radius = false;
+  double contamination = 0;     // uniclass: the share outside of a radius by quantile; 0: the radius is given
   bool fit_intercept = false;
   bool start_at_first = false;  // uniclass
   bool single = false;          // float32 weights
@@ -119,6 +120,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (step.kind == Step::cw_ && !has_covariance(s)) throw std::invalid_argument("cw needs a covariance");
   if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
   if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
+  if (s.task == "uniclass" && s.contamination > 0) return std::make_unique<Uniclass>(step, Quantile{s.contamination});
   if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
   if (s.task == "structured") return std::make_unique<Structured>(step);
   if (s.task == "ordinal") {

@@ -28,6 +28,7 @@
 #include "memories/memory.hpp"
 #include "memories/supports.hpp"
 #include "memories/weights.hpp"
+#include "quantile.hpp"
 #include "rows.hpp"
 #include "rules/binary.hpp"
 #include "rules/regression.hpp"
@@ -68,6 +69,7 @@ class Learner {
         averaging_(averaging),
         regularizer_(regularizer),
         awaits_first(start_at_first) {
+    quantile_ = rule_->quantile();
     count_lanes();
   }
 
@@ -81,6 +83,7 @@ class Learner {
     const Statistics statistics_before = statistics;
     const bool awaited_first = awaits_first;
     const std::int64_t examples_before = examples;
+    const Quantile quantile_before = quantile_ == nullptr ? Quantile() : *quantile_;
     if (several) memory_->begin(batch.rows->stored());
     if (several && budget_) budget_->begin();
     std::size_t presented = 0, row = 0;
@@ -93,6 +96,7 @@ class Learner {
       statistics = statistics_before;
       awaits_first = awaited_first;
       examples = examples_before;
+      if (quantile_ != nullptr) *quantile_ = quantile_before;
       try {
         throw;
       } catch (Refused& refused) {
@@ -187,7 +191,11 @@ class Learner {
   }
 
   // Goes on under another rule (another C, another step).
-  void change_rule(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
+  void change_rule(std::unique_ptr<Rule> rule) {
+    if (quantile_ != nullptr) *rule->quantile() = *quantile_;
+    rule_ = std::move(rule);
+    quantile_ = rule_->quantile();
+  }
   // Goes on with other weights, which are the same predictor (more lanes).
   void change_flat(std::unique_ptr<Memory> flat) {
     if (curved_ != nullptr)
@@ -206,6 +214,7 @@ class Learner {
   }
   std::size_t lanes() const { return lanes_; }
   Supports* supports() { return supports_; }
+  Quantile* quantile() { return quantile_; }
   Budget* budget() { return budget_.get(); }
 
   Memory& memory() { return *memory_; }
@@ -343,6 +352,9 @@ class Learner {
     const bool moves = move.length > 0 || move.beside;
     if (moves) memory.admit(one_lane ? std::abs(amounts[0]) : sum_of_amounts(), move.decay, reading.square);
     count(move, progress);
+    if constexpr (!memory_is_known<M>) {
+      if (quantile_ != nullptr) quantile_->observe(std::sqrt(reading.score), weight);
+    }
     const bool tallies = averaging_.on && statistics.rounds >= averaging_.from;
     if (tallies && !averaging_.after) memory.tally();
     if (moves) memory.move(amounts, move.decay, x);
@@ -463,6 +475,7 @@ class Learner {
   }
 
   std::unique_ptr<Rule> rule_;
+  Quantile* quantile_ = nullptr;  // of rule_, if it tracks one
   Reads reads_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Budget> budget_;

@@ -87,6 +87,7 @@ inline bool Learner::supported_round(const Instance& x, const Reading& reading, 
     if (budget_) budget_->make_room(*supports_, truth);
   }
   count(move, statistics.progress + move.progress);
+  if (quantile_ != nullptr) quantile_->observe(std::sqrt(reading.score), weight);
   if (averaging_.on && statistics.rounds >= averaging_.from) supports_->tally();
   if (victim != none) budget_->remove(victim, *supports_);
   if (!moves) return true;

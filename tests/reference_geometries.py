@@ -98,7 +98,7 @@ class SecondOrder:
         self,
         *arguments,
         geometry="mahalanobis",
-        covariance_update="precision",
+        covariance_update="drop",
         covariance_regularizer=1.0,
         initial_variance=1.0,
         eta=0.9,

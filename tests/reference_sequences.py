@@ -56,7 +56,7 @@ class Structured:
         geometry="euclidean",
         covariance_regularizer=1.0,
         initial_variance=1.0,
-        covariance_update="precision",
+        covariance_update="drop",
         average=False,
     ):
         if step not in STEPS_OF[selection]:

@@ -23,7 +23,7 @@ class Twin:
     geometry: str = "euclidean"
     covariance_regularizer: float = 1.0
     initial_variance: float = 1.0
-    covariance_update: str = "precision"
+    covariance_update: str = "drop"
     copies: list = field(default_factory=list)
     statistics: Statistics = field(default_factory=Statistics)
     cost: float = 0.0

@@ -424,7 +424,7 @@ def test_weights_that_float32_cannot_hold(average):
 @pytest.mark.parametrize("average", [False, True])
 def test_weights_that_grow_until_they_overflow(task, dtype, average):
     """Then an event is refused; the weights are finite at every moment, and so is what they say."""
-    model = hinge.Learner(task, step="pa", dtype=dtype, average=average, fit_intercept=False)
+    model = hinge.Learner(task, step="pa", dtype=dtype, average=average, fit_intercept=False, radius=1.0)
     refusals, size = 0, 1.0
     for k in range(330):
         size *= 8.0

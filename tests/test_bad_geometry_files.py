@@ -15,7 +15,7 @@ GEOMETRIES = ("mahalanobis", "diagonal", "entropy")
 KINDS = [
     *((geometry, "classification", {}) for geometry in GEOMETRIES),
     ("entropy", "regression", {"signed": False}),
-    ("entropy", "uniclass", {}),
+    ("entropy", "uniclass", {"radius": 1.0}),
     ("mahalanobis", "multilabel", {}),
     ("diagonal", "ordinal", {"classes": [0, 1, 2]}),
     ("entropy", "ordinal", {"classes": [0, 1, 2]}),

@@ -90,7 +90,12 @@ REFUSED = [
     ),
     (
         "uniclass",
-        {"geometry": "entropy", "w1": "first"},
+        {"geometry": "entropy"},
+        "geometry='entropy' has a fixed radius: give radius, not max_radius",
+    ),
+    (
+        "uniclass",
+        {"geometry": "entropy", "w1": "first", "radius": 1.0},
         "geometry='entropy' starts on the simplex, not at the first instance: give w1=None",
     ),
     ("multilabel", {"geometry": "entropy", "signed": False}, "signed=False is for one w"),

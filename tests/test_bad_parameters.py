@@ -12,7 +12,7 @@ from hinge import parameters
 
 NUMBERS = ["1", None, float("nan"), -1, True, [1.0], 1j]
 BAD = {
-    "step": ["pa3", None, 1, "PA", ["pa"], ""],
+    "step": ["pa3", 0, 1, "PA", ["pa"], ""],
     "C": [0, *NUMBERS, -float("inf"), -0.0],
     "margin": [0, *NUMBERS, float("inf")],
     "selection": ["all", None, 1, "MAX", ["max"], ""],
@@ -53,7 +53,8 @@ BAD = {
     "threshold": ["given", None, float("nan"), float("inf"), [0.0], True, 1j],
     "sort_thresholds": [1, 0.0, "yes", []],
     "epsilon": [*NUMBERS, float("inf")],
-    "radius": [*NUMBERS, float("inf")],
+    "radius": [*[v for v in NUMBERS if v is not None], float("inf")],
+    "contamination": [0, *NUMBERS, float("inf"), 0.51, 1e-5],
     "max_radius": [0, *[v for v in NUMBERS if v is not None], float("inf")],
     "fit_intercept": [None, 1, 0.0, "yes", []],
     "geometry": ["riemann", None, 1, "Diagonal", ["diagonal"], ""],
@@ -92,6 +93,8 @@ BAD = {
     "max_iter": [0, -1, 1.5, "1", None, True],
     "tol": [-1, float("nan"), float("inf"), "1"],
     "n_iter_no_change": [0, -1, 1.5, None],
+    "early_stopping": [None, 1, "yes"],
+    "validation_fraction": [0, 1, *NUMBERS, 1.5, float("inf")],
     "shuffle": [None, 1, "no"],
     "tolerance": [0, -1, float("nan"), float("inf"), "1"],
     "max_updates": [0, -1, 1.5, None],
@@ -212,7 +215,7 @@ def test_extreme_values_of_C(C, step, task, labels):
     y = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, labels + 1)[1:-1])
     classes = {"classes": list(range(labels))} if task in LABELLED else {}
     y = [{label} for label in y.tolist()] if task == "multilabel" else y
-    model, pa = (hinge.Learner(task, step=s, **classes, C=c) for s, c in ((step, C), ("pa", 1.0)))
+    model, pa = (hinge.Learner(task, step=s, **classes, C=c, radius=1.0) for s, c in ((step, C), ("pa", 1.0)))
     for weights in (None, np.full(50, 1e3)):
         model.learn(X, y, weights)
         pa.learn(X, y)

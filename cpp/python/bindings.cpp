@@ -57,8 +57,8 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Engine* self, const std::string& task, const std::string& step, double C, double margin,
-             double epsilon, double radius, bool learned_radius, bool fit_intercept, bool start_at_first,
-             bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
+             double epsilon, double radius, bool learned_radius, double contamination, bool fit_intercept,
+             bool start_at_first, bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
              const std::string& selection, double beta, const std::optional<Doubles>& cost,
              const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
              const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
@@ -68,8 +68,8 @@ NB_MODULE(_core, m) {
             const auto vector = [](const std::optional<Doubles>& from) {
               return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
             };
-            new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, fit_intercept,
-                                       start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
+            new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, contamination,
+                                       fit_intercept, start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
                                        selection, beta, vector(cost), vector(nu), learned_threshold,
                                        sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
                                        phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
@@ -78,8 +78,8 @@ NB_MODULE(_core, m) {
                               hash_bits, max_features, ignore_new);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
-          "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a, "scikit_learn"_a = false,
-          "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
+          "contamination"_a = 0.0, "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a,
+          "scikit_learn"_a = false, "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
           "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
           "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
           "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
@@ -153,6 +153,8 @@ NB_MODULE(_core, m) {
       .def("count_losses_anew", &Engine::count_losses_anew)
       .def("set_labels", &Engine::set_labels, "count"_a, "nu"_a.none() = nb::none(), "labels"_a.none() = nb::none())
       .def("statistics", &Engine::statistics)
+      .def("tracked_radius", &Engine::tracked_radius)
+      .def("set_tracked_radius", &Engine::set_tracked_radius, "radius"_a)
       .def("state", &Engine::state)
       .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
            "extras"_a.none() = nb::none(), "shape"_a.none() = nb::none())

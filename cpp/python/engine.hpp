@@ -420,6 +420,18 @@ class Engine : public Guarded {
     const Writing writing(*this);
     learner_.statistics.loss = learner_.statistics.squared_loss = 0;
   }
+  // The radius by quantile, as tracked so far; and set, if all distances are known.
+  double tracked_radius() {
+    const SharedReading reading(*this);
+    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
+    return learner_.quantile()->value;
+  }
+  void set_tracked_radius(double radius) {
+    const Writing writing(*this);
+    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
+    if (!(radius >= 0 && std::isfinite(radius))) throw Refused("the radius must be a finite number, 0 or more");
+    learner_.quantile()->value = radius;
+  }
   nb::tuple statistics() {
     const SharedReading reading(*this);
     const Statistics& s = learner_.statistics;

@@ -1,7 +1,7 @@
 // What a model file holds of a learner, and back: arrays of numbers, one function a memory.
 //     v, u      the weights, and what the average keeps beside them
 //     extras    many lanes: the extra coordinates, then their sums
-//     reals     6 numbers of the memory, 5 of the statistics
+//     reals     6 numbers of the memory, 5 of the statistics, 3 of a radius by quantile
 //     counts    2 of the memory, 6 of the learner
 //     shape     a covariance
 #pragma once
@@ -125,6 +125,7 @@ inline nb::dict state_of(const Settings& s, Learner& learner) {
     numbers = with_flat(s, learner.memory(), [&](const auto& w) { return save(w, s.average_from > 0, state); });
   const Statistics& t = learner.statistics;
   numbers.reals.insert(numbers.reals.end(), {t.loss, t.squared_loss, t.largest_q, t.progress, t.cost});
+  if (const Quantile* q = learner.quantile()) numbers.reals.insert(numbers.reals.end(), {q->value, q->spread, q->seen});
   numbers.counts.insert(numbers.counts.end(), {t.rounds, t.mistakes, t.updates, learner.awaits_first ? 1 : 0, t.capped, t.weighted});
   state["reals"] = memory_view(std::move(numbers.reals));
   state["counts"] = memory_view(std::move(numbers.counts));
@@ -144,7 +145,8 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
     using Real = typename RealOf<std::remove_const_t<W>>::type;
     const std::size_t each = s.task == "ordinal" ? 1 : w.lanes(), size = v.size() / each;
     if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (v.size() > 1 && v.stride(0) != 1) ||
-        size * each != v.size() || size > limit || u.size() != (averaging ? v.size() : 0) || reals.size() != 11 ||
+        size * each != v.size() || size > limit || u.size() != (averaging ? v.size() : 0) ||
+        reals.size() != reals_of(learner) ||
         counts.size() != 8 || size < names || (hashing && size > names) || has_extras != extras.has_value() ||
         has_covariance(s) != shape.has_value() || (has_extras && extras->size() != 2 * w.lanes()))
       throw Refused("the state does not fit the settings of the learner");
@@ -165,6 +167,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
   const std::int64_t* c = counts.data();
   learner.statistics = Statistics{c[2], c[3], c[4], r[6], r[7], r[8], r[9], r[10], c[6], c[7]};
   learner.awaits_first = c[5] != 0;
+  restore_quantile(learner, r);
 }
 
 }  // namespace hinge

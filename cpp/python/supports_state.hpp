@@ -39,6 +39,16 @@ inline std::vector<double> without_padding(const std::vector<double>& padded, st
   return all;
 }
 
+// How many `reals` there are.
+inline std::size_t reals_of(Learner& learner) { return learner.quantile() == nullptr ? 11 : 14; }
+inline void restore_quantile(Learner& learner, const double* reals) {
+  Quantile* quantile = learner.quantile();
+  if (quantile == nullptr) return;
+  const Quantile restored{quantile->share, reals[11], reals[12], reals[13]};
+  if (!restored.makes_sense()) throw Refused("the radius is not that of a learner");
+  *quantile = restored;
+}
+
 // Writes all but the statistics of the learner; returns the numbers that go with these.
 inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>& reals,
                           std::vector<std::int64_t>& counts) {
@@ -139,7 +149,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
     return wide;
   };
   if (settings.has_budget && settings.budget > 0 && count > settings.budget) UncheckedState::fail("support_numbers");
-  const auto reals = from.reals("reals", 11);
+  const auto reals = from.reals("reals", reals_of(learner));
   const auto counts = from.wholes("counts", 8), more = from.wholes("support_counts", 5);
   const auto extras = from.reals("extras", 2 * lanes), origin = from.reals("support_origin", 1);
   std::vector<double> v = spread(from.reals("v", count * held));
@@ -201,6 +211,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
                                   counts[6], counts[7]};
   learner.awaits_first = counts[5] != 0;
   learner.examples = more[2];
+  restore_quantile(learner, reals.data());
 }
 
 }  // namespace hinge

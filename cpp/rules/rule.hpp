@@ -81,9 +81,13 @@ struct Move {
   }
 };
 
+struct Quantile;
+
 class Rule {
  public:
   virtual ~Rule() = default;
+  // What the rule tracks of the distances, if it does: the only state of a rule, kept by the learner.
+  virtual Quantile* quantile() { return nullptr; }
   virtual Reads reads() const { return Reads::product; }
   // Whether even the loss depends on the size of the instance (CW).
   virtual bool needs_size() const { return false; }

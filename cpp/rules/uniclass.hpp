@@ -4,11 +4,17 @@
 // lambda = tau/|x - w|: a decay of the old centre and a share of x. The direction has length 1, so
 // q = 1. Every instance outside of the ball counts as a mistake.
 // A learned radius is the same rule with radius B in a space with one more coordinate (see Weights).
+//
+// A radius by quantile is no part of the loss. The loss is the distance itself (radius 0), so that the centre tends to
+// the middle of the data, the geometric median with PA-I; what is flagged, and counts as a mistake, is what lies beyond the
+// quantile that the rule tracks. C is then a percentage: PA-I moves by at most C/100 of that radius (PA-II takes C/100
+// for C), but by 1/(n + 2) of it in the n-th round if that is more, as a mean would.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include "../quantile.hpp"
 #include "rule.hpp"
 
 namespace hinge {
@@ -16,6 +22,9 @@ namespace hinge {
 class Uniclass final : public Rule {
  public:
   Uniclass(Step step, double radius) : step_(step), radius_(radius) {}
+  Uniclass(Step step, Quantile quantile) : step_(step), radius_(0), by_quantile_(true), quantile_(quantile) {}
+
+  Quantile* quantile() override { return by_quantile_ ? &quantile_ : nullptr; }
 
   Reads reads() const override { return Reads::distance; }
 
@@ -25,9 +34,10 @@ class Uniclass final : public Rule {
     const double distance = std::sqrt(scores.of[0]);
     Move move;
     move.loss = std::max(0.0, distance - radius_);
-    move.mistaken(move.loss > 0);
-    move.along(step_.length(move.loss, scores.q, weight), scores.q);
-    move.note(step_, scores.q, weight);
+    const Step step = step_for(distance);
+    move.mistaken(distance > (by_quantile_ ? quantile_.value : radius_));
+    move.along(step.length(move.loss, scores.q, weight), scores.q);
+    move.note(step, scores.q, weight);
     amounts[0] = move.length > 0 ? move.length / distance : 0;
     if (scores.sizes == nullptr) amounts[0] = std::min(1.0, amounts[0]);  // not beyond x, by rounding
     move.decay = 1 - amounts[0];
@@ -35,8 +45,18 @@ class Uniclass final : public Rule {
   }
 
  private:
+  Step step_for(double distance) const {
+    if (!by_quantile_) return step_;
+    Step step = step_;
+    step.C = std::max(0.01 * step.C, 1 / (quantile_.seen + 2));
+    if (step.kind == Step::pa1_) step.C *= quantile_.unit(distance);
+    return step;
+  }
+
   Step step_;
   double radius_;
+  bool by_quantile_ = false;
+  Quantile quantile_;
 };
 
 }  // namespace hinge

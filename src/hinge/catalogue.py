@@ -144,7 +144,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     >>> hinge.make("mira", C=0.5)
     PAClassifier(C=0.5, selection='mira')
     >>> hinge.make("arow", r=0.1, geometry="diagonal")
-    PAClassifier(C=5.0, covariance_regularizer=0.1, geometry='diagonal', step='pa2')
+    PAClassifier(C=5.0, covariance_regularizer=0.1, covariance_update='precision',
+                 geometry='diagonal', step='pa2')
     """
     options = options_of(name, task, options)
     module, estimator = _ESTIMATORS[task]
@@ -169,11 +170,17 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
     made = {option: value for option, value in algorithm.options.items() if task in known[option].tasks}
     if task == "sequence":
         made |= _IN_SEQUENCES.get(name, {})
+    if task == "uniclass" and options.get("radius") is None and options.get("max_radius") is None:
+        made["radius"] = 1.0  # as published: the radius is given
     if name == "arow":
         made, options = _arow(made, options)
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
         made["geometry"] = "diagonal"
-    free = [option for option in _FREE.get(name, ()) if option in options]
+    if made.get("geometry") == "diagonal":
+        made["covariance_update"] = (
+            "precision"  # as published: 1/s_i += x_i^2/r (AROW), the diagonal of S^-1 (CW)
+        )
+    free = [option for option in ("covariance_update", *_FREE.get(name, ())) if option in options]
     made = {option: value for option, value in made.items() if option not in free}
     clashing = [option for option in options if option in made and options[option] != made[option]]
     if clashing:

@@ -146,7 +146,7 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, beside: 
             return Certificate((), "", str(error))
     beta = beta_of(p) if p["step"] == "perceptron" else 0.0
     found = strongest(
-        p["step"], learner.statistics, comparators, C=float(p["C"]), beta=beta, dtype=p["dtype"]
+        learner.step, learner.statistics, comparators, C=float(p["C"]), beta=beta, dtype=p["dtype"]
     )
     return Certificate(tuple(found), against, averaged=learner.averaged, rounds=learner.statistics.rounds)
 
@@ -225,6 +225,8 @@ def no_theorem(learner: Learner) -> str:
         )
     if p["step"] == "cw":
         return "there is no theorem for 'cw'"
+    if learner.radius_by_quantile:
+        return "no theorem is about a radius by quantile: give a radius, or max_radius"
     if p["class_weight"] is not None:
         return "the theorems are about examples without weights"
     if p["w1"] is not None and not isinstance(p["w1"], str):

@@ -99,6 +99,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         tolerance: float | None = parameters.default("tolerance"),
         max_updates: int = parameters.default("max_updates"),
@@ -141,6 +143,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.tolerance = tolerance
         self.max_updates = max_updates
@@ -160,7 +164,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         y = _labels(new, y)
         new._classes = classes = new._found_classes(y)
         learner = new._begin(classes, new._class_weights(classes, y))
-        new._fit_learner(learner, rows, y, sample_weight)
+        new._fit_learner(learner, X, rows, y, sample_weight)
         return self._become(new)
 
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:

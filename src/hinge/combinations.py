@@ -26,9 +26,15 @@ def check(task: str, values: Mapping[str, Any]) -> None:
         raise ValueError(f"step={step!r} is for labels; for {task} use 'pa', 'pa1' or 'pa2'")
     _check_geometry(task, values)
     _check_kernel(task, values)
+    if task == "uniclass":
+        _check_radius(values)
     if values.get("tolerance") is not None and step != "pa":
         raise ValueError(
             f"tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
+        )
+    if values.get("tolerance") is not None and values.get("early_stopping"):
+        raise ValueError(
+            "early_stopping does not go with tolerance: the batch conversion ends by itself, or at max_updates"
         )
     w1 = values.get("w1")
     if isinstance(w1, str) and task != "uniclass":
@@ -110,6 +116,23 @@ def _is_small_whole(number: float) -> bool:
     return number == int(number) and number <= 2**20
 
 
+def _check_radius(values: Mapping[str, Any]) -> None:
+    if values.get("radius") is not None or values.get("max_radius") is not None:
+        return
+    if values.get("step", "pa1") == "pa":
+        raise ValueError(
+            "step='pa' would move the centre onto every example if the radius is by quantile (radius=None): use "
+            "'pa1' or 'pa2', or give radius or max_radius"
+        )
+    if values.get("budget") is not None and (
+        values["budget"] == "adaptive" or values.get("removal") != "oldest"
+    ):
+        raise ValueError(
+            "with a radius by quantile (radius=None) every example becomes a support, and those in the middle matter "
+            "most: use a budget that is a number with removal='oldest', or give radius or max_radius"
+        )
+
+
 def _check_kernel(task: str, values: Mapping[str, Any]) -> None:
     kernel, budget, w1 = values.get("kernel"), values.get("budget"), values.get("w1")
     if kernel is None:
@@ -176,7 +199,7 @@ def _check_entropy(task: str, values: Mapping[str, Any]) -> None:
     nu = values.get("nu")
     if nu is not None and any(weight == 0 for weight in accepts.flat(nu)):
         raise ValueError("nu of 0 means no cap, and geometry='entropy' needs one: give numbers above 0")
-    if task == "uniclass" and values.get("max_radius") is not None:
+    if task == "uniclass" and (values.get("radius") is None or values.get("max_radius") is not None):
         raise ValueError("geometry='entropy' has a fixed radius: give radius, not max_radius")
     if isinstance(w1, str) and w1 == "first":
         raise ValueError("geometry='entropy' starts on the simplex, not at the first instance: give w1=None")

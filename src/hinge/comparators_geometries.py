@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .comparators import LabelComparator, label_comparator, ordinal_comparator
 from .comparators_single import Comparator, Vector, _dense, comparator
+from .parameters import default
 
 # How far from the simplex a comparator may be that was meant to be on it.
 SIMPLEX_SLACK = 1e-9
@@ -115,7 +116,7 @@ class Trace:
         if self.full:
             self._covariance = S - np.outer(g, g) / (r + v)
             return z / math.sqrt(r)
-        if self.parameters.get("covariance_update", "precision") == "precision":
+        if self.parameters.get("covariance_update", default("covariance_update")) == "precision":
             self._covariance = S / (1 + S * z * z / r)
             return z * z / r
         self._covariance = S - g * g / (r + v)

@@ -111,7 +111,8 @@ class CRF(BaseEstimator):
             variance = 1.0 if self.variance is None else self.variance
             return {
                 **common, "step": "pa2", "C": 1 / (2 * gamma), "geometry": "diagonal",
-                "covariance_regularizer": gamma, "initial_variance": variance, "average": False,
+                "covariance_update": "precision", "covariance_regularizer": gamma, "initial_variance": variance,
+                "average": False,
             }  # fmt: skip
         if self.algorithm not in ("pa", "lbfgs", "l2sgd", None):
             raise ValueError(f"algorithm must be 'pa', 'ap' or 'arow', not {self.algorithm!r}")

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from . import hints, kernels, model_file, parameters
+from . import explain, hints, kernels, model_file, parameters
 from .following import FollowsOptions
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
@@ -281,6 +281,20 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         except AttributeError:
             learner = self._asked()
         return learner.explain_one(x, label)
+
+    def explain(self, X: Any, label: Any = None) -> Any:
+        """What `explain_one` says of each row, as a pandas DataFrame with one line per row and feature: row, feature,
+        value, weight, contribution; the largest contributions of a row first. The contributions of a row add up to its
+        score (of many labels to that of `label`, or to the highest)."""
+        learner = self._fitted()
+        kernels.check_has_weights(learner.parameters["kernel"])
+        index = X.index if hasattr(X, "index") and is_frame(X) else None
+        if self._takes_names(X):
+            events = X.to_dict("records") if index is not None else X
+            told = [self.explain_one(x, label) for x in events]
+        else:
+            told = explain.of_rows(learner, self._rows(X, reset=False), label)
+        return explain.as_frame(told, range(len(told)) if index is None else index)
 
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ._numpy import np, npt
@@ -41,3 +42,47 @@ def of_distance(found: Found, w: npt.NDArray[Any]) -> list[Contribution]:
         square = float(rest @ rest)
         parts.append(Contribution("(other features)", 0.0, float(np.sqrt(square)), square))
     return parts
+
+
+def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
+    """What `explain_one` says of each row of an array or a CSR matrix, whose features are its values other than 0."""
+    names = dict(enumerate(learner.feature_names))
+    intercepts, every = np.atleast_1d(learner.intercept), np.atleast_2d(learner.weights)
+    lanes = np.zeros(rows.count, dtype=np.int64)
+    if learner.many_scores and label is None:
+        lanes = learner.scores_of(rows).argmax(axis=1)
+    elif learner.many_scores:
+        lanes[:] = learner.lane_of(label) - learner._beside
+    told = []
+    for row, lane in enumerate(lanes.tolist()):
+        w = every[lane]
+        found: Found = [
+            (names.get(column, column), value, column, float(w[column]))
+            for column, value in _stored(rows, row)
+            if value != 0
+        ]
+        intercept = float(intercepts[lane]) if learner._has_intercept else None
+        parts = of_distance(found, w) if learner.task == "uniclass" else of_product(found, intercept)
+        told.append(sorted(parts, key=lambda part: -abs(part.contribution)))
+    return told
+
+
+def _stored(rows: Any, row: int) -> Iterable[tuple[int, float]]:
+    """The columns of a row, and its values in them."""
+    if rows.indptr is None:
+        return enumerate(rows.arrays[0][row].tolist())
+    values, columns, starts = rows.arrays[:3]
+    part = slice(starts[row], starts[row + 1])
+    return zip(columns[part].tolist(), values[part].tolist(), strict=True)
+
+
+def as_frame(told: list[list[Contribution]], index: Any) -> Any:
+    """The contributions of many rows as a pandas DataFrame, one line per row and feature."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "`explain` returns a DataFrame: pip install pandas (or use `explain_one`)"
+        ) from error
+    lines = [(row, *part) for row, parts in zip(index, told, strict=True) for part in parts]
+    return pd.DataFrame(lines, columns=["row", *Contribution._fields])

@@ -38,6 +38,12 @@ class Learned:
         raise NotImplementedError
 
     @property
+    def step(self) -> str:
+        """The step that is taken; the option may leave it open (None)."""
+        step: str = parameters.step_of(self.task, self.parameters)
+        return step
+
+    @property
     def labels(self) -> Labels:
         """The labels, in their order. The core has them: what was learned of a label, and its name, come together."""
         labels = self._engine.labels
@@ -116,9 +122,18 @@ class Learned:
         return self._extras(self.averaged)
 
     @property
+    def radius_by_quantile(self) -> bool:
+        p = self.parameters
+        return self.task == "uniclass" and p["radius"] is None and p["max_radius"] is None
+
+    @property
     def radius(self) -> float:
-        """The radius of the ball: fixed, or sqrt(B^2 - c^2) as learned so far (S7)."""
+        """The radius of the ball: fixed, the quantile of the distances so far, or sqrt(B^2 - c^2) as learned (S7)."""
+        if self.task != "uniclass":
+            raise AttributeError(f"there is no radius: the task is {self.task}, not uniclass")
         bound = self.parameters["max_radius"]
+        if self.radius_by_quantile:
+            return self._engine.tracked_radius()
         if bound is None:
             return float(self.parameters["radius"])
         c = self._engine.extra(0, self.averaged)
@@ -212,10 +227,8 @@ class Learned:
         if self.many_scores and self.labels.known:
             if label is None:
                 lane = self._beside + int(np.argmax(self._lanes_one(x)[self._beside :]))
-            elif self.labels.code(plain(label)) is None:
-                raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
             else:
-                lane = self._beside + int(self.labels.codes[plain(label)])
+                lane = self.lane_of(label)
         found = self._engine.look_up(x, lane, self.averaged)
         if self.task == "uniclass":
             parts = explain.of_distance(found, self.weights)
@@ -223,6 +236,12 @@ class Learned:
             intercept = self._engine.extra(lane, self.averaged) if self._has_intercept else None
             parts = explain.of_product(found, intercept)
         return sorted(parts, key=lambda part: -abs(part.contribution))
+
+    def lane_of(self, label: Any) -> int:
+        """The place of the score of a label among all scores."""
+        if self.labels.code(plain(label)) is None:
+            raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
+        return self._beside + int(self.labels.codes[plain(label)])
 
     def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
         """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
@@ -318,6 +337,7 @@ class Learned:
             for name, value in self.parameters.items()
             if not is_array(value)
             and value != parameters.default(name)
+            and not (name == "step" and value is None)
             and len(repr(value)) < 200  # hundreds of classes are not shown
         ]
         return f"Learner({', '.join([repr(self.task), *shown])})"

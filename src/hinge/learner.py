@@ -54,7 +54,7 @@ class Learner(Learned):
         self,
         task: str,
         *,
-        step: str = parameters.default("step"),
+        step: str | None = None,
         C: float = parameters.default("C"),
         margin: float = parameters.default("margin"),
         selection: str = parameters.default("selection"),
@@ -64,7 +64,8 @@ class Learner(Learned):
         threshold: float | str = parameters.default("threshold"),
         sort_thresholds: bool | None = parameters.default("sort_thresholds"),
         epsilon: float = parameters.default("epsilon"),
-        radius: float = parameters.default("radius"),
+        radius: float | None = parameters.default("radius"),
+        contamination: float = parameters.default("contamination"),
         max_radius: float | None = parameters.default("max_radius"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
@@ -99,6 +100,8 @@ class Learner(Learned):
         self.task = task
         self.notes = {}
         self.parameters: dict[str, Any] = {name: given[name] for name in parameters.OF_LEARNER}
+        if task != "regression":
+            self.parameters["step"] = parameters.step_of(task, self.parameters)
         parameters.check(task, self.parameters)
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
@@ -125,14 +128,16 @@ class Learner(Learned):
         p, task = self.parameters, self.task
         uniclass = task == "uniclass"
         learned = uniclass and p["max_radius"] is not None
+        radius = p["max_radius"] if learned else p["radius"]
         engine = Engine(
             task,
-            step=p["step"],
+            step=self.step,
             C=float(p["C"]),
             margin=float(p["margin"]),
             epsilon=float(p["epsilon"]),
-            radius=float(p["max_radius"] if learned else p["radius"]),
+            radius=float(radius or 0),
             learned_radius=learned,
+            contamination=float(p["contamination"]) if uniclass and radius is None else 0.0,
             fit_intercept=bool(p["fit_intercept"]) and task in parameters.PARAMETERS["fit_intercept"].tasks,
             start_at_first=uniclass
             and p["geometry"] != "entropy"
@@ -471,6 +476,10 @@ class Learner(Learned):
         self._engine.name_columns(list(names))
         self._arrays_fit = True
 
+    def set_radius(self, radius: float) -> None:
+        """Replaces a radius by quantile, where all distances are known; learning goes on from it."""
+        self._engine.set_tracked_radius(radius)
+
     def change(self, **changes: Any) -> None:
         """Goes on with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
         fixed = [n for n in changes if n not in ("step", "C", "margin", "beta", "epsilon")]
@@ -488,7 +497,8 @@ class Learner(Learned):
 
     def _change_rule(self, options: Mapping[str, Any]) -> None:
         self._engine.change_rule(
-            options["step"], float(options["C"]), float(options["margin"]), float(options["epsilon"]), beta_of(options)
+            parameters.step_of(self.task, options), float(options["C"]), float(options["margin"]),
+            float(options["epsilon"]), beta_of(options),
         )  # fmt: skip
 
     # ---- labels, targets, rows --------------------------------------------------------------------------

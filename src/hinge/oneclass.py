@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 
 from . import parameters
 from .estimator import StreamEstimator
+from .passes import HeldBack
 
 
 @parameters.documented("uniclass", parameters.PARAMETERS)
@@ -43,7 +44,8 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         C: float = parameters.default("C"),
         *,
         step: str = parameters.default("step"),
-        radius: float = parameters.default("radius"),
+        radius: float | None = parameters.default("radius"),
+        contamination: float = parameters.default("contamination"),
         max_radius: float | None = parameters.default("max_radius"),
         geometry: str = parameters.default("geometry"),
         kernel: Any = parameters.default("kernel"),
@@ -61,6 +63,8 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         tolerance: float | None = parameters.default("tolerance"),
         max_updates: int = parameters.default("max_updates"),
@@ -74,6 +78,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.C = C
         self.step = step
         self.radius = radius
+        self.contamination = contamination
         self.max_radius = max_radius
         self.geometry = geometry
         self.kernel = kernel
@@ -91,6 +96,8 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.tolerance = tolerance
         self.max_updates = max_updates
@@ -105,8 +112,17 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`). No y."""
         new = self._aside()
         rows = new._rows(X, reset=True)
-        new._fit_learner(new._new_learner(**new._start_names()), rows, None, sample_weight)
+        new._fit_learner(new._new_learner(**new._start_names()), X, rows, None, sample_weight)
+        learner = new._learner
+        if learner.radius_by_quantile:
+            distances = learner.lanes_of(rows)
+            learner.set_radius(_radius_around(distances, float(self.contamination), sample_weight))
         return self._become(new)
+
+    def _validation_score(self, learner: Any, held: HeldBack) -> float:
+        """Minus the mean distance of the rows that were held back from the centre."""
+        distances = -learner.radius + learner.scores(held.X)
+        return float(np.average(distances, weights=held.sample_weight))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order. No y."""
@@ -153,3 +169,14 @@ class PAOneClass(OutlierMixin, StreamEstimator):
     @property
     def offset_(self) -> float:
         return -self.radius_
+
+
+def _radius_around(
+    distances: npt.NDArray[np.float64], contamination: float, sample_weight: npt.ArrayLike | None
+) -> float:
+    """The smallest of the distances with at most the share `contamination` of the weight beyond it."""
+    weights = np.ones(len(distances)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    farthest = np.argsort(-distances, kind="stable")
+    beyond = np.cumsum(weights[farthest])
+    outside = int(np.searchsorted(beyond, contamination * beyond[-1] * (1 + 1e-9), side="right"))
+    return float(distances[farthest[min(outside, len(farthest) - 1)]])

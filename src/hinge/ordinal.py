@@ -81,6 +81,8 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         tolerance: float | None = parameters.default("tolerance"),
         max_updates: int = parameters.default("max_updates"),
@@ -116,6 +118,8 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.tolerance = tolerance
         self.max_updates = max_updates
@@ -134,7 +138,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         rows = new._rows(X, reset=True)
         y = new._ranks(y)
         learner = new._begin(np.unique(y) if new.classes is None else np.asarray(new.classes))
-        new._fit_learner(learner, rows, y, sample_weight)
+        new._fit_learner(learner, X, rows, y, sample_weight)
         return self._become(new)
 
     def partial_fit(

@@ -18,7 +18,8 @@ from .combinations import SELECTIONS
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype", "structured")
 ALL_TASKS = (*TASKS, "sequence")
 KERNELS = ("linear", "poly", "rbf")
-GEOMETRIES = ("euclidean", "mahalanobis", "diagonal", "entropy")
+COVARIANCES = ("mahalanobis", "diagonal")
+GEOMETRIES = ("euclidean", *COVARIANCES, "entropy")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ _LINEAR = ("classification", "regression", "multilabel")
 _BATCH = tuple(task for task in TASKS if task != "structured")
 _SHAPED = ("classification", "regression", "multilabel", "ordinal", *_SEARCHED)
 _KERNELIZED = ("classification", "regression", "uniclass", "multilabel", "ordinal")
+_EARLY = tuple(task for task in ALL_TASKS if task != "prototype")
 _SIMPLEX = ("classification", "regression", "uniclass")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -46,12 +48,13 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "step",
             "pa1",
-            "'pa', 'pa1', 'pa2' or (labels) 'perceptron' or 'cw'",
-            accepts.one_of("pa", "pa1", "pa2", "perceptron", "cw"),
+            "'pa', 'pa1', 'pa2', (labels) 'perceptron' or 'cw', or (regression) None",
+            accepts.or_none(accepts.one_of("pa", "pa1", "pa2", "perceptron", "cw")),
             "How far to move on a loss. 'pa': until there is no loss. 'pa1': the same, but never farther than "
             "C. 'pa2': a part of it, less for small C. 'perceptron': by x, on mistakes only (with a covariance: the "
             "second-order perceptron). 'cw' (with a covariance): confidence-weighted, until the margin is so "
-            "many standard deviations as `eta` asks for.",
+            "many standard deviations as `eta` asks for. None: 'pa1', but for regression with a covariance 'pa2': "
+            "steps of at most C could not follow: variances shrink with every step.",
         ),
         Parameter(
             "C",
@@ -150,10 +153,21 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "radius",
-            1.0,
-            "a finite number, 0 or more",
-            accepts.real(0, inclusive=True),
-            "The radius of the ball, if it is fixed: the loss is [|x - w| - radius]_+.",
+            None,
+            "None or a finite number, 0 or more",
+            accepts.or_none(accepts.real(0, inclusive=True)),
+            "None: by quantile, so that about `contamination` of the examples lie outside; the centre is learned with "
+            "the loss |x - w|, and C is a percentage of the radius: how far an example moves the centre at most. A "
+            "number: the radius is fixed, as in the paper, and the loss is [|x - w| - radius]_+.",
+            ("uniclass",),
+        ),
+        Parameter(
+            "contamination",
+            0.1,
+            "a number from 0.0001 to 0.5",
+            lambda value: accepts.real(0)(value) and 1e-4 <= value <= 0.5,
+            "With a radius by quantile (radius=None, max_radius=None): the share of examples outside of the ball. "
+            "Exactly that share of the rows after `fit`; in a stream the share of about the last 1000 examples.",
             ("uniclass",),
         ),
         Parameter(
@@ -265,11 +279,12 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "covariance_update",
-            "precision",
+            "drop",
             "'precision' or 'drop'",
             accepts.one_of("precision", "drop"),
-            "geometry='diagonal': 'precision' adds the diagonal of x x'/r to the inverse; 'drop' makes the full update "
-            "of the covariance and drops what is not on its diagonal.",
+            "geometry='diagonal': 'drop' makes the full update of the covariance and drops what is off its diagonal; "
+            "'precision' adds the diagonal of x x'/r to the inverse, as published for AROW, which one large row can "
+            "freeze.",
             _SHAPED,
         ),
         Parameter(
@@ -383,6 +398,23 @@ PARAMETERS: dict[str, Parameter] = {
             "How many passes without improvement `fit` accepts.",
         ),
         Parameter(
+            "early_stopping",
+            False,
+            "True or False",
+            accepts.is_bool,
+            "`fit` holds rows back, stops when their `score` has not improved by `tol` in `n_iter_no_change` passes, "
+            "and keeps the model that had the best one.",
+            _EARLY,
+        ),
+        Parameter(
+            "validation_fraction",
+            0.1,
+            "a number between 0 and 1",
+            lambda value: accepts.real(0)(value) and value < 1,
+            "early_stopping: the share of the rows that is held back (classes: of each class).",
+            _EARLY,
+        ),
+        Parameter(
             "shuffle",
             True,
             "True or False",
@@ -450,7 +482,7 @@ PARAMETERS: dict[str, Parameter] = {
             0,
             "a whole number, 0 or more",
             lambda v: accepts.is_bool(v) or accepts.whole(0)(v),
-            "1 prints a line for each pass of `fit`.",
+            "1 shows each pass of `fit`: as a bar on a terminal, else as a line.",
         ),
     )
 }
@@ -458,10 +490,10 @@ PARAMETERS: dict[str, Parameter] = {
 # The options of a `Learner`; the others belong to `fit`.
 OF_LEARNER = (
     "step", "C", "margin", "selection", "beta", "cost", "nu", "threshold", "sort_thresholds", "epsilon", "radius",
-    "max_radius", "fit_intercept", "geometry", "kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache",
-    "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta", "scale", "signed",
-    "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits", "max_features",
-    "at_max_features", "dtype",
+    "contamination", "max_radius", "fit_intercept", "geometry", "kernel", "degree", "gamma", "coef0", "budget",
+    "removal", "max_cache", "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta",
+    "scale", "signed", "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits",
+    "max_features", "at_max_features", "dtype",
 )  # fmt: skip
 
 # The options by what they are about, as help shows them.
@@ -494,13 +526,21 @@ def default(name: str) -> Any:
     return PARAMETERS[name].default
 
 
+def step_of(task: str, values: Mapping[str, Any]) -> Any:
+    """The step that these options mean: None leaves it to the task and the geometry."""
+    step = values.get("step")
+    if step is not None:
+        return step
+    return "pa2" if task == "regression" and values.get("geometry") in COVARIANCES else "pa1"
+
+
 def check(task: str, values: Mapping[str, Any]) -> None:
     """Raises ValueError for a value, or a combination of values, that makes no sense."""
     for name, value in values.items():
         parameter = PARAMETERS[name]
         if value is not parameter.default and not parameter.accepts(value):
             raise ValueError(f"{name} must be {parameter.allowed}, not {value!r}")
-    combinations.check(task, values)
+    combinations.check(task, {**values, "step": step_of(task, values)})
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
         raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,6 +19,8 @@ from .estimator import _FIRST, StreamEstimator
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 from .labels import Labels, in_array, in_order, plain
 from .learner import Contribution, Learner
+from .passes import History, entry_of
+from .passes_shown import reporter
 from .rows import Doubles, as_numbers
 
 if TYPE_CHECKING:
@@ -160,18 +163,17 @@ class PARanker(ClassifierMixin, StreamEstimator):
         labels = in_order({label for relevant in batch.relevant for label in relevant})
         learner = self._begin(labels if self.classes is None else self.classes)
         feature_map, random = self._new_map(), check_random_state(self.random_state)
-        for number in range(1, self.max_iter + 1):
-            before = learner.statistics
-            order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
-            self._pass(learner, feature_map, batch, order, counts=number == 1)
-            after = learner.statistics
-            if self.verbose:
-                mean = (after.loss - before.loss) / max(1, after.rounds - before.rounds)
-                mistakes = after.mistakes - before.mistakes
-                print(f"pass {number}: mean loss {mean:.6g}, {mistakes} mistakes", flush=True)
-            if number > 1 and after.updates == before.updates:
-                break
-        return self._keep(learner, feature_map_=feature_map, n_iter_=number)
+        history: History = []
+        with reporter(self.verbose, self.max_iter) as report:
+            for number in range(1, self.max_iter + 1):
+                before, began = learner.statistics, time.perf_counter()
+                order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
+                self._pass(learner, feature_map, batch, order, counts=number == 1)
+                history.append(entry_of(before, learner.statistics, time.perf_counter() - began))
+                report(history)
+                if number > 1 and not history[-1]["updates"]:
+                    break
+        return self._keep(learner, feature_map_=feature_map, n_iter_=number, history_=history)
 
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
@@ -311,6 +313,11 @@ class PARanker(ClassifierMixin, StreamEstimator):
         with learner._lock:
             scores = _scores_one(learner, feature_map, x)
             return learner.labels.known[int(scores.argmax())] if len(scores) else None
+
+    def explain(self, X: Any, label: Any = None) -> Any:
+        """What `explain_one` says of each example, as a pandas DataFrame with one line per example and feature."""
+        told = [self.explain_one(x, label) for x in X]
+        return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
         """What each feature contributed to the score of `label` (of the one with the highest), the largest first."""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d
 
 from . import parameters
 from .estimator import StreamEstimator
 
 
-@parameters.documented("regression", parameters.PARAMETERS)
+@parameters.documented("regression", parameters.PARAMETERS, step=None)
 class PARegressor(RegressorMixin, StreamEstimator):
     """Passive-Aggressive regression (J06 section 5, N03).
 
     Predicts w.x; on a loss [|y - w.x| - epsilon]_+ it moves w just far enough (see `step`). The scale of the
-    features and of y matters: with 'pa1' no step is longer than C, so bring y to a size of about 1.
+    features and of y matters: with 'pa1' no step is longer than C, so bring y to a size of about 1. With a covariance
+    the default step is 'pa2', to which the size of y is the same.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self,
         C: float = parameters.default("C"),
         *,
-        step: str = parameters.default("step"),
+        step: str | None = None,
         epsilon: float = parameters.default("epsilon"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),
@@ -66,6 +69,8 @@ class PARegressor(RegressorMixin, StreamEstimator):
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         tolerance: float | None = parameters.default("tolerance"),
         max_updates: int = parameters.default("max_updates"),
@@ -100,6 +105,8 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.tolerance = tolerance
         self.max_updates = max_updates
@@ -114,8 +121,24 @@ class PARegressor(RegressorMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
-        new._fit_learner(new._new_learner(**new._start_names()), rows, _numbers(new, y), sample_weight)
+        y = _numbers(new, y)
+        learner = new._new_learner(**new._start_names())
+        new._fit_learner(learner, X, rows, y, sample_weight)
+        if sample_weight is None and learner.step == "pa1":
+            new._warn_if_capped(y)
         return self._become(new)
+
+    def _warn_if_capped(self, y: npt.NDArray[np.float64]) -> None:
+        """Steps of at most C may be too short to ever reach the targets."""
+        loss = self.history_[-1]["mean_loss"]
+        constant = float(np.maximum(0, np.abs(y - np.median(y)) - self.epsilon).mean())
+        if loss > 3 * constant and loss > self.C:
+            warnings.warn(
+                f"the mean loss of the last pass is {loss:.4g}, and a constant would suffer {constant:.4g}: steps of "
+                f"at most C={self.C:g} do not reach the targets; scale y, raise C, or use step='pa2'",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """One pass over the rows, in their order."""

@@ -402,7 +402,7 @@ def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
     return shares
 
 
-@parameters.documented("regression", _LINEAR)
+@parameters.documented("regression", _LINEAR, step=None)
 class PARegressor(_Linear, base.MiniBatchRegressor):
     """Passive-Aggressive regression (J06 section 5, N03).
 
@@ -429,7 +429,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
     def __init__(
         self,
         C: float = parameters.default("C"),
-        step: str = parameters.default("step"),
+        step: str | None = None,
         epsilon: float = parameters.default("epsilon"),
         fit_intercept: bool = parameters.default("fit_intercept"),
         geometry: str = parameters.default("geometry"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import model_file, parameters
+from . import explain, model_file, parameters
 from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
@@ -26,6 +26,8 @@ _NAMES = [
     "max_iter",
     "tol",
     "n_iter_no_change",
+    "early_stopping",
+    "validation_fraction",
     "shuffle",
     "random_state",
     "verbose",
@@ -86,6 +88,8 @@ class PASequence(StreamEstimator):
         max_iter: int = _DEFAULTS["max_iter"],
         tol: float | None = _DEFAULTS["tol"],
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -109,6 +113,8 @@ class PASequence(StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -144,7 +150,9 @@ class PASequence(StreamEstimator):
         lesson: Any = learner.read(X, y, sample_weight)
         if lesson.count == 0:
             raise ValueError("there are no sentences to learn from")
-        return self._keep(learner, n_iter_=self._pass_over(learner, lesson, None, None))
+        held = self._hold_back(X, y, sample_weight, lesson.count)
+        learner, history = self._pass_over(learner, lesson, None, None, held)
+        return self._keep(learner, n_iter_=len(history), history_=history)
 
     def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
         """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
@@ -215,6 +223,18 @@ class PASequence(StreamEstimator):
         the best ones), the largest first. All of them add up to `score_one`."""
         parts: list[list[Contribution]] = self._asked().explain_one(x, y)
         return parts
+
+    def explain(self, X: Any, y: Any = None) -> Any:
+        """What `explain_one` says of each sentence, as a pandas DataFrame with one line per token and feature; a `row`
+        is the pair of the sentence and the token. `y` are the tags whose scores are explained (None: the best)."""
+        sentences = list(X)
+        tags = [None] * len(sentences) if y is None else list(y)
+        told, places = [], []
+        for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
+            for token, parts in enumerate(self.explain_one(x, its)):
+                told.append(parts)
+                places.append((sentence, token))
+        return explain.as_frame(told, places)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """How many of all tags are right (as in sklearn-crfsuite)."""

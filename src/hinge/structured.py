@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import os
 import threading
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from . import model_file, parameters
+from . import explain, model_file, parameters
 from .estimator import _FIRST, StreamEstimator
 from .learner import Contribution
 from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
@@ -107,6 +108,8 @@ class PAStructured(StreamEstimator):
         max_iter: int = _DEFAULTS["max_iter"],
         tol: float | None = _DEFAULTS["tol"],
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -131,6 +134,8 @@ class PAStructured(StreamEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -301,8 +306,9 @@ class PAStructured(StreamEstimator):
             raise ValueError("there are no examples to learn from")
         learner = self._new_learner()
         lesson: Any = _Lesson(self, learner)
-        passes = _inside(self, lambda: self._pass_over(lesson, batch, None, None))  # type: ignore[arg-type]
-        return self._keep(learner, n_iter_=passes)
+        held = self._hold_back(batch.X, batch.y, batch.weights, batch.count)
+        lesson, history = _inside(self, lambda: self._pass_over(lesson, batch, None, None, held))
+        return self._keep(lesson.learner, n_iter_=len(history), history_=history)
 
     # ---- predict --------------------------------------------------------------------------------------------
 
@@ -338,6 +344,14 @@ class PAStructured(StreamEstimator):
             ]
 
         return 0.0 - float(np.average(self._read(run), weights=batch.weights))
+
+    def explain(self, X: Any, y: Any = None) -> Any:
+        """What `explain_one` says of each input, as a pandas DataFrame with one line per input and feature; `y` are the
+        outputs whose scores are explained (None: the predicted ones)."""
+        inputs = as_list(X, "X")
+        outputs = [None] * len(inputs) if y is None else as_list(y, "y")
+        told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
+        return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
         """What each feature contributed to the score of the output `y` (of the predicted one), the largest first."""
@@ -470,6 +484,9 @@ class _Lesson:
     @property
     def statistics(self) -> Any:
         return self.learner.statistics
+
+    def __copy__(self) -> _Lesson:
+        return _Lesson(self.model, copy.copy(self.learner))
 
     def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any, repeats: bool) -> None:
         self.model._pass(self.learner, batch, order)

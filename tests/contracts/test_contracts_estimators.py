@@ -31,11 +31,16 @@ import hinge
 TASKS = {hinge.PAClassifier: "classification", hinge.PARegressor: "regression", hinge.PAOneClass: "uniclass"}
 LABELLED = {hinge.PAMultilabel: "multilabel", hinge.PAOrdinal: "ordinal"}
 OPTIONS = [{}, {"step": "pa2", "C": 0.1, "average": True}, {"step": "pa", "dtype": "float32"}, {"average": 9}]
-ESTIMATORS = [(cls, options) for cls in TASKS for options in OPTIONS]
+ESTIMATORS = [
+    (cls, {**options, "radius": 1.0} if cls is hinge.PAOneClass and options.get("step") == "pa" else options)
+    for cls in TASKS
+    for options in OPTIONS
+]
 ESTIMATORS += [
     (hinge.PAClassifier, {"step": "perceptron", "fit_intercept": False}),
     (hinge.PAClassifier, {"class_weight": {"ham": 2.0, "spam": 0.5}}),
     (hinge.PARegressor, {"fit_intercept": False, "epsilon": 0.01}),
+    (hinge.PAOneClass, {"contamination": 0.3, "average": True}),
     (hinge.PAOneClass, {"max_radius": 2.5}),
     (hinge.PAOneClass, {"radius": 0.5, "w1": "zero"}),
     (hinge.PAClassifier, {"classes": CLASSES}),

@@ -160,6 +160,8 @@ def test_after_fit_supports_are_rows_of_X(estimator, task, budget, kernel, tmp_p
     X, y, weights = stream(task)
     options = {"kernel": kernel, "budget": budget, "max_iter": 3, "tol": None, "random_state": 0}
     target = () if task == "uniclass" else (y,)
+    if task == "uniclass":
+        options["radius"] = 1.0
     for container in (np.asarray, csr):
         model = estimator(**options).fit(container(X), *target, sample_weight=weights)
         np.testing.assert_array_equal(dense(model.support_vectors_), X[model.support_])

@@ -111,6 +111,7 @@ OTHER_DEFAULTS = {
     (hinge.PASequence, "average"): True,
     (hinge.PASequence, "max_iter"): 10,
     (hinge.PASequence, "tol"): None,
+    **{(cls, "step"): None for cls in (hinge.Learner, hinge.PARegressor, hinge.river.PARegressor)},
 }
 TASKS = [
     task for task in parameters.TASKS if task != "prototype"
@@ -177,6 +178,7 @@ OTHER_VALUES = {
     "sort_thresholds": False,
     "epsilon": 0.5,
     "radius": 3.0,
+    "contamination": 0.25,
     "max_radius": 4.0,
     "fit_intercept": False,
     "geometry": "diagonal",
@@ -189,7 +191,7 @@ OTHER_VALUES = {
     "max_cache": 1e7,
     "covariance_regularizer": 0.5,
     "initial_variance": 2.0,
-    "covariance_update": "drop",
+    "covariance_update": "precision",
     "max_covariance": 1e6,
     "eta": 0.75,
     "scale": 3.0,
@@ -202,6 +204,8 @@ OTHER_VALUES = {
     "max_iter": 7,
     "tol": None,
     "n_iter_no_change": 2,
+    "early_stopping": True,
+    "validation_fraction": 0.25,
     "shuffle": False,
     "tolerance": None,
     "max_updates": 99,

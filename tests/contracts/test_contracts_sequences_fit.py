@@ -156,7 +156,7 @@ FIXED = {
     "geometry": "diagonal",
     "covariance_regularizer": 2.0,
     "initial_variance": 2.0,
-    "covariance_update": "drop",
+    "covariance_update": "precision",
     "average": False,
     "max_labels": 50,
     "max_features": 500,

@@ -181,7 +181,7 @@ def regress(seed: int) -> OtherTask:
         "regression, pa2",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
         f"off by {100 * last.error:.0f} on average, where the mean so far is off by {100 * naive:.0f}",
-        telling(strongest(model.step, model.stats_, [u], C=model.C)),
+        telling(strongest("pa2", model.stats_, [u], C=model.C)),
     )
 
 

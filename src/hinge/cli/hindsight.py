@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import certificates, certificates_searched
+from .. import certificates, certificates_searched, parameters
 from ..bounds import Comparator, Guarantee
 from ..bounds_geometries import SecondOrderComparator
 from ..certificates import Certificate, strongest
@@ -56,7 +56,10 @@ def _no_run(learner: Learner) -> str:
     if p["geometry"] == "entropy":
         return "features came on the way, which took their share from the others, and no theorem covers that"
     if p["geometry"] == "diagonal" and p["covariance_update"] != "precision":
-        return "with covariance_update='drop' it takes Python, and Learner.certificate"
+        return (
+            "with covariance_update='drop' it takes Python, and Learner.certificate (or "
+            "--covariance-update precision)"
+        )
     if p["geometry"] != "euclidean" and learner.many_scores and p["classes"] is None:
         return "with a covariance the labels must be named ahead (--classes): the run is made again"
     return ""
@@ -89,8 +92,9 @@ def _in_the_end(study: Study, seen: Hindsight) -> Certificate:
 def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Guarantee]:
     p = study.learner.parameters
     beta = beta_of(p) if p["step"] == "perceptron" and isinstance(study.learner, Learner) else 0.0
+    step = parameters.step_of(study.task, p)
     return strongest(
-        p["step"], statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
+        step, statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
     )
 
 

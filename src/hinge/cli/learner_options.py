@@ -108,6 +108,7 @@ def in_words(study: Study) -> str:
     shown = [f"{name}={value}" for name, value in p.items()
              if name not in ("step", "classes", "w1") and value != parameters.default(name)
              and len(str(value)) < 60]  # fmt: skip
-    if p["step"] in ("pa1", "pa2") and "C" in p and p["C"] == parameters.default("C"):
+    step = parameters.step_of(study.task, p)
+    if step in ("pa1", "pa2") and "C" in p and p["C"] == parameters.default("C"):
         shown.insert(0, f"C={p['C']:g}")
-    return ", ".join([p["step"], *shown])
+    return ", ".join([step, *shown])

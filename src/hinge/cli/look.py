@@ -115,7 +115,7 @@ def certificate(study: Study) -> str:
         return ELSEWHERE
     if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] or p["nu"] is not None:
         return ELSEWHERE
-    if p["step"] not in ("pa", "pa1", "pa2"):
+    if learner.step not in ("pa", "pa1", "pa2"):
         return ELSEWHERE
     if grew_from_two(learner):
         return f"nothing is known: {GREW}"
@@ -129,7 +129,7 @@ def certificate(study: Study) -> str:
 
     def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
         u = _as_if(learner, distance2, loss, squared)
-        found = guarantees(p["step"], s, u, C=float(p["C"]))
+        found = guarantees(learner.step, s, u, C=float(p["C"]))
         return {(one.theorem, one.quantity): one for one in found if one.applicable}
 
     for_norm, for_loss, for_square = bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)
@@ -178,7 +178,7 @@ def _as_if(learner: Learner, distance2: float, loss: float, squared: float) -> C
 
 def _options(study: Study) -> dict[str, Any]:
     """Those that are not the usual ones, and the step."""
-    p = study.learner.parameters
+    p = {**study.learner.parameters, "step": parameters.step_of(study.task, study.learner.parameters)}
     return {name: value for name, value in p.items()
             if (name in ("step", "C") or _differs(value, parameters.default(name)))
             and isinstance(value, (bool, int, float, str)) }  # fmt: skip

@@ -70,7 +70,7 @@ def _labels(name: str, selection: str, step: str = "pa1", C: float = C, **more: 
 
 
 def _covariance(name: str, step: str, C: float = C, geometry: str = "mahalanobis") -> Way:
-    return Way(name, step, {"geometry": geometry}, "covariance", C)
+    return Way(name, step, {"geometry": geometry, "covariance_update": "precision"}, "covariance", C)
 
 
 COST = [[0.0, 1.0], [1.0, 0.0]]
