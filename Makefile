@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint types stubs docs bench sanitize fuzz torture clean
+.PHONY: demo test lint types stubs docs bench sanitize sanitize-threads fuzz torture clean
 
 demo: $(VENV)/installed
 	$(BIN)/hinge demo
@@ -40,6 +40,10 @@ bench: $(VENV)/installed
 # The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/installed
 	sh tests/sanitize.sh
+
+# The tests of threads on a build with ThreadSanitizer.
+sanitize-threads: $(VENV)/installed
+	sh tests/sanitize.sh thread
 
 # Any bytes into the native readers, for a minute, on a build with the same sanitizers.
 fuzz:

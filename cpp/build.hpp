@@ -1,6 +1,7 @@
 // From settings to a learner: the only place that knows every rule and every memory by name.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -71,6 +72,7 @@ struct Settings {
   bool oldest = false;            // removal
   double max_cache = 0;           // bytes
   std::shared_ptr<Outside> outside;  // kernel = outside
+  double max_weights = std::numeric_limits<double>::infinity();  // bytes, of all that are no kernels
 };
 
 inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
@@ -188,16 +190,21 @@ inline std::unique_ptr<Memory> build_flat(const Settings& s) {
   }
   return s.single ? build_flat_of<float>(s) : build_flat_of<double>(s);
 }
+inline std::unique_ptr<Memory> build_limited_flat(const Settings& s) {
+  auto flat = build_flat(s);
+  flat->limit_bytes(s.max_weights);
+  return flat;
+}
 
 inline std::unique_ptr<Memory> build_memory(const Settings& s) {
-  if (!has_covariance(s)) return build_flat(s);
+  if (!has_covariance(s)) return build_limited_flat(s);
   const double constant = s.fit_intercept ? 1 : 0;
   std::unique_ptr<Shape> shape;
   if (s.geometry == "diagonal")
     shape = std::make_unique<Diagonal>(constant, s.variance, s.drop);
   else
     shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
-  return std::make_unique<Curved>(build_flat(s), std::move(shape), s.task == "ordinal" ? -1 : 0);
+  return std::make_unique<Curved>(build_limited_flat(s), std::move(shape), s.task == "ordinal" ? -1 : 0);
 }
 
 inline Learner build(const Settings& s) {
@@ -211,7 +218,7 @@ template <class One, class Many>
 void add_labels_as(Learner& learner, const Settings& before, const Settings& after) {
   Memory& flat = learner.memory().flat();
   if (is_binary(before) && !is_binary(after)) {
-    auto lanes = build_flat(after);
+    auto lanes = build_limited_flat(after);
     static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
     learner.change_flat(std::move(lanes));
   } else if (!is_binary(after)) {

@@ -167,8 +167,9 @@ class Learner {
       along += direction_[j] * direction_[j];
     }
     const double progress = statistics.progress + move.progress;
-    if (!std::isfinite(along + progress + (move.loss * move.loss + statistics.squared_loss) + truth.value + weight))
-      look_at_each(block.instance(direction_.data()), Reading{0, 0, 0, along}, truth, weight, move, progress);
+    const Reading moved{0, 0, 0, along};
+    if (!is_sound(moved, truth, weight, move, progress))
+      look_at_each(block.instance(direction_.data()), moved, truth, weight, move, progress);
     if (move.length > 0) memory_->admit(1, 1, along);
     const double one = 1;
     count(move, progress);
@@ -340,14 +341,11 @@ class Learner {
     double its_amount = 0;  // never leaves its register, if all is known
     double* const amounts = memory_is_known<M> ? &its_amount : amounts_.data();
     const Move move = rule.decide(scores, truth, weight, amounts);
-    const double squared_loss = move.loss * move.loss;
     const double progress = statistics.progress + move.progress;
-    // Not finite if one of them is not. (It may overflow though all are finite: then each is looked at.)
-    const double all = reading.score + reading.square + truth.value + weight + move.length +
-                       (squared_loss + statistics.squared_loss) + progress;
-    if (!std::isfinite(all)) [[unlikely]] look_at_each(x, reading, truth, weight, move, progress);
+    if (!is_sound(reading, truth, weight, move, progress)) [[unlikely]]
+      look_at_each(x, reading, truth, weight, move, progress);
     if (awaits_first) [[unlikely]] return start_at(x, reading.square);
-    if (squared_loss <= tolerance) return false;
+    if (move.loss * move.loss <= tolerance) return false;
 
     const bool moves = move.length > 0 || move.beside;
     if (moves) memory.admit(one_lane ? std::abs(amounts[0]) : sum_of_amounts(), move.decay, reading.square);
@@ -375,9 +373,7 @@ class Learner {
     };
     const auto check = [&](const Move& move) {  // throws if something is not finite
       const double progress = statistics.progress + move.progress;
-      const double all = reading.score + reading.square + truth.value + weight + move.length +
-                         (move.loss * move.loss + statistics.squared_loss) + progress;
-      if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, progress);
+      if (!is_sound(reading, truth, weight, move, progress)) look_at_each(x, reading, truth, weight, move, progress);
     };
     check(Move());
     const double least = shape.least_size(reading.square), precision = weight / regularizer_;
@@ -401,9 +397,10 @@ class Learner {
     const double its_precision = rule_->needs_size() ? shape.most(move.precision, reading.square) : precision;
     const bool narrows = move.length > 0 && its_precision > Shape::least_precision;
     if (narrows) shape.check(its_precision, reading.square);
-    if (moves) curved_->admit(total_amount(), 1, reading.square);
+    const double amount = total_amount();
+    if (moves && !narrows) check(move = decide(shape.aim(x)));  // nothing has limited its size so far
+    if (moves) curved_->admit(amount, 1, reading.square);
     if (narrows) shape.admit(its_precision, reading.square);
-    if (moves && !narrows) move = decide(shape.aim(x));
     if (narrows && measured) shape.narrow(x, its_precision);
     if (narrows && !measured) move = decide(shape.narrow(x, its_precision));
     if (!moves) move.q = 0;  // it was never measured
@@ -413,6 +410,14 @@ class Learner {
     if (tallies) memory_->tally();
     if (moves) curved_->move(amounts, 1, x);
     return true;
+  }
+
+  // Whether everything that the round reads and writes down is finite: the sum is not finite if one of them is not. (It
+  // may overflow although all of them are finite: `look_at_each` lets that pass.)
+  HINGE_INLINE bool is_sound(const Reading& reading, const Truth& truth, double weight, const Move& move,
+                             double progress) const {
+    return std::isfinite(reading.score + reading.square + truth.value + weight + move.length + move.q +
+                         (move.loss * move.loss + statistics.squared_loss) + (move.cost + statistics.cost) + progress);
   }
 
   void count(const Move& move, double progress) {
@@ -463,9 +468,12 @@ class Learner {
     if (std::isinf(truth.value)) throw Refused("the target is infinity (inf)");
     if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
     if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
+    if (!std::isfinite(move.q))
+      throw Refused("the instance is too large: the squared norm of its constraint overflows float64");
     if (!std::isfinite(move.length) || !std::isfinite(progress) ||
         !std::isfinite(statistics.squared_loss + move.loss * move.loss))
       throw Refused("the loss or the step is too large: it overflows float64");
+    if (!std::isfinite(statistics.cost + move.cost)) throw Refused("the sum of the costs overflows float64");
   }
 
   static std::size_t checked(std::int64_t row, std::size_t count) {

@@ -113,6 +113,7 @@ class SequenceLearner {
   std::size_t tags() const { return tags_; }
   std::size_t columns() const { return columns_; }
   const Places& places() const { return places_; }
+  std::size_t bytes() const { return learner_.memory().bytes(); }
 
   // New columns start at 0; columns that are given up must never have moved.
   void resize(std::size_t columns) {
@@ -362,6 +363,7 @@ class SequenceLearner {
   // The same weights in rows of another length.
   void lay_out(std::size_t stride) {
     const Places from = places_, to{stride};
+    if (columns_ > 0) learner_.memory().check_room(to.all(columns_));
     const auto moved = [&](const auto& old) {
       std::remove_cvref_t<decltype(old)> fresh;
       if (old.size() == 0) return fresh;

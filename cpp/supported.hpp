@@ -46,9 +46,7 @@ inline bool Learner::supported_round(const Instance& x, const Reading& reading, 
   if (!(weight > 0)) return skip(x, reading, truth, weight);
   const auto check = [&](const Move& move) {
     const double progress = statistics.progress + move.progress;
-    const double all = reading.score + reading.square + truth.value + weight + move.length +
-                       (move.loss * move.loss + statistics.squared_loss) + progress;
-    if (!std::isfinite(all)) look_at_each(x, reading, truth, weight, move, progress);
+    if (!is_sound(reading, truth, weight, move, progress)) look_at_each(x, reading, truth, weight, move, progress);
     if (!std::isfinite(reading.q) || !std::isfinite(supports_->itself()))
       throw Refused("the kernel's value of the instance with itself overflows float64");
   };

@@ -100,6 +100,7 @@ BAD = {
     "max_updates": [0, -1, 1.5, None],
     "hash_bits": [0, -1, 31, 2.5, "8", True],
     "max_features": [0, -1, 2**40 + 1, 1.5, None, "10"],
+    "max_weights": [0, *NUMBERS, float("inf")],
     "dtype": ["int32", "float16", np.int64, "real", 5, object],
     "random_state": [-1, 2**32, 1.5, "seed", np.random.default_rng()],
     "verbose": [-1, 1.5, None, "loud"],

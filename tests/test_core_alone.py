@@ -24,6 +24,34 @@ def test_the_core_needs_no_python(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, "the core stands alone\n")
 
 
+def test_the_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
+    """As on macOS: a standard library that includes less, and reads no doubles with from_chars before version 20."""
+    flags = [
+        "-std=c++20",
+        "-stdlib=libc++",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-ffp-contract=off",
+        "-fsyntax-only",
+    ]
+    source = tmp_path / "source.cpp"
+    source.write_text("#include <vector>\n")
+
+    def compiled(compiler: str, file: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([compiler, *flags, str(file)], capture_output=True, text=True, check=False)
+
+    found = filter(None, map(shutil.which, ("clang++", *(f"clang++-{n}" for n in range(22, 13, -1)))))
+    compiler = next((each for each in found if compiled(each, source).returncode == 0), None)
+    if compiler is None:
+        pytest.skip("no clang++ with libc++ on the path")
+    headers = sorted(file for file in (ROOT / "cpp").rglob("*.hpp") if file.parent.name != "python")
+    source.write_text("".join(f'#include "{header}"\n' for header in headers))
+    for file in (ROOT / "tests" / "core_alone.cpp", source):
+        done = compiled(compiler, file)
+        assert done.returncode == 0, done.stderr
+
+
 def test_only_its_own_folder_knows_python() -> None:
     for file in (ROOT / "cpp").rglob("*.hpp"):
         if file.parent.name != "python":

@@ -406,3 +406,13 @@ def test_the_examples_of_the_docstrings():
     failures, tried = doctest.testmod(hinge.river)
     assert tried >= 8
     assert failures == 0
+
+
+def test_irrelevant_labels_count_as_labels():
+    """River's multilabel classifiers keep every label that they were told of."""
+    model = PAMultilabel(max_labels=3)
+    model.learn_one({"a": 1.0}, {"x": True, "y": False, "z": False})
+    with pytest.raises(ValueError, match=r"'w' is new.*the limit is 3 \(max_labels\)"):
+        model.learn_one({"a": 1.0}, {"w": False})
+    model.learn_one({"a": 1.0}, {"w": False}, w=0.0)  # teaches nothing
+    assert set(model.predict_one({"a": 1.0})) == {"x", "y", "z"}

@@ -34,6 +34,7 @@ class Buffer {
   Real* data() { return data_; }
   const Real* data() const { return data_; }
   std::size_t size() const { return size_; }
+  std::size_t bytes() const { return capacity_ * sizeof(Real); }
   Real& operator[](std::size_t i) { return data_[i]; }
   const Real& operator[](std::size_t i) const { return data_[i]; }
 

@@ -28,7 +28,10 @@ class Curved final : public Memory {
 
   std::size_t dimension() const override { return flat_->dimension(); }
   std::size_t lanes() const override { return flat_->lanes(); }
+  std::size_t bytes() const override { return flat_->bytes() + shape_->bytes(); }
+  void check_room(std::size_t dimension) const override { flat_->check_room(dimension); }
   void resize(std::size_t dimension) override {
+    if (dimension > flat_->dimension()) flat_->check_room(dimension);
     shape_->resize(dimension);  // may refuse
     flat_->resize(dimension);
   }

@@ -4,38 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
+#include "exponential.hpp"
 #include "sums.hpp"
 
 namespace hinge {
-
-// e^x for x from -708 to 0, the same to the bit on every machine (the C library's need not be), within 2 units in the last place:
-// x = n ln 2 + r, |r| <= ln 2/2, a polynomial for e^r, and 2^n put into the exponent.
-HINGE_INLINE double exponential(double x) {
-  constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
-  constexpr double shift = 0x1.8p52;  // its last digits are whole numbers
-  const double shifted = x * log2_e + shift, n = shifted - shift;
-  const double r = (x - n * ln2_high) - n * ln2_low;
-  double p = 1.0 / 6227020800;
-  p = p * r + 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = 1 + (r + r * r * p);
-  const auto exponent = static_cast<std::uint64_t>(std::bit_cast<std::int64_t>(shifted)) + 1023;
-  return p * std::bit_cast<double>(exponent << 52);
-}
 
 struct Kernel {
   enum Kind : std::uint8_t { linear, poly, rbf, outside };

@@ -38,7 +38,14 @@ class Lanes final : public Memory {
   std::size_t dimension() const override { return columns_; }
   std::size_t lanes() const override { return extras.size(); }
 
+  std::size_t bytes() const override { return v.bytes() + u.bytes(); }
+  // Without what `widen` keeps free for lanes to come: a model that is loaded has none of it.
+  void check_room(std::size_t dimension) const override {
+    check_bytes(dimension, kind_.shared ? 1 : padded<Real>(held()));
+  }
+
   void resize(std::size_t dimension) override {
+    if (dimension > columns_) check_room(dimension);
     if (averaging_) u.resize(dimension * stride_);  // may throw: `columns_` comes last
     v.resize(dimension * stride_);
     columns_ = dimension;
@@ -48,6 +55,7 @@ class Lanes final : public Memory {
   void widen(std::size_t lanes) {
     const std::size_t held = kind_.shared ? 1 : lanes;
     if (held > stride_) {
+      check_bytes(columns_, kind_.shared ? 1 : padded<Real>(held));
       const std::size_t stride = kind_.shared ? 1 : padded<Real>(std::max(held, stride_ + stride_ / 2));
       Buffer<Real> wider_v = spread(v, stride);
       if (averaging_) u = spread(u, stride);
@@ -273,6 +281,7 @@ class Lanes final : public Memory {
     return wide;
   }
 
+  double bytes_each() const override { return sizeof(Real) + (averaging_ ? sizeof(double) : 0); }
   double look_for_reach() const override {
     double reach = 0;
     for (const double extra : extras) reach = std::max(reach, std::abs(extra));

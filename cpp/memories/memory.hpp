@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "../instance.hpp"
 #include "../rules/rule.hpp"
@@ -36,6 +38,12 @@ class Memory {
 
   // Whether the columns of an instance may come in any order (`Instance::any_order`).
   virtual bool takes_any_order(Reads /*reads*/) const { return false; }
+  // How many bytes the weights take, and may take.
+  virtual std::size_t bytes() const = 0;
+  virtual void limit_bytes(double most) { most_bytes_ = most; }
+  // Throws if so many columns would take more.
+  virtual void check_room(std::size_t dimension) const = 0;
+
   // One lane has its score in the reading. Many lanes write theirs to `scores`.
   virtual Reading read(const Instance& x, Reads reads, double* scores) const = 0;
   // The same, of the average of the tallied vectors.
@@ -78,7 +86,7 @@ class Memory {
     return false;
   }
 
-  virtual bool moved(std::size_t lane) const {
+  virtual bool lane_moved(std::size_t lane) const {
     for (std::size_t i = 0; i < dimension(); ++i)
       if (weight(i, lane, false) != 0) return true;
     return extra(lane, false) != 0;
@@ -91,13 +99,25 @@ class Memory {
   Memory(double limit, double constant2, bool reads_distances)
       : limit_(limit), constant2_(constant2), reads_distances_(reads_distances) {}
 
+  // Throws if so many columns with so many weights each take more than `limit_bytes` allows.
+  void check_bytes(std::size_t columns, std::size_t weights) const {
+    const double wanted = static_cast<double>(columns) * static_cast<double>(weights) * bytes_each();
+    if (!(wanted > most_bytes_)) return;
+    throw Refused("the weights would take " + std::to_string(static_cast<std::uint64_t>(wanted)) + " bytes (" +
+                  std::to_string(columns) + " features, " + std::to_string(weights) + " weights each); the limit is " +
+                  std::to_string(static_cast<std::uint64_t>(most_bytes_)) + " (max_weights)");
+  }
+
   // The largest |weight|: O(dimension).
   virtual double look_for_reach() const = 0;
+  // How many bytes a weight takes, with its part of an average; 0 where there are none to limit.
+  virtual double bytes_each() const { return 0; }
 
   double limit_;      // no weight may grow beyond this
   double constant2_;  // the square of every instance's extra coordinate
   bool reads_distances_;
   double reach_ = 0;  // an upper bound of every |weight|
+  double most_bytes_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace hinge

@@ -16,10 +16,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "../root.hpp"
 #include "buffer.hpp"
+#include "exponential.hpp"
 #include "memory.hpp"
 #include "sums.hpp"
 #include "undo.hpp"
@@ -55,8 +57,12 @@ class Simplex final : public Memory, public Sizes {
   std::size_t dimension() const override { return columns_; }
   std::size_t lanes() const override { return extras.size(); }
 
+  std::size_t bytes() const override { return theta.bytes() + u.bytes(); }
+  void check_room(std::size_t dimension) const override { check_bytes(dimension, held()); }
+
   void resize(std::size_t dimension) override {
     const std::size_t before = columns_;
+    if (dimension > before) check_room(dimension);
     for (std::size_t i = dimension * held(); averaging_ && i < u.size(); ++i) u[i] = 0;  // given up
     if (averaging_) u.resize(dimension * held());
     theta.resize(dimension * held());
@@ -77,6 +83,7 @@ class Simplex final : public Memory, public Sizes {
   void widen(std::size_t count) {
     const std::size_t before = lanes();
     if (before > 0 && columns_ > 0 && !kind_.shared) {
+      if (count > before) check_bytes(columns_, count);
       Buffer<double> wide_theta, wide_u;
       wide_theta.resize(columns_ * count);
       if (averaging_) wide_u.resize(columns_ * count);
@@ -204,7 +211,7 @@ class Simplex final : public Memory, public Sizes {
     if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
       const double rest = kind_.scale - sum;
       if (!(rest > 0)) throw Refused("w1 must add up to less than scale: the intercept has a part of it");
-      extras[0] = std::log(rest / kind_.scale * count);
+      extras[0] = logarithm(rest / kind_.scale * count);
       sum = kind_.scale;
     }
     if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
@@ -213,7 +220,7 @@ class Simplex final : public Memory, public Sizes {
     double low = 0, high = 1 / (2 * std::max(1.0, count));
     const auto masses = [&](double c) {
       double mass = 2 * c * (count - static_cast<double>(size * held()));
-      for (std::size_t i = 0; i < size * held(); ++i) mass += std::hypot(w[i] / kind_.scale, 2 * c);
+      for (std::size_t i = 0; i < size * held(); ++i) mass += hypotenuse(w[i] / kind_.scale, 2 * c);
       return mass;
     };
     for (int step = 0; kind_.is_signed && step < 200; ++step) {
@@ -224,7 +231,7 @@ class Simplex final : public Memory, public Sizes {
     for (std::size_t r = 0; r < held(); ++r)
       for (std::size_t i = 0; i < size; ++i) {
         const double weight = w[r * size + i] / kind_.scale;
-        theta[i * held() + r] = kind_.is_signed ? std::asinh(weight / (2 * c)) : std::log(weight * count);
+        theta[i * held() + r] = kind_.is_signed ? inverse_sinh(weight / (2 * c)) : logarithm(weight * count);
       }
     reach_ = look_for_reach();
     sum_up();
@@ -316,12 +323,12 @@ class Simplex final : public Memory, public Sizes {
   // The weight of a coordinate, and its share of the mass, both times Z/scale.
   double up(double its_theta) const {
     if (kind_.is_signed && its_theta == 0) return 0;
-    const double plus = std::exp(its_theta - now.shift);
-    return kind_.is_signed ? plus - std::exp(-its_theta - now.shift) : plus;
+    const double plus = exponential_anywhere(its_theta - now.shift);
+    return kind_.is_signed ? plus - exponential_anywhere(-its_theta - now.shift) : plus;
   }
   double mass(double its_theta) const {
-    const double plus = std::exp(its_theta - now.shift);
-    return kind_.is_signed ? plus + std::exp(-its_theta - now.shift) : plus;
+    const double plus = exponential_anywhere(its_theta - now.shift);
+    return kind_.is_signed ? plus + exponential_anywhere(-its_theta - now.shift) : plus;
   }
   // Z: so much is known of what was never touched that new features and lanes need not be written down.
   double total() const {
@@ -468,7 +475,7 @@ class Simplex final : public Memory, public Sizes {
 
   // After a move to a theta of `most`, alpha (exp(theta) - exp(-theta)) and u would cancel in A if alpha is too large for it.
   void fold_before(double most) {
-    if (now.alpha * std::exp(most - now.shift) > 64 * kind_.scale * static_cast<double>(now.tallied)) fold();
+    if (now.alpha * exponential_anywhere(most - now.shift) > 64 * kind_.scale * static_cast<double>(now.tallied)) fold();
   }
   // The average's sums without alpha: A = u.
   void fold() {
@@ -542,16 +549,17 @@ class Simplex final : public Memory, public Sizes {
     double shift = now.shift;
     each([&](double its_theta, double value) { shift = std::max(shift, std::abs(its_theta + step * value)); });
     if (shift <= now.shift + most_above_shift) shift = now.shift;
-    double sum = rest * std::exp(now.shift - shift), lead = 0;
+    double sum = rest * exponential_anywhere(now.shift - shift), lead = 0;
     each([&](double its_theta, double value) {
       const double after = its_theta + step * value;
-      const double plus = std::exp(after - shift), minus = std::exp(-after - shift);
+      const double plus = exponential_anywhere(after - shift), minus = exponential_anywhere(-after - shift);
       sum += plus + minus;
       lead += value * (plus - minus);
     });
     return kind_.scale * lead / sum;
   }
 
+  double bytes_each() const override { return sizeof(double) * (averaging_ ? 2 : 1); }
   double look_for_reach() const override {
     double reach = largest_theta();
     for (std::size_t i = 0; kind_.is_signed && i < theta.size(); ++i) reach = std::max(reach, -theta[i]);

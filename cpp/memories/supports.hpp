@@ -169,7 +169,7 @@ class Supports : public Memory {
   virtual SparseVector vector(std::size_t i) const = 0;
   virtual double value(std::size_t i, std::size_t column) const = 0;
   // Of all supports, in the precision in which they are held.
-  virtual std::size_t bytes() const = 0;
+  void check_room(std::size_t /*dimension*/) const override {}  // `max_cache` limits them
 
   // ---- moving -------------------------------------------------------------------------------------------------------
 
@@ -346,7 +346,7 @@ class Supports : public Memory {
       if (value(i, column) != 0) return true;
     return false;
   }
-  bool moved(std::size_t lane) const override {
+  bool lane_moved(std::size_t lane) const override {
     for (std::size_t i = 0; i < count(); ++i)
       if (coefficient(i, lane) != 0) return true;
     return false;
@@ -387,7 +387,10 @@ class Supports : public Memory {
   }
 
  protected:
-  Supports(Kind kind, std::size_t lanes) : Memory(largest, 0, kind.distances), kind_(kind) {
+  // An average is a sum over rounds, of which there are fewer than 2^62. (Weights need no such limit: their sums of squares
+  // are in the progress of the statistics, which is finite.)
+  Supports(Kind kind, std::size_t lanes)
+      : Memory(kind.averaging ? largest * 0x1p-63 : largest, 0, kind.distances), kind_(kind) {
     widen(lanes);
   }
   virtual void reserve_vector(std::size_t row) = 0;  // of what was looked at

@@ -56,7 +56,11 @@ class Weights final : public Memory {
 
   std::size_t dimension() const override { return v.size(); }
 
+  std::size_t bytes() const override { return v.bytes() + u.bytes(); }
+  void check_room(std::size_t dimension) const override { check_bytes(dimension, 1); }
+
   void resize(std::size_t dimension) override {
+    if (dimension > v.size()) check_room(dimension);
     if (averaging_) u.resize(dimension);  // may throw: v is what counts as the dimension, and comes last
     v.resize(dimension);
   }
@@ -274,6 +278,7 @@ class Weights final : public Memory {
     }
   }
 
+  double bytes_each() const override { return sizeof(Real) + (averaging_ ? sizeof(double) : 0); }
   double look_for_reach() const override {
     double reach = std::abs(now.extra);
     for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(weight(i, 0, false)));

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
+#include <limits>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +30,17 @@ using Classes = std::pair<double, double>;  // the negative one first
 using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+
+// Room for so many numbers for each of so many rows. A view may have more rows than memory could hold numbers for.
+inline std::vector<double> room_for(std::size_t rows, std::size_t each = 1) {
+  try {
+    if (each > 0 && rows > std::numeric_limits<std::size_t>::max() / sizeof(double) / each) throw std::bad_alloc();
+    return std::vector<double>(rows * each);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    throw Refused("there are " + std::to_string(rows) + " rows: " + std::to_string(each) +
+                  " numbers for each of them are more than fits into memory");
+  }
+}
 
 template <class Framework, class Real>
 nb::object owned_array(std::vector<Real> values) {
@@ -127,7 +141,7 @@ class Targets {
       data_ = static_cast<const double*>(y->data());
       return;
     }
-    values_.resize(rows);
+    values_ = room_for(rows);
     if (!(read<double>(*y) || read<float>(*y) || read<std::int64_t>(*y) || read<std::int32_t>(*y) ||
           read<std::int16_t>(*y) || read<std::int8_t>(*y) || read<std::uint64_t>(*y) ||
           read<std::uint32_t>(*y) || read<std::uint16_t>(*y) || read<std::uint8_t>(*y) || read<bool>(*y)))

@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The native core of hinge: numbers only. Use hinge.Learner.";
   nb::set_leak_warnings(false);  // a model that lives until the interpreter ends is not a leak
   nb::register_exception_translator(raise_refused);
+  watch_forks();
 
   nb::class_<Engine>(m, "Engine")
       .def(
@@ -64,7 +65,8 @@ NB_MODULE(_core, m) {
              const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
              double phi, double scale, bool is_signed, bool paper, const std::string& kernel, unsigned degree,
              double gamma, double coef0, bool has_budget, std::size_t budget, bool oldest, double max_cache,
-             const nb::object& function, std::size_t hash_bits, std::size_t max_features, bool ignore_new) {
+             const nb::object& function, double max_weights, std::size_t hash_bits, std::size_t max_features,
+             bool ignore_new) {
             const auto vector = [](const std::optional<Doubles>& from) {
               return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
             };
@@ -74,7 +76,8 @@ NB_MODULE(_core, m) {
                                        sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
                                        phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
                                        budget, oldest, max_cache,
-                                       function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function)},
+                                       function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function),
+                                       max_weights},
                               hash_bits, max_features, ignore_new);
           },
           "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
@@ -84,8 +87,8 @@ NB_MODULE(_core, m) {
           "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
           "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
           "paper"_a = false, "kernel"_a = "", "degree"_a = 3, "gamma"_a = 1.0, "coef0"_a = 0.0, "has_budget"_a = false,
-          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(), "hash_bits"_a, "max_features"_a,
-          "ignore_new"_a = false)
+          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(),
+          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
@@ -143,6 +146,7 @@ NB_MODULE(_core, m) {
       .def("name_columns", &Engine::name_columns, "names"_a)
       .def("number_columns", &Engine::number_columns)
       .def("weights", &Engine::weights, "averaged"_a)
+      .def("named_weights", &Engine::named_weights, "averaged"_a)
       .def("extra", &Engine::extra, "lane"_a, "averaged"_a)
       .def("extras", &Engine::extras, "averaged"_a)
       .def("start_at", &Engine::start_at, "w"_a, "extras"_a)
@@ -192,8 +196,8 @@ NB_MODULE(_core, m) {
           "__init__",
           [](SequenceEngine* self, const std::string& step, double C, double margin, const std::string& selection,
              const std::optional<Doubles>& cost, nb::list labels, bool single, std::int64_t average_from,
-             const std::string& geometry, double regularizer, double variance, bool drop, std::size_t hash_bits,
-             std::size_t max_features, bool ignore_new) {
+             const std::string& geometry, double regularizer, double variance, bool drop, double max_weights,
+             std::size_t hash_bits, std::size_t max_features, bool ignore_new) {
             Settings settings;
             settings.task = "structured";
             settings.step = step;
@@ -208,11 +212,12 @@ NB_MODULE(_core, m) {
             settings.regularizer = regularizer;
             settings.variance = variance;
             settings.drop = drop;
+            settings.max_weights = max_weights;
             new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features, ignore_new);
           },
           nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "labels"_a, "single"_a,
-          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a, "hash_bits"_a, "max_features"_a,
-          "ignore_new"_a = false)
+          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a,
+          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
       .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())

@@ -48,7 +48,7 @@ class Engine : public Guarded {
     const std::size_t known = learner_.memory().dimension();
     try {
       make_room(rows.width());
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       return learner_.learn(batch, answer_signals);
     } catch (...) {
       learner_.memory().resize(known);
@@ -94,7 +94,7 @@ class Engine : public Guarded {
       batch.weights = weights ? weights->data() : nullptr;
       batch.count = count;
       batch.dimensions = dimensions.data();
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       return learner_.learn(batch, answer_signals);
     } catch (Refused& refused) {
       name_the_feature(refused);
@@ -181,7 +181,6 @@ class Engine : public Guarded {
   }
   // The label of the highest score, or of the sign; none before the first one is known.
   nb::object predict_label(nb::handle x, bool averaged) {
-    name_all_columns();
     const SharedReading reading(*this);
     const std::size_t lanes = learner_.lanes(), known = called_.known.size();
     double few[16];
@@ -254,8 +253,8 @@ class Engine : public Guarded {
     {
       const SharedReading reading(*this);
       lanes = learner_.lanes();
-      scores.resize(rows.count() * lanes);
-      const nb::gil_scoped_release released;
+      scores = room_for(rows.count(), lanes);
+      const WithoutGil released;
       learner_.score(rows, averaged, scores.data());
     }
     return lanes == 1 ? numpy_array(std::move(scores)) : numpy_matrix(std::move(scores), rows.count(), lanes);
@@ -279,7 +278,7 @@ class Engine : public Guarded {
   void score_event(nb::handle x, bool averaged, double* scores) {
     Scratch scratch = std::move(scratch_);  // a value may run Python, and so another thread that reads
     scratch_.clear();
-    const double unseen = names_.read(x, false, scratch);
+    const double unseen = names_.read(x, false, scratch, learner_.memory().dimension());
     Instance instance = scratch.ordered();
     instance.unseen = unseen;
     try {
@@ -297,8 +296,9 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
     nb::list found;
-    Names::for_each(x, [&](nb::handle name, double value) {
-      const Hashed h = names_.place(name);
+    Names::for_each(x, [&](nb::handle borrowed, double value) {
+      const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change x
+      const Hashed h = names_.place(name, learner_.memory().dimension());
       if (h.column == none)
         found.append(nb::make_tuple(name, value, nb::none(), 0.0));
       else
@@ -333,19 +333,23 @@ class Engine : public Guarded {
     const Writing writing(*this);
     number_the_rest();
   }
-  void name_all_columns() {
-    if (!names_.hashing() && names_.columns() < learner_.memory().dimension()) number_columns();
-  }
 
   // w, or for many lanes a matrix of lanes x columns. (Ordinal: all lanes have the same w.)
   nb::object weights(bool averaged) {
     const SharedReading reading(*this);
+    return weights_held(averaged);
+  }
+
+ private:
+  nb::object weights_held(bool averaged) const {
     const std::size_t columns = learner_.memory().dimension(), lanes = one_w() ? 1 : learner_.lanes();
     std::vector<double> values(columns * lanes);
     for (std::size_t i = 0; i < columns; ++i)
       for (std::size_t r = 0; r < lanes; ++r) values[r * columns + i] = learner_.memory().weight(i, r, averaged);
     return one_w() ? numpy_array(std::move(values)) : numpy_matrix(std::move(values), lanes, columns);
   }
+
+ public:
   double extra(std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
@@ -392,7 +396,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
-      if (learner_.memory().moved(r)) throw Refused("a label that has learned cannot be given up");
+      if (learner_.memory().lane_moved(r)) throw Refused("a label that has learned cannot be given up");
     Settings changed = settings_;
     changed.labels = labels;
     changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
@@ -459,7 +463,15 @@ class Engine : public Guarded {
                   names_.hashing());
   }
 
-  nb::list names() { return names_.all(); }
+  nb::list names() {
+    const SharedReading reading(*this);
+    return names_.all();
+  }
+  // The names and the weights of one moment.
+  nb::tuple named_weights(bool averaged) {
+    const SharedReading reading(*this);
+    return nb::make_tuple(names_.all(), weights_held(averaged));
+  }
   nb::object name_of(std::size_t column) {
     const SharedReading reading(*this);
     if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
@@ -476,12 +488,8 @@ class Engine : public Guarded {
   std::size_t bytes() {
     const SharedReading reading(*this);
     if (has_kernel(settings_)) return sizeof(*this) + learner_.supports()->bytes() + names_.bytes();
-    const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0);
-    const std::size_t lanes = one_w()           ? 1
-                              : settings_.single ? padded<float>(learner_.lanes())
-                                                 : padded<double>(learner_.lanes());
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
-    return sizeof(*this) + each * learner_.memory().dimension() * lanes + names_.bytes() + shape;
+    return sizeof(*this) + learner_.memory().flat().bytes() + names_.bytes() + shape;
   }
 
   // The numbers of the examples that are supports, their coefficients (a row a support), and the vectors as CSR.
@@ -516,9 +524,9 @@ class Engine : public Guarded {
     if (rows.width() > learner_.memory().dimension())
       throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(learner_.memory().dimension()));
-    std::vector<double> sizes(rows.count()), scores(learner_.lanes());
+    std::vector<double> sizes = room_for(rows.count()), scores(learner_.lanes());
     {
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       Scratch scratch;
       Instance x = rows.blank();
       for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -533,7 +541,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     Scratch scratch;
     // Features never seen are those of which it knows nothing: their variance is that of the start.
-    const double unseen = names_.read(x, false, scratch);
+    const double unseen = names_.read(x, false, scratch, learner_.memory().dimension());
     const double size = checked_size(the_shape(), scratch.ordered(), none) + settings_.variance * unseen;
     if (!std::isfinite(size)) throw Refused("the squared norm of the instance overflows float64");
     return size;
@@ -574,7 +582,7 @@ class Engine : public Guarded {
 
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read(nb::handle x, double weight, Scratch& scratch) {
-    if (!std::isfinite(names_.read(x, weight != 0, scratch)))
+    if (!std::isfinite(names_.read(x, weight != 0, scratch, learner_.memory().dimension())))
       throw Refused("the squared norm of the instance overflows float64");
   }
 

@@ -20,9 +20,10 @@ class Names {
   Names(std::size_t bits, std::size_t limit, bool ignore = false) : bits_(bits), limit_(limit), ignore_(ignore) {}
 
   // Reads {name: value} into `scratch`, as `for_each` says. New names get columns if `grow`; otherwise the sum of their
-  // squares is returned.
+  // squares is returned. Columns below `columns` that have no name (they were learned from arrays) are called by their
+  // numbers.
   // A dict that is in `scratch` already, as it is after a prediction for the event that is learned next, is not read again.
-  double read(nb::handle dict, bool grow, Scratch& scratch) {
+  double read(nb::handle dict, bool grow, Scratch& scratch, std::size_t columns) {
     const std::uint64_t version = version_of(dict);
     if (version != 0 && version == scratch.read_from) return 0;
     scratch.clear();
@@ -35,13 +36,13 @@ class Names {
         scratch.add(h.column, h.sign * value);
         return;
       }
-      const std::size_t column = find(name, previous, grow);
+      const std::size_t column = find(name, previous, grow, columns);
       if (column == none) {
         unseen += value * value;
         complete = false;
       } else {
         scratch.add(column, value);
-        previous = column;
+        previous = column < names_.size() ? column : none;
       }
     });
     if (complete && lasting) scratch.read_from = version;
@@ -70,6 +71,7 @@ class Names {
         const double number = PyFloat_AS_DOUBLE(value);
         if (!std::isfinite(number)) refuse_number(key, number);
         if (number != 0) function(nb::handle(key), number);
+        if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
         continue;
       }
       plain = false;
@@ -96,17 +98,15 @@ class Names {
   }
 
   // The column of a name, and the sign of its values; no column for an unknown name.
-  Hashed place(nb::handle name) {
+  Hashed place(nb::handle name, std::size_t columns) {
     if (bits_ > 0) return hash(name);
-    std::size_t previous = none;
-    return {find(name, previous, false), 1.0};
+    return {find(name, none, false, columns), 1.0};
   }
 
   // The column of a name, new if need be and wanted.
   std::size_t column_of(nb::handle name, bool grow) {
     if (bits_ > 0) return hash(name).column;
-    std::size_t previous = none;
-    return find(name, previous, grow);
+    return find(name, none, grow, 0);
   }
 
   // The columns of many names that come in no particular order: function(column, sign) for each, in their order. No
@@ -163,8 +163,12 @@ class Names {
     for (const auto& name : names_) list.append(name);
     return list;
   }
+  // With the names themselves, whoever else may hold them.
   std::size_t bytes() const {
-    return names_.capacity() * (sizeof(nb::object) + sizeof(std::size_t)) + table_.bytes();
+    std::size_t texts = 0;
+    for (const nb::object& name : names_) texts += nb::cast<std::size_t>(name.attr("__sizeof__")());
+    return names_.capacity() * sizeof(nb::object) + next_.capacity() * sizeof(std::size_t) +
+           hashes_.capacity() * sizeof(Py_hash_t) + table_.bytes() + texts;
   }
   bool has(nb::handle key) const {
     const nb::object name = plain_name(key);
@@ -190,6 +194,14 @@ class Names {
   }
 
  private:
+  // A name that is the number of a column; `none` if it is something else.
+  static std::size_t number_of(nb::handle name) {
+    if (!PyLong_Check(name.ptr())) return none;
+    const Py_ssize_t number = PyLong_AsSsize_t(name.ptr());
+    if (number < 0) PyErr_Clear();  // it may not even be a Py_ssize_t
+    return number < 0 ? none : static_cast<std::size_t>(number);
+  }
+
   // A number that no other dict has, nor this one once it is changed (PEP 509); 0 where Python keeps none.
   static std::uint64_t version_of(nb::handle dict) {
 #if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED) && defined(__GNUC__)
@@ -307,13 +319,16 @@ class Names {
 
   // Most events bring their names in the order of the one before: guess the name that came after
   // `previous` last time, and look it up only if the guess is wrong.
-  std::size_t find(nb::handle name, std::size_t previous, bool grow) {
+  std::size_t find(nb::handle name, std::size_t previous, bool grow, std::size_t columns) {
     const std::size_t guess = previous == none ? first_ : next_[previous];
     if (guess < names_.size() && NameTable::same(names_[guess], name)) return guess;
     const Py_hash_t hash = NameTable::hash_of(name);
     std::size_t column = table_.find(name, hash);
     if (column == none && grow) column = added(name);
-    if (column == none) return none;
+    if (column == none) {
+      const std::size_t number = grow ? none : number_of(name);
+      return number >= names_.size() && number < columns ? number : none;
+    }
     (previous == none ? first_ : next_[previous]) = column;
     return column;
   }

@@ -8,6 +8,7 @@
 
 #include "../memories/supports.hpp"
 #include "arrays.hpp"
+#include "holding.hpp"
 
 namespace hinge {
 
@@ -17,10 +18,10 @@ class FunctionKernel final : public Outside {
 
   void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
               bool sparse, double* values, std::size_t stride) override {
-    const nb::gil_scoped_acquire acquired;
+    const WithGil acquired;
     const nb::object X = matrix_of(rows, width, sparse);
     const nb::object Z = &rows == &others ? X : matrix_of(others, width, sparse);
-    const nb::object returned = function_(X, Z);
+    const nb::object returned = unless_ended([&] { return function_(X, Z); });
     nb::object numbers;
     try {
       numbers = nb::module_::import_("numpy").attr("ascontiguousarray")(returned, "float64");

@@ -25,6 +25,7 @@
 #include "../readers/svmlight.hpp"
 #include "../readers/vw.hpp"
 #include "arrays.hpp"
+#include "holding.hpp"
 
 namespace hinge {
 
@@ -222,7 +223,7 @@ class TextReader {
   void guarded(const Function& function) {
     const Turn turn(busy_);
     try {
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       function();
     } catch (const BadLine& bad) {
       nb::object error = nb::module_::import_("hinge.streams.text").attr("BadLine")(bad.line, bad.column, bad.what());

@@ -173,8 +173,9 @@ class SequenceEngine : public Guarded {
   nb::list look_up(nb::handle token, bool averaged) {
     const SharedReading reading(*this);
     nb::list found;
-    const auto add = [&](nb::handle name, double value) {
-      const Hashed h = names_.place(Names::plain_name(name));
+    const auto add = [&](nb::handle borrowed, double value) {
+      const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change the token
+      const Hashed h = names_.place(Names::plain_name(name), names_.columns());
       std::vector<double> weights(learner_.tags());
       for (std::size_t b = 0; h.column != none && b < weights.size(); ++b)
         weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
@@ -245,9 +246,7 @@ class SequenceEngine : public Guarded {
   void count_ignored(std::size_t count) { names_.count_ignored(count); }
   std::size_t bytes() {
     const SharedReading reading(*this);
-    const std::size_t each = (settings_.single ? 4 : 8) + (settings_.average_from > 0 ? 8 : 0) +
-                             (has_covariance(settings_) ? 8 : 0);
-    return sizeof(*this) + each * learner_.places().all(learner_.columns()) + names_.bytes();
+    return sizeof(*this) + learner_.bytes() + names_.bytes();
   }
 
   nb::tuple state();
@@ -258,7 +257,7 @@ class SequenceEngine : public Guarded {
   // function(i, work) for each sentence that has tokens, without the GIL, and stopping when asked to.
   template <class Function>
   void each_sentence(const Sentences& read, const Function& function) const {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     SequenceLearner::Work work;
     std::size_t since_poll = 0;
     for (std::size_t i = 0; i < read.count(); ++i) {
@@ -352,6 +351,7 @@ class SequenceEngine : public Guarded {
       throw Refused("a token must be a list of strings or a dict of features, not " + quoted(token));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());
     for (Py_ssize_t j = 0; j < size; ++j) {
+      if (PySequence_Fast_GET_SIZE(token.ptr()) != size) throw Refused("the token changed while it was read");
       PyObject* name = PySequence_Fast_GET_ITEM(token.ptr(), j);
       if (!PyUnicode_Check(name)) throw Refused("feature " + std::to_string(j) + " is " + quoted(name) + ", not a string");
       function(nb::handle(name), 1.0);
@@ -445,7 +445,7 @@ class SequenceEngine : public Guarded {
     batch.order = order ? order->data() : nullptr;
     batch.count = order ? order->size() : count;
     try {
-      std::optional<nb::gil_scoped_release> released;
+      std::optional<WithoutGil> released;
       if (batch.count > 1 || work > SequenceLearner::poll_every) released.emplace();
       learner_.learn(batch, asking(cost), answer_signals);
     } catch (const Refused& refused) {
@@ -461,10 +461,10 @@ class SequenceEngine : public Guarded {
   static SequenceLearner::Cost asking(nb::handle function) {
     if (function.is_none()) return nullptr;
     return [function](std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length) {
-      const nb::gil_scoped_acquire acquired;
+      const WithGil acquired;
       nb::list true_tags, predicted_tags;
       for (std::size_t i = 0; i < length; ++i) true_tags.append(truth[i]), predicted_tags.append(predicted[i]);
-      return nb::cast<double>(function(sentence, true_tags, predicted_tags));
+      return unless_ended([&] { return nb::cast<double>(function(sentence, true_tags, predicted_tags)); });
     };
   }
 

@@ -14,6 +14,13 @@
 #include <string>
 #include <utility>
 
+#if !defined(_WIN32)
+#include <locale.h>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
+#endif
+
 #if defined(__SSE2__) && defined(__x86_64__) && !defined(HINGE_PORTABLE)
 #define HINGE_SSE2
 #include <emmintrin.h>
@@ -204,6 +211,32 @@ inline double read_simple(const char*& at, std::uint64_t marks) {
   return static_cast<double>(static_cast<std::int64_t>(mantissa)) / powers_of_ten[digits];
 }
 
+// As strtod reads a number, with a point whatever the locale of the process: 0 or infinity where it is out of range.
+inline double read_with_point(const std::string& text, std::size_t& length) {
+  char* stopped = nullptr;
+#if defined(_WIN32)
+  const double value = std::strtod(text.c_str(), &stopped);
+#else
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  const double value = strtod_l(text.c_str(), &stopped, plain);
+#endif
+  length = static_cast<std::size_t>(stopped - text.c_str());
+  return value;
+}
+
+// The number nearest to the decimal from `first` to `end`. Returns where it stopped reading. (libc++ has no from_chars for
+// doubles before version 20.)
+inline const char* read_decimal(const char* first, const char* end, double& value) {
+#if defined(__cpp_lib_to_chars)
+  const auto [stopped, error] = std::from_chars(first, end, value);
+  if (error == std::errc()) return stopped;
+  if (error != std::errc::result_out_of_range) return first;
+#endif
+  std::size_t length = 0;
+  value = read_with_point(std::string(first, end), length);
+  return first + length;
+}
+
 // A finite decimal number, rounded correctly. What follows it is not looked at: whoever reads on does.
 inline double read_number(Cursor& cursor) {
   const char* first = cursor.at();
@@ -215,10 +248,7 @@ inline double read_number(Cursor& cursor) {
     const char* end = first;
     while (is_digit(*end) || *end == '.' || *end == '+' || *end == '-' || (*end | 0x20) == 'e') ++end;
     const bool plain = first < end && (is_digit(*first) || *first == '.');  // not "inf" or "nan", which it would read
-    const auto [stopped, error] = std::from_chars(first, end, value);
-    if (!plain || stopped != end || (error != std::errc() && error != std::errc::result_out_of_range))
-      cursor.refuse(cursor.word() + " is not a number");
-    if (error != std::errc()) value = std::strtod(std::string(first, end).c_str(), nullptr);  // 0, or infinity
+    if (!plain || read_decimal(first, end, value) != end) cursor.refuse(cursor.word() + " is not a number");
     if (!std::isfinite(value)) cursor.refuse(cursor.word() + " is too large for float64");
     at = end;
   }

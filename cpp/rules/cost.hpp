@@ -15,7 +15,7 @@ class CostSensitive final : public Rule {
   enum Selection : std::uint8_t { max_, prediction_ };
   // `cost` is rho, row by row: rho(y, r) >= 0, rho(y, y) = 0.
   CostSensitive(Step step, double margin, Selection selection, std::vector<double> cost)
-      : step_(step), margin_(margin), selection_(selection), cost_(std::move(cost)), wanted_(cost_) {
+      : step_(step), selection_(selection), cost_(std::move(cost)), wanted_(cost_) {
     for (double& wanted : wanted_) wanted = margin * std::sqrt(wanted);
   }
 
@@ -52,7 +52,6 @@ class CostSensitive final : public Rule {
 
  private:
   Step step_;
-  double margin_;
   Selection selection_;
   std::vector<double> cost_;
   std::vector<double> wanted_;

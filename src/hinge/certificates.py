@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import growth
+from . import growth, sparse
 from .bounds import RELATIVE_SLACK, SINGLE_SLACK, Guarantee, guarantees
 from .certificates_compared import (
     ANOTHER_RUN,
@@ -165,11 +165,11 @@ def _matrix(learner: Learner, X: Any) -> Any:
     """The stream as an array or a CSR matrix of float64, with the columns that the learner has for its features."""
     from scipy.sparse import csr_matrix
 
-    named = is_frame(X) and not set(X.columns).isdisjoint(learner.feature_names)
+    named = is_frame(X) and not set(X.columns).isdisjoint(learner._column_names)
     if isinstance(X, list | tuple) and any(isinstance(x, Mapping) for x in X):
         rows = _looked_up(learner, X)
     elif named and learner.parameters["hash_bits"] is None:
-        if unseen_norms(X, learner.feature_names).any():
+        if unseen_norms(X, learner._column_names).any():
             raise ValueError("X has columns that were never learned, and it must be what was learned")
         rows = learner._named_rows(X, learning=False)
     else:
@@ -180,13 +180,13 @@ def _matrix(learner: Learner, X: Any) -> Any:
     if rows.indptr is None:
         return values
     matrix = csr_matrix((values, *rows.arrays[1:3]), shape=(rows.count, rows.width))
+    sparse.to_csr(matrix)  # checks it
     matrix.sum_duplicates()
     return matrix.toarray() if named else matrix
 
 
 def _looked_up(learner: Learner, events: Any) -> Rows:
     """Events, each feature in its column."""
-    learner._events()
     values, columns, starts = [], [], [0]
     for row, x in enumerate(events):
         for name, value, column, _ in learner._engine.look_up(learner._event(row, x), 0, False):

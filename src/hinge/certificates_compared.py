@@ -296,9 +296,8 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
 
     p = learner.parameters
     kept = ("margin", "selection", "beta", "cost", "nu", "epsilon", "radius", "max_radius", "fit_intercept",
-            "threshold", "sort_thresholds", "hash_bits", "max_features", "at_max_features",
-             "kernel", "degree", "gamma", "coef0",
-            "max_cache")  # fmt: skip
+            "threshold", "sort_thresholds", "hash_bits", "max_features", "at_max_features", "max_weights", "kernel",
+            "degree", "gamma", "coef0", "max_cache")  # fmt: skip
     options = {name: p[name] for name in kept}
     if len(learner.labels.known) > 1:
         options["classes"] = learner.labels.known

@@ -28,13 +28,19 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import parameters
+from . import parameters, sparse
 from .compat_crf import CRF
 from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
+from .rows import unmasked
 
 __all__ = ["CRF", "PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
+
+
+def _checked(X: Any) -> Any:
+    """X, if SciPy can work on it: it trusts the indices of sparse matrices."""
+    return sparse.to_csr(X) if issparse(X) else unmasked(X, "X")
 
 
 class _PassiveAggressive(BaseEstimator):
@@ -67,7 +73,13 @@ class _PassiveAggressive(BaseEstimator):
     def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
         numeric = self._task == "regression"
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, y_numeric=numeric
+            self,
+            _checked(X),
+            unmasked(y, "y"),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            y_numeric=numeric,
         )
         return X, y.astype(X.dtype, copy=False) if numeric else y
 
@@ -140,7 +152,7 @@ class _PassiveAggressive(BaseEstimator):
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validate_data(self, _checked(X), accept_sparse="csr", reset=False)
         scores: Array = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return scores
 

@@ -19,19 +19,29 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from . import explain, hints, kernels, model_file, parameters
+from . import explain, hints, kernels, model_file, parameters, sparse
 from .following import FollowsOptions
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .passes import BatchReport, FitsInPasses
 from .plain_rows import plain_rows
-from .rows import Rows, are_events, as_events, is_frame, rows_of
+from .rows import Rows, are_events, as_events, is_csr, is_frame, is_sparse, rows_of, unmasked
 
 if TYPE_CHECKING:
     from .certificates import Certificate
 
 
 _FIRST = threading.RLock()
+
+
+def _free_in_child() -> None:
+    """A thread that holds the lock when the process is forked does not exist in the child."""
+    global _FIRST
+    _FIRST = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_in_child)
 
 
 class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
@@ -169,7 +179,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         if rows is None:
             X = validate_data(
                 self,
-                X,
+                sparse.to_csr(X) if is_sparse(X) and not is_csr(X) else unmasked(X, "X"),
                 reset=reset,
                 accept_sparse="csr",
                 dtype=[np.float64, np.float32],

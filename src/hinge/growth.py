@@ -288,9 +288,11 @@ def _learn_in_parts(
         signs = -signs if learner.labels.flips(pair) else signs
         presented += learn(slice(0, cuts[0]), Encoded(signs)) if cuts[0] > 0 else 0
         _adopt(learner, pair)
+    coming: dict[int, list[Any]] = {row: [] for row in cuts}
+    for label in final.known[len(learner.labels.known) :]:
+        coming[fresh[label]].append(label)
     for row, stop in zip(cuts, [*cuts[1:], count], strict=True):
-        known = [label for label in final.known if fresh.get(label, -1) <= row]
-        set_labels(learner, Labels(known, lanes=True))
+        set_labels(learner, learner.labels.with_new(coming[row]))
         presented += learn(slice(row, stop), codes)
     return presented
 

@@ -45,19 +45,35 @@ class Labels:
         self.codes: dict[Any, float] = {
             label: float(i if self.lanes else 2 * i - 1) for i, label in enumerate(known)
         }
-        # The core compares numbers itself; float64 keeps whole numbers apart below 2^53 only.
-        small = all(not isinstance(label, str) and abs(label) < 2**53 for label in known)
-        self.as_numbers: tuple[float, float] | None = (
-            (float(known[0]), float(known[1])) if small and len(known) == 2 and not self.lanes else None
+        self._small, self._strings = (
+            all(map(_is_small, known)),
+            all(isinstance(label, str) for label in known),
         )
-        self._kind = "f8" if small else "U" if all(isinstance(label, str) for label in known) else None
+        self.as_numbers: tuple[float, float] | None = (
+            (float(known[0]), float(known[1])) if self._small and len(known) == 2 and not self.lanes else None
+        )
+
+    def _followed_by(self, fresh: Iterable[Any]) -> Labels:
+        """These, each with its lane, and others behind them. What is known of these is not looked at again: labels that
+        come one by one would cost the square of their number."""
+        added = [plain(label) for label in fresh]
+        grown = Labels.__new__(Labels)
+        grown.known = [*self.known, *added]
+        grown.lanes, grown.as_numbers = True, None
+        grown.codes = self.codes.copy()
+        grown.codes.update(zip(added, map(float, range(len(self.known), len(grown.known))), strict=True))
+        if len(grown.codes) < len(grown.known):
+            raise ValueError(f"the labels must be different, not {added[:10]!r}")
+        grown._small = self._small and all(map(_is_small, added))
+        grown._strings = self._strings and all(isinstance(label, str) for label in added)
+        return grown
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None:
         """The labels in their order, and their places; None if they have none."""
-        if not self.known or self._kind is None:
+        if not self.known or not (self._small or self._strings):
             return None
-        array = np.asarray(self.known, dtype=self._kind)
+        array = np.asarray(self.known, dtype="f8" if self._small else "U")
         order = np.argsort(array, kind="stable")
         return array[order], order
 
@@ -83,8 +99,10 @@ class Labels:
 
     def with_new(self, fresh: Sequence[Any]) -> Labels:
         """These and new ones. The first two in order, sorted where they can be (booleans know both)."""
-        if self.lanes or len(self.known) >= 2:
-            return Labels([*self.known, *fresh], self.lanes)
+        if self.lanes:
+            return self._followed_by(fresh)
+        if len(self.known) >= 2:
+            return Labels([*self.known, *fresh])
         first, rest = fresh[: 2 - len(self.known)], fresh[2 - len(self.known) :]
         known = [*self.known, *first]
         if len(known) == 1 and isinstance(known[0], bool):
@@ -159,6 +177,11 @@ class Labels:
         except TypeError:  # not even hashable
             return -1
         return -1 if code is None else int(code if self.lanes else (code + 1) / 2)
+
+
+def _is_small(label: Any) -> bool:
+    """A number that the core compares itself: float64 keeps whole numbers apart below 2^53 only."""
+    return not isinstance(label, str) and abs(label) < 2**53
 
 
 def _comparable(y: npt.NDArray[Any], known: npt.NDArray[Any]) -> bool:

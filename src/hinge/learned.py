@@ -91,7 +91,10 @@ class Learned:
 
     def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
         kernels.check_has_weights(self.parameters["kernel"])
-        weights: Any = self._engine.weights(averaged)
+        return self._of_labels(self._engine.weights(averaged))
+
+    def _of_labels(self, weights: Any) -> npt.NDArray[Any]:
+        """The weights of the core without those of a learned threshold."""
         if self.many_scores:
             weights = weights[self._beside : self._beside + len(self.labels.known)]
         return np.asarray(weights, dtype=self.parameters["dtype"])
@@ -150,7 +153,6 @@ class Learned:
         """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
         squared size of x in its geometry. Features never seen count with the variance of the start."""
         geometry.check_has_covariance(self.parameters["geometry"])
-        self._events()
         return self._engine.uncertainty_one(x)
 
     @property
@@ -202,16 +204,25 @@ class Learned:
         """The names of the columns, in their order (none if hashed, or learned from arrays)."""
         return self._engine.names()
 
+    @property
+    def _column_names(self) -> list[Any]:
+        """The same of all columns: those that were learned from arrays are called by their numbers."""
+        names = self.feature_names
+        return names + list(range(len(names), self.n_features))
+
     def named_weights(self) -> dict[Any, Any]:
         """The weights by the names of their features; many labels: for each label."""
-        names, weights = self.feature_names, self.weights
+        kernels.check_has_weights(self.parameters["kernel"])
+        with self._lock:  # labels, names and weights of one moment
+            (names, held), labels = self._engine.named_weights(self.averaged), self.labels.known
+            weights = self._of_labels(held)
         if self.parameters["hash_bits"] is None:  # columns of arrays are called by their numbers
             names += range(len(names), weights.shape[-1])
         if not self.many_scores:
             return dict(zip(names, weights[: len(names)].tolist(), strict=True))
         return {
             label: dict(zip(names, its[: len(names)].tolist(), strict=True))
-            for label, its in zip(self.labels.known, weights, strict=True)
+            for label, its in zip(labels, weights, strict=True)
         }
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
@@ -222,7 +233,6 @@ class Learned:
         that x has not stands under '(other features)'.
         """
         kernels.check_has_weights(self.parameters["kernel"])
-        self._events()
         lane = 0
         if self.many_scores and self.labels.known:
             if label is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from ._core import Engine, are_among
 from ._numpy import np, npt
 from .explain import Contribution as Contribution
 from .geometry import check_has_covariance, geometry_options, plus_unseen
+from .guard import Guard
 from .kernels import beta_of, kernel_options, sees_unseen
 from .labels import Labels, doubles
 from .learned import Learned
@@ -92,6 +92,7 @@ class Learner(Learned):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
     ) -> None:
         if task not in parameters.TASKS:
@@ -117,7 +118,7 @@ class Learner(Learned):
         self.closed = classes is not None or cost is not None or task == "ordinal"
         self.averaged = bool(average)
         self._class_weight = dict(class_weight) if class_weight else None
-        self._lock = threading.RLock()  # held while labels or names may change; the core has its own
+        self._lock = Guard()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
         self._engine = self._new_engine(labels)
@@ -149,6 +150,7 @@ class Learner(Learned):
             hash_bits=p["hash_bits"] or 0,
             max_features=int(p["max_features"]),
             ignore_new=p["at_max_features"] == "ignore",
+            max_weights=float(p["max_weights"]),
             **growth.engine_options(task, p, labels),
         )
         engine.name_labels(labels)
@@ -209,8 +211,6 @@ class Learner(Learned):
 
         Features never seen count nothing.
         """
-        if not self._named:
-            self._events()
         if self.task == "ordinal":
             return float(self._lanes_one(x)[0] + self._engine.extra(0, self.averaged))
         if self.many_scores:
@@ -225,7 +225,6 @@ class Learner(Learned):
         if self.task == "classification":
             return self._engine.predict_label(x, self.averaged)
         if self.task in ("multilabel", "ordinal"):
-            self._events()
             return growth.predicted(self, self._lanes_one(x))
         score = self.score_one(x)
         if self.task == "uniclass":
@@ -402,12 +401,12 @@ class Learner(Learned):
             return self.scores_of(self._unnamed_rows(X))
         rows = self._named_rows(X, learning=False)
         if sees_unseen(self.task, self.parameters["kernel"]):
-            return self.scores_of(rows, unseen_squares(X, self.feature_names))
+            return self.scores_of(rows, unseen_squares(X, self._column_names))
         scores = self.scores_of(rows)
         if self.task != "uniclass":
             return scores
         # To a ball, features never seen are distance.
-        return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self.feature_names))
+        return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self._column_names))
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         return self._as_scores(self.lanes_of(rows, unseen))
@@ -430,7 +429,7 @@ class Learner(Learned):
         if not is_frame(X):
             return self.uncertainty_of(self._unnamed_rows(X))
         sizes = self.uncertainty_of(self._named_rows(X, learning=False))
-        return plus_unseen(sizes, unseen_norms(X, self.feature_names), self.parameters["initial_variance"])
+        return plus_unseen(sizes, unseen_norms(X, self._column_names), self.parameters["initial_variance"])
 
     def uncertainty_of(self, rows: Rows) -> Doubles:
         engine = self._engine
@@ -451,13 +450,12 @@ class Learner(Learned):
     def lanes(self, X: Any) -> Doubles:
         X = as_events(X)
         if are_events(X):
-            self._events()
             found = np.asarray([self._lanes_one(self._event(row, x)) for row, x in enumerate(X)])
             return found[:, 0] if found.shape[1] == 1 else found
         if not is_frame(X):
             return self.lanes_of(self._unnamed_rows(X))
         rows, sees = self._named_rows(X, learning=False), sees_unseen(self.task, self.parameters["kernel"])
-        return self.lanes_of(rows, unseen_squares(X, self.feature_names) if sees else None)
+        return self.lanes_of(rows, unseen_squares(X, self._column_names) if sees else None)
 
     # ---- single-prototype ranking -----------------------------------------------------------------------
 
@@ -543,9 +541,11 @@ class Learner(Learned):
         if self.parameters["hash_bits"] is not None:
             raise ValueError("with hash_bits give events as dicts (learn_many takes a list of them)")
         values, names = frame_values(frame)
-        self._events()
+        if learning:
+            self._events()
         while learning:
-            fresh = [name for name in names if name not in set(self.feature_names)]
+            known = set(self.feature_names)
+            fresh = [name for name in names if name not in known]
             if self.parameters["at_max_features"] == "ignore":
                 fresh = self._first_of(fresh, values)
             try:
@@ -554,7 +554,7 @@ class Learner(Learned):
             except ValueError:
                 if set(fresh).isdisjoint(self.feature_names):  # else another thread was quicker with some
                     raise
-        return rows_by_name(values, names, self.feature_names)
+        return rows_by_name(values, names, self._column_names)
 
     def _first_of(self, fresh: list[Any], values: Any) -> list[Any]:
         """The new columns that there is room for; values of the others are ignored, and counted."""

@@ -16,7 +16,7 @@ from . import growth, parameters
 from .estimator import StreamEstimator
 from .labels import in_array, plain
 from .learner import Learner
-from .rows import is_frame, is_sparse
+from .rows import is_frame, is_sparse, unmasked
 from .targets import LabelSets
 
 
@@ -99,6 +99,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -140,6 +141,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose
@@ -336,13 +338,13 @@ def _label_sets(estimator: PAMultilabel, y: Any) -> tuple[Any, bool]:
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     if hasattr(y, "__array__") and not (is_sparse(y) or is_frame(y)):
-        y = np.asarray(y)
+        y = np.asarray(unmasked(y, "y"))
     labels = _vector(y)
     if labels is not None:
         check_classification_targets(labels)
         return [{plain(label)} for label in labels.tolist()], True
     if isinstance(y, list) and _is_indicator(y):  # as scikit-learn reads it
-        return np.asarray(y), False
+        return np.asarray(unmasked(y, "y")), False
     if _is_matrix(y) and type_of_target(y).startswith("continuous"):
         raise ValueError(
             f"Unknown label type: {type_of_target(y)}; an indicator matrix must hold 0 and 1 only"
@@ -356,12 +358,12 @@ def _vector(y: Any) -> npt.NDArray[Any] | None:
         return None
     if isinstance(y, np.ndarray):
         if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y)
+            y = column_or_1d(unmasked(y, "y"))
         if y.ndim != 1:
             return None
     if any(isinstance(label, Iterable) and not isinstance(label, (str, bytes)) for label in y):
         return None
-    labels: npt.NDArray[Any] = column_or_1d(y)
+    labels: npt.NDArray[Any] = column_or_1d(unmasked(y, "y"))
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     return labels
@@ -371,5 +373,5 @@ def _is_indicator(y: list[Any]) -> bool:
     """A list of rows of the same length, of 0 and 1 only. (Sets of the labels 0 and 1 come as sets.)"""
     if not all(isinstance(row, (list, np.ndarray)) and len(row) == len(y[0]) > 1 for row in y):
         return False
-    values = np.asarray(y)
+    values = np.asarray(unmasked(y, "y"))
     return values.ndim == 2 and values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())

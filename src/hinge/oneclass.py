@@ -71,6 +71,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -104,6 +105,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

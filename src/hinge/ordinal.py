@@ -16,6 +16,7 @@ from . import growth, parameters
 from .estimator import StreamEstimator
 from .labels import plain
 from .learner import Learner
+from .rows import unmasked
 
 
 @parameters.documented("ordinal", parameters.PARAMETERS, selection="simproj")
@@ -89,6 +90,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -126,6 +128,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose
@@ -184,7 +187,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
-        y = np.asarray(column_or_1d(y, warn=True))
+        y = np.asarray(column_or_1d(unmasked(y, "y"), warn=True))
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)

@@ -463,6 +463,14 @@ PARAMETERS: dict[str, Parameter] = {
             (*_KERNELIZED, "sequence"),
         ),
         Parameter(
+            "max_weights",
+            2**32,
+            "a finite number greater than 0",
+            accepts.real(0),
+            "The most bytes that the weights may take: 8 for each feature and label (dtype='float32': 4; with an "
+            "average 8 more). Input that would need more is rejected. With a kernel see max_cache.",
+        ),
+        Parameter(
             "dtype",
             "float64",
             "'float32' or 'float64'",
@@ -493,7 +501,7 @@ OF_LEARNER = (
     "contamination", "max_radius", "fit_intercept", "geometry", "kernel", "degree", "gamma", "coef0", "budget",
     "removal", "max_cache", "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "eta",
     "scale", "signed", "entropy_step", "w1", "average", "classes", "max_labels", "class_weight", "hash_bits",
-    "max_features", "at_max_features", "dtype",
+    "max_features", "at_max_features", "max_weights", "dtype",
 )  # fmt: skip
 
 # The options by what they are about, as help shows them.
@@ -518,7 +526,7 @@ OF_FIT = GROUPS["the passes of fit"]
 OF_SEQUENCE = (
     "step", "C", "margin", "selection", "cost", "geometry", "covariance_regularizer", "initial_variance",
     "covariance_update", "average", "classes", "max_labels", "hash_bits", "max_features",
-    "at_max_features", "dtype",
+    "at_max_features", "max_weights", "dtype",
 )  # fmt: skip
 
 

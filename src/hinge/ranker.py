@@ -89,6 +89,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         max_iter: int = 1,
         shuffle: bool = False,
         max_features: int = parameters.default("max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -107,6 +108,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.max_features = max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import parameters
 from .estimator import StreamEstimator
+from .rows import unmasked
 
 
 @parameters.documented("regression", parameters.PARAMETERS, step=None)
@@ -77,6 +78,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -113,6 +115,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose
@@ -184,4 +187,4 @@ def _numbers(estimator: PARegressor, y: Any) -> npt.NDArray[Any]:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    return column_or_1d(y, dtype=np.float64, warn=True)
+    return column_or_1d(unmasked(y, "y"), dtype=np.float64, warn=True)

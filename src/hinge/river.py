@@ -24,7 +24,7 @@ _LINEAR = (
     "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry", "kernel",
     "degree", "gamma", "coef0", "budget", "removal", "max_cache", "covariance_regularizer", "initial_variance",
     "covariance_update", "max_covariance", "eta", "scale", "signed", "entropy_step", "average", "max_labels",
-    "hash_bits", "max_features", "at_max_features", "dtype",
+    "hash_bits", "max_features", "at_max_features", "max_weights", "dtype",
 )  # fmt: skip
 
 
@@ -168,6 +168,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -198,6 +199,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self._start()
 
@@ -313,6 +315,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -341,6 +344,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self._start()
         self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
@@ -350,6 +354,12 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         if not isinstance(y, dict):
             raise ValueError(f"y must be a dict of labels and whether they are relevant, not {y!r}")
         met = dict.fromkeys(map(plain, y))
+        fresh = [label for label in met if label not in self._met]
+        if w and len(self._met) + len(fresh) > self.max_labels:
+            raise ValueError(
+                f"the label {fresh[-1]!r} is new, and the model has {len(self._met)} labels, relevant or not; "
+                f"the limit is {self.max_labels} (max_labels)"
+            )
         learner = self._current()
         rounds = learner.statistics.rounds
         try:
@@ -451,6 +461,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
         at_max_features: str = parameters.default("at_max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: str = parameters.default("dtype"),
     ) -> None:
         self.C = C
@@ -476,6 +487,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.at_max_features = at_max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self._start()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from . import sparse
 from ._numpy import Doubles as Doubles
 from ._numpy import np, npt
 
@@ -84,17 +85,26 @@ def is_single(dtype: Any) -> bool:
 def rows_of(X: Any) -> Rows:
     """An array or a CSR matrix as the core reads it: in place if it is of float32 or float64."""
     if is_sparse(X):
-        X = X if is_csr(X) else X.tocsr()
-        if len(X.shape) != 2:
-            raise ValueError(f"X must be two-dimensional (rows and columns), not {len(X.shape)}-dimensional")
+        X = X if is_csr(X) and len(X.shape) == 2 else sparse.to_csr(X)
         starts = _as_indices(X.indptr, "indptr")
         if len(starts) != X.shape[0] + 1:
             raise ValueError(f"indptr has {len(starts)} entries for {X.shape[0]} rows; it must have one more")
         return Rows(as_values(X.data), _as_indices(X.indices, "indices"), starts, int(X.shape[1]))
-    X = np.asarray(X)
+    X = np.asarray(unmasked(X, "X"))
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
     return Rows(as_values(X))
+
+
+def unmasked(values: Any, name: str) -> Any:
+    """What was given, unless values of it are masked: numpy would silently take what lies under the mask."""
+    if hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        where = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False))
+        raise ValueError(
+            f"{where}: the value of {name} is masked: fill masked values (.filled), or leave the row out"
+        )
+    return values
 
 
 def is_csr(X: Any) -> bool:
@@ -150,6 +160,8 @@ def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
         raise ValueError(f"{name} must hold numbers, not {X.dtype}")
     try:
         return X.astype(np.float64)
+    except MemoryError:
+        raise ValueError(f"{name} of shape {X.shape} is more than fits into memory as float64") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold numbers: {_first_bad(X)}{error}") from None
 
@@ -198,14 +210,14 @@ def _unseen(frame: Any, known: list[Any]) -> Doubles:
 
 
 def as_numbers(values: Any, name: str) -> Doubles:
-    numbers = np.ascontiguousarray(as_values(np.asarray(values), name), dtype=np.float64)
+    numbers = np.ascontiguousarray(as_values(np.asarray(unmasked(values, name)), name), dtype=np.float64)
     if np.ndim(values) != 1:
         raise ValueError(f"{name} must be one-dimensional, not {np.ndim(values)}-dimensional")
     return numbers
 
 
 def as_labels(y: Any) -> npt.NDArray[Any]:
-    labels = np.asarray(y)
+    labels = np.asarray(unmasked(y, "y"))
     if isinstance(y, (list, tuple)) and labels.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
         labels = np.asarray(y, dtype=object)  # numpy would turn the numbers among the strings into strings
     if labels.ndim != 1:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from . import accepts, model_file, parameters, targets
+from . import accepts, model_file, parameters, sparse, targets
 from ._core import Sentences, SequenceEngine
 from ._numpy import np, npt
 from .explain import Contribution
+from .guard import Guard
 from .labels import Indices, Labels, plain
 from .rows import Doubles, as_numbers, is_single, is_sparse
 from .statistics import Statistics
@@ -53,7 +53,7 @@ class SequenceLearner:
         # Whether tags are known ahead, and others refused.
         self.closed = self.parameters["classes"] is not None or _is_matrix(cost)
         self.averaged = bool(self.parameters["average"])
-        self._lock = threading.RLock()  # held while tags may change; the core has its own
+        self._lock = Guard()  # held while tags may change; the core has its own
         self._engine = self._new_engine()
 
     def _first_labels(self) -> Labels:
@@ -94,6 +94,7 @@ class SequenceLearner:
             hash_bits=p["hash_bits"] or 0,
             max_features=min(int(p["max_features"]), 2**31 - 1),
             ignore_new=p["at_max_features"] == "ignore",
+            max_weights=float(p["max_weights"]),
         )
 
     @property
@@ -401,7 +402,7 @@ def _array(sentence: Any) -> Any:
             raise ValueError(f"an array of tokens must have two dimensions, not {sentence.ndim}")
         if sentence.dtype.kind not in "biuf":
             raise ValueError(f"an array of tokens must hold numbers, not {sentence.dtype}")
-        matrix = sentence.tocsr()
+        matrix = sparse.to_csr(sentence, "the array")
         if any(part.dtype not in (np.int32, np.int64) for part in (matrix.indices, matrix.indptr)):
             raise ValueError("the indices and indptr of a CSR matrix must be int32 or int64")
         if any(

@@ -113,6 +113,7 @@ class PAStructured(StreamEstimator):
         shuffle: bool = parameters.default("shuffle"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
+        max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
         random_state: int | np.random.RandomState | None = parameters.default("random_state"),
         verbose: int = parameters.default("verbose"),
@@ -139,6 +140,7 @@ class PAStructured(StreamEstimator):
         self.shuffle = shuffle
         self.hash_bits = hash_bits
         self.max_features = max_features
+        self.max_weights = max_weights
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

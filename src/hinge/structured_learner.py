@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, growth, model_file
+from . import explain, growth, model_file, sparse
 from ._core import Engine
 from .labels import Indices
 from .learner import Contribution, Learner
@@ -307,10 +307,7 @@ def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
         raise ValueError(f"joint_features must return numbers, not {given.dtype}")
     width = int(given.shape[1])
     try:
-        if given.format != "csr":
-            if hasattr(given, "check_format"):
-                given.check_format(full_check=True)
-            given = given.tocsr()
+        given = sparse.to_csr(given, "it")
         start, stop = given.indptr.tolist()
         columns, values = given.indices[start:stop], given.data[start:stop].astype(np.float64)
         if start != 0 or len(columns) != stop or len(values) != stop:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from . import sparse
 from ._numpy import np, npt
 from .labels import Doubles, Indices, Labels, plain
-from .rows import as_labels, as_numbers, is_frame, is_sparse
+from .rows import as_labels, as_numbers, is_frame, is_sparse, unmasked
 
 
 class Encoded(NamedTuple):
@@ -142,7 +143,7 @@ class LabelSets:
 
     def _read_indicator(self, y: Any, count: int, labels: Labels) -> None:
         self._all_at_once = True
-        matrix = y.tocsr() if is_sparse(y) else np.asarray(y)
+        matrix = sparse.to_csr(y, "y") if is_sparse(y) else np.asarray(unmasked(y, "y"))
         if len(matrix.shape) != 2:
             raise ValueError(
                 "y must be an indicator matrix (rows x labels) or a list of sets of labels, not an array of "

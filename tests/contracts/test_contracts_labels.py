@@ -15,6 +15,7 @@ import pytest
 from cases import CLASSES, NAMES, as_dict, as_dicts, csr, one, sets_of, state, stream, tensors
 
 import hinge
+from hinge import labels
 
 COUNT = 60
 ROOM = 24  # where a new label comes first
@@ -409,3 +410,38 @@ def test_an_event_is_as_wide_as_its_labels():
     assert set(model.named_weights()) == set(CLASSES)
     assert list(model.named_weights()["ant"]) == NAMES[:4]
     assert list(model.score_one({"alpha": 1.0})) == model.labels.known
+
+
+def test_new_labels_do_not_cost_the_square_of_their_number():
+    """What is known is not looked at again with each new label: `plain` sees each one that is."""
+    looked_at = []
+    original = labels.plain
+    labels.plain = lambda label: looked_at.append(label) or original(label)
+    try:
+        learner = hinge.Learner("classification", max_labels=1000)
+        for k in range(300):
+            learner.learn_one({f"f{k % 5}": 1.0}, f"label {k}")
+        learner.learn_many([{"a": 1.0}] * 300, [f"more {k}" for k in range(300)])
+    finally:
+        labels.plain = original
+    assert len(learner.labels.known) == 600
+    assert len(looked_at) < 10 * 600
+    assert learner.labels.codes == {label: float(k) for k, label in enumerate(learner.labels.known)}
+
+
+def test_named_weights_are_those_of_one_moment():
+    learner = hinge.Learner("classification")
+    for label in "abc":
+        learner.learn_one({label: 1.0}, label)
+
+    def grow():
+        for k in range(300):
+            learner.learn_many([{f"f{k}-{j}": 1.0} for j in range(3)], [f"label {k % 40}", "a", "b"])
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    while thread.is_alive():
+        named = learner.named_weights()
+        assert len({len(weights) for weights in named.values()}) == 1
+    thread.join()
+    assert len(learner.named_weights()) == 43

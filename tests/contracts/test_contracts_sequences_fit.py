@@ -160,6 +160,7 @@ FIXED = {
     "average": False,
     "max_labels": 50,
     "max_features": 500,
+    "max_weights": 1e7,
     "dtype": "float32",
     "hash_bits": 6,
 }

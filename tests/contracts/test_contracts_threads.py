@@ -316,9 +316,10 @@ def test_columns_are_named_once():
     for _ in range(20):
         model = hinge.Learner("regression")
         model.learn(X, y)
-        run(*[lambda m=model: m.score_one({0: 1.0})] * 4)
         run(*[lambda m=model: m.learn(X, y)] * 3, lambda m=model: m.score_one({6: 1.0}))
-        assert model.statistics.rounds == 80
+        assert model.feature_names == []  # predicting names nothing
+        run(*[lambda m=model: m.learn_one({0: 1.0}, 1.0)] * 4)
+        assert model.statistics.rounds == 84
         assert model.feature_names == [*range(7)]
 
 
