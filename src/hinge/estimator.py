@@ -32,16 +32,8 @@ if TYPE_CHECKING:
 
 
 _FIRST = threading.RLock()
-
-
-def _free_in_child() -> None:
-    """A thread that holds the lock when the process is forked does not exist in the child."""
-    global _FIRST
-    _FIRST = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_in_child)
+if hasattr(os, "register_at_fork"):  # in a forked child no other thread holds it any more
+    os.register_at_fork(after_in_child=_FIRST._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
