@@ -132,9 +132,11 @@ class Passes:
             hash_bits=0,
             max_features=2**40,
         )
-        engine.start_at(
-            np.ascontiguousarray(lane.coef, dtype=np.float64), np.asarray([lane.intercept], dtype=np.float64)
-        )
+        if lane.intercept != 0 or lane.coef.any():  # an engine starts at 0
+            engine.start_at(
+                np.ascontiguousarray(lane.coef, dtype=np.float64),
+                np.asarray([lane.intercept], dtype=np.float64),
+            )
         return engine
 
     def _held_out_score(self, engine: Engine, examples: Examples, lane: Lane) -> float:

@@ -258,7 +258,8 @@ PARAMETERS: dict[str, Parameter] = {
             "a finite number greater than 0",
             accepts.real(0),
             "With a kernel: the most bytes that the supports, and with a budget the kernel values among them, may "
-            "take; input that would need more is refused.",
+            "take; input that would need more is refused. What is left of it keeps kernel values between the passes "
+            "of `fit`.",
             _KERNELIZED,
         ),
         Parameter(
