@@ -193,17 +193,20 @@ class PAStructured(StreamEstimator):
         if learner is None:
             return False
         with learner._lock:
-            if learner is not self.__dict__.get("_learner"):
+            if not self._learns_with(learner):
                 return False
             self._all_or_none(learner, run, several)
         return True
+
+    def _learns_with(self, learner: Any) -> bool:
+        return self.__dict__.get("_learner") is learner
 
     def _drop_if_not_begun(self) -> None:
         learner: Any = self.__dict__.get("_learner")
         if learner is None or learner.features is not None:
             return
         with learner._lock:
-            if learner is self.__dict__.get("_learner") and learner.features is None:
+            if self._learns_with(learner) and learner.features is None:
                 for name in ("_ready", "_learner", "_used"):
                     self.__dict__.pop(name, None)
 
