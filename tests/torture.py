@@ -156,11 +156,14 @@ def logs(folder, dice):
             file.write(header + text_of(ending, count, count + lines))
         count += lines
 
-    def start():
+    def start(*every):
         return started(folder, log.name, "--follow", "-m", "model", "-p", "made", "--resume", "-q", "--save-every",
-                       dice.choice(["0.05s", "100", "7"]), *columns)  # fmt: skip
+                       dice.choice(every or ["0.05s", "100", "7"]), *columns)  # fmt: skip
 
-    process = start()
+    write(100)
+    process = start("0.05s")
+    while position(folder)["examples"] == 0:  # without a model, what was rotated before is not looked for
+        time.sleep(0.02)
     for _ in range(12):
         write(dice.randrange(1, 300))
         time.sleep(dice.uniform(0, 0.3))
@@ -171,11 +174,13 @@ def logs(folder, dice):
             process.send_signal(dice.choice(SIGNALS))
             ended(process)
             process = start()
+    process.send_signal(signal.SIGKILL)
+    ended(process, -9)
     write(1)
+    process = start("0.05s")
     end = time.monotonic() + 60
     while position(folder)["examples"] < count and time.monotonic() < end:
         assert process.poll() is None, process.stderr.read()
-        process.send_signal(signal.SIGUSR1)
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
     ended(process, 143)
