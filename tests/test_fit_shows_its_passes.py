@@ -308,3 +308,21 @@ def test_one_large_row_does_not_freeze_a_diagonal_covariance(name):
     ]
     assert errors[0] < 0.15
     assert errors[0] < errors[1] - 0.05
+
+
+# ---- the picture ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_the_history_as_a_picture(tmp_path, early_stopping):
+    pytest.importorskip("matplotlib")
+    from hinge.plots import plot_history
+
+    model = fitted(PAClassifier, early_stopping=early_stopping)
+    plot_history(model.history_, tmp_path / "passes.svg")
+    drawn = (tmp_path / "passes.svg").read_text()
+    best = 1 + int(np.argmax([entry.get("validation_score", 0) for entry in model.history_]))
+    assert "6 passes" in drawn
+    assert (f"kept: pass {best}" in drawn) == early_stopping
+    with pytest.raises(ValueError, match="no passes"):
+        plot_history([], tmp_path / "none.svg")

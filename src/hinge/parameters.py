@@ -507,13 +507,14 @@ OF_LEARNER = (
 
 # The options by what they are about, as help shows them.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "the step": ("C", "step", "margin", "epsilon", "radius", "max_radius", "beta", "eta"),
+    "the step": ("C", "step", "margin", "epsilon", "radius", "contamination", "max_radius", "beta", "eta"),
     "labels": (
         "selection", "cost", "nu", "features", "threshold", "sort_thresholds", "classes", "max_labels", "class_weight",
     ),
     "the model": ("fit_intercept", "average", "w1", "hash_bits", "max_features", "dtype"),
     "the passes of fit": (
-        "max_iter", "tol", "n_iter_no_change", "shuffle", "tolerance", "max_updates", "random_state", "verbose",
+        "max_iter", "tol", "n_iter_no_change", "early_stopping", "validation_fraction", "shuffle", "tolerance",
+        "max_updates", "random_state", "verbose",
     ),
     "geometry": (
         "geometry", "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "scale",

@@ -164,7 +164,8 @@ class FitsInPasses:
     def _validation_score(self, learner: Any, held: HeldBack) -> float:
         """What `score` says of the rows that were held back."""
         judge: Any = object.__new__(type(self))
-        judge.__dict__.update(self.__dict__, _learner=getattr(learner, "learner", learner))
+        judge.__dict__.update(self.__dict__)
+        judge._keep(getattr(learner, "learner", learner))
         return float(judge.score(held.X, held.y, sample_weight=held.sample_weight))
 
     def _convert_batch(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MatplotlibMissing", "error_curves", "progressive_curves"]
+__all__ = ["MatplotlibMissing", "error_curves", "plot_history", "progressive_curves"]
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; darker where they are light,
 # as names are written in the colour of their curve.
@@ -87,6 +87,38 @@ def progressive_curves(
         _write_page(figure, path, title, subtitle, {name: curve for name, curve, _ in named}, factor, unit)
     else:
         _write(figure, path)
+
+
+def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, title: str = "") -> None:
+    """Draws the passes of a `fit` (`history_`) into a file: the mean loss, and below it the validation score if rows
+    were held back, with the pass that was kept marked."""
+    if not history:
+        raise ValueError("the history has no passes: call `fit` first")
+    figure = _new_figure()
+    judged = all("validation_score" in entry for entry in history)
+    places = [(0.09, 0.53, 0.86, 0.3), (0.09, 0.12, 0.86, 0.3)] if judged else [(0.09, 0.12, 0.86, 0.7)]
+    panels = [("mean_loss", "mean loss of the rows learned", COLOURS[1])]
+    if judged:
+        panels.append(("validation_score", "score of the rows held back", COLOURS[0]))
+    for place, (name, said, colour) in zip(places, panels, strict=True):
+        axes = figure.add_axes(place)
+        values = [entry[name] for entry in history]
+        axes.plot(range(1, len(values) + 1), values, color=colour, linewidth=2, marker="o", markersize=4)
+        _dress(axes, "")
+        axes.set_title(said, loc="left", fontsize=11, color=colour)
+        axes.margins(y=0.15)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_xlabel("pass" if name == panels[-1][0] else "", fontsize=11, color=INK)
+    if judged:
+        best = max(values)
+        at = values.index(best) + 1
+        axes.plot([at], [best], "o", color=colour, markersize=10, markerfacecolor="white", markeredgewidth=2)
+        axes.annotate(f"kept: pass {at}, {best:.4g}", (at, best), textcoords="offset points", xytext=(10, 6),
+                      fontsize=11, fontweight="bold", color=colour)  # fmt: skip
+    seconds = sum(entry["seconds"] for entry in history)
+    figure.text(0.02, 0.94, title or "The passes of fit", fontsize=14, fontweight="bold", color=INK)
+    figure.text(0.02, 0.89, f"{len(history)} passes, {seconds:.2g} s", fontsize=11, color=FAINT)
+    _write(figure, Path(path))
 
 
 def _set_limits(

@@ -33,7 +33,8 @@ PASSES: dict[str, tuple[Any, str]] = {
     "random_state": (0, "The seed of --shuffle."),
     "verbose": (0, "1 prints a line for each pass."),
 }
-OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in PASSES)
+ONLY_IN_FIT = ("early_stopping", "validation_fraction")  # a stream is judged before it is learned
+OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONLY_IN_FIT))
 
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False, "inf": math.inf}
 
