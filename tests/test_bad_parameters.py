@@ -96,7 +96,7 @@ BAD = {
     "early_stopping": [None, 1, "yes"],
     "validation_fraction": [0, 1, *NUMBERS, 1.5, float("inf")],
     "shuffle": [None, 1, "no"],
-    "tolerance": [0, -1, float("nan"), float("inf"), "1"],
+    "batch_tolerance": [0, -1, float("nan"), float("inf"), "1"],
     "max_updates": [0, -1, 1.5, None],
     "hash_bits": [0, -1, 31, 2.5, "8", True],
     "max_features": [0, -1, 2**40 + 1, 1.5, None, "10"],

@@ -152,12 +152,14 @@ def test_passes_are_those_of_the_data_again_and_again(run, tmp_path):
 
 def test_tolerance_is_the_batch_conversion(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(60))
-    assert run("learn", "train.svm", "-m", "model", "-q", "--step", "pa", "--tolerance", "0.001").code == 0
+    assert (
+        run("learn", "train.svm", "-m", "model", "-q", "--step", "pa", "--batch-tolerance", "0.001").code == 0
+    )
     model = hinge.load(tmp_path / "model")
     X, scores = array(60)
     losses = np.maximum(0, 1 - np.sign(scores) * model.scores(X))
     assert (losses**2 <= 0.001).all()
-    assert "it needs --step pa" in run("learn", "train.svm", "--tolerance", "0.1").err
+    assert "it needs --step pa" in run("learn", "train.svm", "--batch-tolerance", "0.1").err
 
 
 def test_passes_stop_when_nothing_improves(run, tmp_path):

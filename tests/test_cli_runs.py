@@ -225,7 +225,9 @@ def test_under_nohup_a_hangup_is_ignored(tmp_path):
 def test_the_error_of_the_batch_conversion_is_that_of_all_examples(run):
     plain = json.loads(run("learn", "data.svm", "--step", "pa", "--json", "-q").out.splitlines()[-1])
     conversion = json.loads(
-        run("learn", "data.svm", "--step", "pa", "--tolerance", "1e-9", "--json", "-q").out.splitlines()[-1]
+        run(
+            "learn", "data.svm", "--step", "pa", "--batch-tolerance", "1e-9", "--json", "-q"
+        ).out.splitlines()[-1]
     )
     assert conversion["passes"] > 1
     assert conversion["error"] == pytest.approx(plain["error"])
@@ -419,11 +421,11 @@ def test_weighted_examples_have_no_certificate(run, tmp_path):
 
 def test_the_batch_conversion_is_not_for_events(run, tmp_path):
     (tmp_path / "data.jsonl").write_text('{"a": 1, "label": "x"}\n{"b": 1, "label": "y"}\n')
-    done = run("learn", "data.jsonl", "--step", "pa", "--tolerance", "0.1", "-q")
+    done = run("learn", "data.jsonl", "--step", "pa", "--batch-tolerance", "0.1", "-q")
     assert (done.code, done.err) == (
-        2, "hinge: --tolerance is for svmlight and VW text: events are presented all, or not at all\n"
+        2, "hinge: --batch-tolerance is for svmlight and VW text: events are presented all, or not at all\n"
     )  # fmt: skip
-    assert run("learn", "data.svm", "-a", "pa", "--tolerance", "0.1", "-q").code == 0
+    assert run("learn", "data.svm", "-a", "pa", "--batch-tolerance", "0.1", "-q").code == 0
 
 
 def test_labels_that_do_not_fit_are_no_reason_not_to_predict(run, tmp_path):

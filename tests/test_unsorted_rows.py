@@ -271,7 +271,7 @@ ESTIMATORS = {
         9,
     ),
     "numbers": (lambda: hinge.PARegressor(max_iter=4, tol=None, random_state=0), 9),
-    "batch": (lambda: hinge.PAClassifier(step="pa", tolerance=1e-3), 2),
+    "batch": (lambda: hinge.PAClassifier(step="pa", batch_tolerance=1e-3), 2),
 }
 
 

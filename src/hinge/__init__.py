@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .catalogue import Algorithm as Algorithm
     from .catalogue import algorithms as algorithms
     from .catalogue import make as make
+    from .checks import expected_failed_checks as expected_failed_checks
     from .classifier import PAClassifier as PAClassifier
     from .costs import tree_cost as tree_cost
     from .feature_maps import ClassTfIdf as ClassTfIdf
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .structured import PAStructured as PAStructured
     from .templates import Templates as Templates
     from .text import TextClassifier as TextClassifier
+    from .weighing import IneffectiveWeights as IneffectiveWeights
 
 __version__ = "0.7.0"
 
@@ -46,6 +48,7 @@ _WHERE = {
     "EmailFeatures": "feature_maps",
     "FeatureMap": "feature_maps",
     "Features": "pipeline",
+    "IneffectiveWeights": "weighing",
     "Learner": "learner",
     "ModelFileError": "model_file",
     "PAClassifier": "classifier",
@@ -61,6 +64,7 @@ _WHERE = {
     "Templates": "templates",
     "TextClassifier": "text",
     "algorithms": "catalogue",
+    "expected_failed_checks": "checks",
     "load": "files",
     "make": "catalogue",
     "read_columns": "streams.columns",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import parameters
 from .estimator import StreamEstimator
-from .labels import in_array, plain
+from .labels import check_present, in_array, plain
 from .learner import Learner
 from .rows import unmasked
 
@@ -103,7 +103,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         early_stopping: bool = parameters.default("early_stopping"),
         validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
-        tolerance: float | None = parameters.default("tolerance"),
+        batch_tolerance: float | None = parameters.default("batch_tolerance"),
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -148,7 +148,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.shuffle = shuffle
-        self.tolerance = tolerance
+        self.batch_tolerance = batch_tolerance
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -161,7 +161,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     # ---- learn ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
         y = _labels(new, y)
@@ -317,5 +317,6 @@ def _labels(estimator: PAClassifier, y: Any) -> npt.NDArray[Any]:
     y = column_or_1d(unmasked(y, "y"), warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
+    check_present(y)
     check_classification_targets(y)
     return y

@@ -28,13 +28,13 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     _check_kernel(task, values)
     if task == "uniclass":
         _check_radius(values)
-    if values.get("tolerance") is not None and step != "pa":
+    if values.get("batch_tolerance") is not None and step != "pa":
         raise ValueError(
-            f"tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
+            f"batch_tolerance (the batch conversion) needs step='pa': with {step!r} the losses need not vanish"
         )
-    if values.get("tolerance") is not None and values.get("early_stopping"):
+    if values.get("batch_tolerance") is not None and values.get("early_stopping"):
         raise ValueError(
-            "early_stopping does not go with tolerance: the batch conversion ends by itself, or at max_updates"
+            "early_stopping does not go with batch_tolerance: the batch conversion ends by itself, or at max_updates"
         )
     w1 = values.get("w1")
     if isinstance(w1, str) and task != "uniclass":
@@ -149,6 +149,11 @@ def _check_kernel(task: str, values: Mapping[str, Any]) -> None:
         )
     if w1 is not None and not isinstance(w1, str):
         raise ValueError("w1 is for weights, and a kernel has none: use w1=None")
+    if budget == "adaptive" and values.get("step") == "perceptron" and values.get("beta") == 0:
+        raise ValueError(
+            "step='perceptron' with beta=0 and budget='adaptive' never learns: a support goes as soon as its margin is "
+            "above 0, which it is right after it came; give a beta above 0, or a number as the budget"
+        )
     if budget is not None and values.get("average"):
         raise ValueError(
             "average does not go with a budget: a support that goes would leave the vectors of the past, too"

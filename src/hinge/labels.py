@@ -205,6 +205,13 @@ def doubles(numbers: Sequence[float]) -> Any:
     return memoryview(struct.pack(f"{len(numbers)}d", *numbers)).cast("d")
 
 
+def check_present(y: npt.NDArray[Any]) -> None:
+    """A label that is missing is rejected with its row."""
+    for row, label in enumerate(y.tolist() if y.dtype.kind == "O" else ()):
+        if label is None or (isinstance(label, float) and label != label):
+            raise ValueError(f"row {row}: the label is {label!r}; leave out the rows that have none")
+
+
 def in_order(labels: Collection[Any]) -> list[Any]:
     try:
         return sorted(labels)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import growth, parameters
 from .estimator import StreamEstimator
-from .labels import in_array, plain
+from .labels import check_present, in_array, plain
 from .learner import Learner
 from .rows import is_frame, is_sparse, unmasked
 from .targets import LabelSets
@@ -94,7 +94,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         early_stopping: bool = parameters.default("early_stopping"),
         validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
-        tolerance: float | None = parameters.default("tolerance"),
+        batch_tolerance: float | None = parameters.default("batch_tolerance"),
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -136,7 +136,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.shuffle = shuffle
-        self.tolerance = tolerance
+        self.batch_tolerance = batch_tolerance
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -341,6 +341,7 @@ def _label_sets(estimator: PAMultilabel, y: Any) -> tuple[Any, bool]:
         y = np.asarray(unmasked(y, "y"))
     labels = _vector(y)
     if labels is not None:
+        check_present(labels)
         check_classification_targets(labels)
         return [{plain(label)} for label in labels.tolist()], True
     if isinstance(y, list) and _is_indicator(y):  # as scikit-learn reads it

@@ -66,7 +66,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         early_stopping: bool = parameters.default("early_stopping"),
         validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
-        tolerance: float | None = parameters.default("tolerance"),
+        batch_tolerance: float | None = parameters.default("batch_tolerance"),
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -100,7 +100,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.shuffle = shuffle
-        self.tolerance = tolerance
+        self.batch_tolerance = batch_tolerance
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -111,7 +111,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`). No y."""
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`). No y."""
         new = self._aside()
         rows = new._rows(X, reset=True)
         new._fit_learner(new._new_learner(**new._start_names()), X, rows, None, sample_weight)

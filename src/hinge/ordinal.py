@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import growth, parameters
 from .estimator import StreamEstimator
-from .labels import plain
+from .labels import check_present, plain
 from .learner import Learner
 from .rows import unmasked
 
@@ -85,7 +85,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         early_stopping: bool = parameters.default("early_stopping"),
         validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
-        tolerance: float | None = parameters.default("tolerance"),
+        batch_tolerance: float | None = parameters.default("batch_tolerance"),
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -123,7 +123,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.shuffle = shuffle
-        self.tolerance = tolerance
+        self.batch_tolerance = batch_tolerance
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -190,6 +190,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         y = np.asarray(column_or_1d(unmasked(y, "y"), warn=True))
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
+        check_present(y)
         check_classification_targets(y)
         if self.classes is None and y.dtype.kind not in "biu":
             whole = y.dtype.kind == "f" and bool(np.isfinite(y).all()) and bool((y == np.floor(y)).all())

@@ -423,12 +423,12 @@ PARAMETERS: dict[str, Parameter] = {
             "Visit the rows in a new random order each pass of `fit`.",
         ),
         Parameter(
-            "tolerance",
+            "batch_tolerance",
             None,
             "None or a finite number greater than 0",
             accepts.or_none(accepts.real(0)),
             "If given, `fit` runs N03's batch conversion (with step='pa', in the order of the rows): it presents "
-            "only examples whose squared loss exceeds tolerance, until there is none.",
+            "only examples whose squared loss exceeds batch_tolerance, until there is none.",
             _BATCH,
         ),
         Parameter(
@@ -511,9 +511,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "labels": (
         "selection", "cost", "nu", "features", "threshold", "sort_thresholds", "classes", "max_labels", "class_weight",
     ),
-    "the model": ("fit_intercept", "average", "w1", "hash_bits", "max_features", "dtype"),
+    "the model": (
+        "fit_intercept", "average", "w1", "hash_bits", "max_features", "at_max_features", "max_weights", "dtype",
+    ),
     "the passes of fit": (
-        "max_iter", "tol", "n_iter_no_change", "early_stopping", "validation_fraction", "shuffle", "tolerance",
+        "max_iter", "tol", "n_iter_no_change", "early_stopping", "validation_fraction", "shuffle", "batch_tolerance",
         "max_updates", "random_state", "verbose",
     ),
     "geometry": (
@@ -561,14 +563,18 @@ def names_for(task: str, names: Iterable[str]) -> list[str]:
 
 
 def describe(names: Iterable[str], **defaults: Any) -> list[str]:
-    """The lines of the 'Parameters' section of a docstring; `defaults` are those that differ from the table."""
-    lines = []
-    for name in names:
-        parameter = PARAMETERS[name]
-        its_default = defaults.get(name, parameter.default)
-        lines.append(f"{name} : {parameter.allowed}, default={its_default!r}")
-        lines.append(f"    {parameter.help}")
-    return lines
+    """The lines of the 'Parameters' section of a docstring, by groups; `defaults` differ from the table."""
+    wanted, lines = set(names), []
+    for group, members in GROUPS.items():
+        its = [name for name in members if name in wanted]
+        if its:
+            lines += ["", f"*{group[0].upper()}{group[1:]}*", ""]
+        for name in its:
+            parameter = PARAMETERS[name]
+            its_default = defaults.get(name, parameter.default)
+            lines.append(f"{name} : {parameter.allowed}, default={its_default!r}")
+            lines.append(f"    {parameter.help}")
+    return lines[1:]
 
 
 _Class = TypeVar("_Class", bound=type)
@@ -585,7 +591,9 @@ def documented(task: str, names: Iterable[str], **defaults: Any) -> Callable[[_C
         if found:
             indent = before[before.rindex("\n") + 1 :]
             lines = describe(names_for(task, names), **defaults)
-            cls.__doc__ = before + f"\n{indent}".join(lines) + after
+            cls.__doc__ = (
+                before + "\n".join(f"{indent}{line}" if line else "" for line in lines).lstrip() + after
+            )
         return cls
 
     return decorate

@@ -22,13 +22,14 @@ from .passes_shown import reporter
 from .rows import Rows
 from .statistics import Statistics
 from .targets import Encoded
+from .weighing import warn_if_ineffective
 
 History = list[dict[str, float]]  # one entry per pass
 
 
 @dataclass(frozen=True)
 class BatchReport:
-    """How the batch conversion (`tolerance`) ended."""
+    """How the batch conversion (`batch_tolerance`) ended."""
 
     converged: bool  # a whole pass found no squared loss above the tolerance
     presentations: int  # N03 bounds them by B |u - w_1|^2 / tolerance if u has no loss
@@ -60,7 +61,7 @@ class FitsInPasses:
         early_stopping: bool
         validation_fraction: float
         shuffle: bool
-        tolerance: Any
+        batch_tolerance: Any
         max_updates: int
         random_state: int | np.random.RandomState | None
         verbose: int
@@ -78,16 +79,17 @@ class FitsInPasses:
                 sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows), dtype=np.float64
             )
         held = self._hold_back(X, y, sample_weight, rows.count)
-        if self.max_iter > 1 or self.tolerance is not None:
+        if self.max_iter > 1 or self.batch_tolerance is not None:
             rows = rows.by_rows()
         report = None
         truth, weights = learner.encoded(y, rows.count, sample_weight)
-        if self.tolerance is not None:
+        if self.batch_tolerance is not None:
             report, history = self._convert_batch(learner, rows, truth, weights)
         else:
             learner, history = self._pass_over(learner, rows, truth, weights, held)
         learner.forget_rows()
         self._keep(learner, n_iter_=len(history), history_=history, batch_report_=report)
+        warn_if_ineffective(learner, weights, stacklevel=4)
 
     def _pass_over(
         self,
@@ -177,7 +179,7 @@ class FitsInPasses:
         while last and moved and learner.statistics.updates < self.max_updates:
             before, began = learner.statistics, time.perf_counter()
             last = learner._learn_rows(
-                rows, truth, weights, None, self.tolerance, self.max_updates - before.updates, repeats=True
+                rows, truth, weights, None, self.batch_tolerance, self.max_updates - before.updates, repeats=True
             )
             history.append(entry_of(before, learner.statistics, time.perf_counter() - began))
             moved = history[-1]["updates"] > 0  # an all-zero row keeps its loss whatever one does
@@ -193,7 +195,7 @@ class FitsInPasses:
                 stacklevel=4,
             )
         passes = len(history)
-        report = BatchReport(not last, presented, passes, float(self.tolerance), int(self.max_updates))
+        report = BatchReport(not last, presented, passes, float(self.batch_tolerance), int(self.max_updates))
         return report, history
 
 

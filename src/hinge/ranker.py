@@ -22,6 +22,7 @@ from .learner import Contribution, Learner
 from .passes import History, entry_of
 from .passes_shown import reporter
 from .rows import Doubles, as_numbers
+from .weighing import warn_if_ineffective
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -175,6 +176,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
                 report(history)
                 if number > 1 and not history[-1]["updates"]:
                     break
+        warn_if_ineffective(learner, sample_weight, stacklevel=3)
         return self._keep(learner, feature_map_=feature_map, n_iter_=number, history_=history)
 
     def partial_fit(

@@ -73,7 +73,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         early_stopping: bool = parameters.default("early_stopping"),
         validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
-        tolerance: float | None = parameters.default("tolerance"),
+        batch_tolerance: float | None = parameters.default("batch_tolerance"),
         max_updates: int = parameters.default("max_updates"),
         hash_bits: int | None = parameters.default("hash_bits"),
         max_features: int = parameters.default("max_features"),
@@ -110,7 +110,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.shuffle = shuffle
-        self.tolerance = tolerance
+        self.batch_tolerance = batch_tolerance
         self.max_updates = max_updates
         self.hash_bits = hash_bits
         self.max_features = max_features
@@ -121,7 +121,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `tolerance`)."""
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
         y = _numbers(new, y)

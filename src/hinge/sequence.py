@@ -16,6 +16,7 @@ from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
 from .sequence_learner import SequenceLearner, checked_weights
+from .weighing import warn_if_ineffective
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -154,6 +155,7 @@ class PASequence(StreamEstimator):
             raise ValueError("there are no sentences to learn from")
         held = self._hold_back(X, y, sample_weight, lesson.count)
         learner, history = self._pass_over(learner, lesson, None, None, held)
+        warn_if_ineffective(learner, sample_weight, stacklevel=3)
         return self._keep(learner, n_iter_=len(history), history_=history)
 
     def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:

@@ -21,6 +21,7 @@ from .learner import Contribution
 from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
 from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
+from .weighing import warn_if_ineffective
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -313,6 +314,7 @@ class PAStructured(StreamEstimator):
         lesson: Any = _Lesson(self, learner)
         held = self._hold_back(batch.X, batch.y, batch.weights, batch.count)
         lesson, history = _inside(self, lambda: self._pass_over(lesson, batch, None, None, held))
+        warn_if_ineffective(lesson.learner, sample_weight, stacklevel=3)
         return self._keep(lesson.learner, n_iter_=len(history), history_=history)
 
     # ---- predict --------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class TextClassifier(PAClassifier):
     """
 
     # What PAClassifier has, and texts need not.
-    tolerance = None
+    batch_tolerance = None
     max_updates = parameters.default("max_updates")
     classes = None
     cost = None

@@ -54,7 +54,7 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
         value = not model.average
     reference, unchanged, before = copy.deepcopy(model), copy.deepcopy(model), whole(model)
     SETTERS[setter](model, name, value)
-    if name in parameters.OF_FIT and name != "tolerance":  # which does not go with step='pa1'
+    if name in parameters.OF_FIT and name != "batch_tolerance":  # which does not go with step='pa1'
         case.teach[method](model, THEN)
         case.teach[method](unchanged, THEN)
         assert tensors(model) == tensors(unchanged)

@@ -152,9 +152,10 @@ def test_parameters_are_indented_as_their_place_in_the_docstring(indent):
     parameters.documented("regression", ["C", "epsilon"])(documented)
     lines = documented.__doc__.split("\n")
     assert [lines[2], lines[-1]] == [f"{indent}Before", f"{indent}After"]
-    assert lines[3].startswith(f"{indent}C : ")
-    assert lines[4] == f"{indent}    {parameters.PARAMETERS['C'].help}"
-    assert lines[5].startswith(f"{indent}epsilon : ")
+    assert lines[3:5] == [f"{indent}*The step*", ""]
+    assert lines[5].startswith(f"{indent}C : ")
+    assert lines[6] == f"{indent}    {parameters.PARAMETERS['C'].help}"
+    assert lines[7].startswith(f"{indent}epsilon : ")
 
 
 def test_every_parameter_is_whole():
@@ -163,7 +164,10 @@ def test_every_parameter_is_whole():
         assert parameter.accepts(parameter.default), name
         assert parameter.help.endswith("."), name
         assert set(parameter.tasks) <= set(parameters.ALL_TASKS), name
-        assert parameters.describe([name])[0].startswith(f"{name} : ")
+        heading, blank, line, text = parameters.describe([name])
+        assert heading.strip("*").lower() in parameters.GROUPS
+        assert (blank, text) == ("", f"    {parameter.help}")
+        assert line.startswith(f"{name} : ")
     assert set(parameters.OF_LEARNER) <= set(parameters.PARAMETERS)
 
 
@@ -208,7 +212,7 @@ OTHER_VALUES = {
     "early_stopping": True,
     "validation_fraction": 0.25,
     "shuffle": False,
-    "tolerance": None,
+    "batch_tolerance": None,
     "max_updates": 99,
     "hash_bits": 5,
     "max_features": 1000,

@@ -91,7 +91,7 @@ def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None
         raise ValueError("--follow reads one file that is not compressed (a pipe is followed as it is)")
     for option, given in (
         ("--passes", passing.get("max_iter", 1) > 1), ("--shuffle", passing.get("shuffle")),
-        ("--tolerance", passing.get("tolerance") is not None), ("--plot", arguments.plot is not None),
+        ("--batch-tolerance", passing.get("batch_tolerance") is not None), ("--plot", arguments.plot is not None),
         ("--certificate", arguments.certificate),
     ):  # fmt: skip
         if given:
@@ -103,11 +103,13 @@ def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None
 def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:
     if arguments.follow:
         check_follow(arguments, passing)
-    if passing.get("tolerance") is not None:
+    if passing.get("batch_tolerance") is not None:
         if options.get("step", (arguments.algorithm or "").partition(":")[0]) != "pa":
-            raise ValueError("--tolerance is N03's batch conversion: it needs --step pa")
+            raise ValueError("--batch-tolerance is N03's batch conversion: it needs --step pa")
         if passing.get("shuffle"):
-            raise ValueError("--tolerance takes the examples in their order: --shuffle does not go with it")
+            raise ValueError(
+                "--batch-tolerance takes the examples in their order: --shuffle does not go with it"
+            )
     if (
         "-" in arguments.data and _many(passing) and not passing.get("shuffle")
     ):  # before anything waits for it
@@ -127,7 +129,7 @@ def check_read_again(stream: Stream, passing: dict[str, Any], resume: bool) -> N
 
 
 def _many(passing: dict[str, Any]) -> bool:
-    return bool(passing.get("max_iter", 1) > 1 or passing.get("tolerance") is not None)
+    return bool(passing.get("max_iter", 1) > 1 or passing.get("batch_tolerance") is not None)
 
 
 def _pipe(stream: Stream) -> str:
@@ -138,7 +140,11 @@ def _pipe(stream: Stream) -> str:
 def passes_of(passing: dict[str, Any]) -> Passes:
     value = {name: passing.get(name, default) for name, (default, _) in PASSES.items()}
     return Passes(
-        value["max_iter"], value["tol"], value["n_iter_no_change"], value["tolerance"], value["max_updates"]
+        value["max_iter"],
+        value["tol"],
+        value["n_iter_no_change"],
+        value["batch_tolerance"],
+        value["max_updates"],
     )
 
 

@@ -196,7 +196,7 @@ def one_class(stream: Stream, which: npt.NDArray[np.int64], radius: float = 4.0)
     strange = sum(learner.predict_one(x) == -1 for x in others) / len(others)
 
     # A ball that holds all zeros: the batch conversion, with a little room so that no loss is left at all.
-    ball = PAOneClass(step="pa", radius=0.99 * radius, tolerance=1e-6).fit(zeros.X)
+    ball = PAOneClass(step="pa", radius=0.99 * radius, batch_tolerance=1e-6).fit(zeros.X)
     u = comparator("uniclass", zeros.X, None, ball.center_, radius=radius)
     return OtherTask(
         "one class, pa",

@@ -221,6 +221,9 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
     if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
         lines["supports"] = f"{learner.n_support:,}: {s.insertions:,} came, {s.removals:,} went"
     lines["rounds"] = f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
+    if learner.parameters["step"] == "pa1" and s.updates:
+        capped = f"{s.capped:,} updates shorter" if s.capped else "no update shorter: pa1 acted like pa"
+        lines["C"] = f"{learner.parameters['C']:g} made {capped}"
     lines["loss"] = f"{s.loss:.6g} in all, {s.mean_loss:.6g} a round; squared {s.squared_loss:.6g}"
     lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
     if position is not None:

@@ -24,10 +24,10 @@ PASSES: dict[str, tuple[Any, str]] = {
         False,
         "Read all of the data into memory first, and visit it in a new random order each pass.",
     ),
-    "tolerance": (
+    "batch_tolerance": (
         None,
         "N03's batch conversion: step 'pa', passes in which only examples are presented whose squared loss exceeds "
-        "tolerance, until there is none. (max-iter is no limit then.)",
+        "batch-tolerance, until there is none. (max-iter is no limit then.)",
     ),
     "max_updates": (1_000_000, PARAMETERS["max_updates"].help),
     "random_state": (0, "The seed of --shuffle."),

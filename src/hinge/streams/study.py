@@ -243,7 +243,7 @@ class Study:
         learner, before = self.learner, self.learner.statistics
         if passing and not isinstance(batch.X, Rows):
             raise ValueError(
-                "--tolerance is for svmlight and VW text: events are presented all, or not at all"
+                "--batch-tolerance is for svmlight and VW text: events are presented all, or not at all"
             )
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
