@@ -269,8 +269,10 @@ HEADERS = {
     ),
     "an array of objects": header_with("parameters", "classes", value={"array": [[1], [2]], "dtype": "|O"}),
     "an array of nothing": header_with("parameters", "classes", value={"array": 7, "dtype": "what"}),
-    "whether its cost is a function is not said": header_without("cost_is_a_function"),
-    "its cost is a function": header_with("cost_is_a_function", value=True),
+    "its cost is a function": header_with("parameters", "cost", value={"function": "cost"}),
+    "its cost is a function of another option": header_with(
+        "parameters", "cost", value={"function": "kernel"}
+    ),
     "whether it is closed is not said": header_without("closed"),
 }
 OF_KINDS = {
@@ -516,4 +518,4 @@ def test_an_older_or_newer_file(monkeypatch, tmp_path):
     monkeypatch.setattr(model_file, "VERSION", 99)
     data = small()._learner.to_bytes()
     monkeypatch.undo()
-    refused(data, tmp_path, "format version 99, this hinge reads up to 1: upgrade")
+    refused(data, tmp_path, "format version 99, this hinge reads up to 2: upgrade")

@@ -311,9 +311,9 @@ def test_code_of_ones_own_is_wanted_again(tmp_path):
     problem.model().fit(X, y).save(tmp_path / "model")
     with pytest.raises(ModelFileError, match=r"PAStructured.load\(path, joint_features="):
         hinge.load(tmp_path / "model")
-    with pytest.raises(ModelFileError, match="selection='max' needs loss_augmented_argmax"):
+    with pytest.raises(ModelFileError, match="its loss_augmented_argmax is a function"):
         PAStructured.load(tmp_path / "model", *functions)
-    with pytest.raises(ModelFileError, match="argmax must be a function"):
+    with pytest.raises(ModelFileError, match="its argmax, loss_augmented_argmax are functions"):
         PAStructured.load(tmp_path / "model", problem.joint_features, None, problem.cost)
     again = PAStructured.load(
         tmp_path / "model", *functions, loss_augmented_argmax=problem.loss_augmented_argmax

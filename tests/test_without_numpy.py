@@ -162,13 +162,13 @@ TENSORS = {
 
 def test_the_bytes_are_those_of_safetensors():
     metadata = {"hinge": '{"a":"\\"quoted\\"","b":"\\u00e4 ü \x01\x7f/"}'}
-    ours = model_file._serialized(TENSORS, metadata)
+    ours = b"".join(model_file._serialized(TENSORS, metadata))
     assert ours == save(TENSORS, metadata)
     views = {
         name: memoryview(tensor) if tensor.dtype.char in "dfl" and tensor.ndim == 1 else tensor
         for name, tensor in TENSORS.items()
     }
-    assert model_file._serialized(views, metadata) == ours
+    assert b"".join(model_file._serialized(views, metadata)) == ours
     for name, tensor in load(ours).items():
         np.testing.assert_array_equal(tensor, TENSORS[name])
 

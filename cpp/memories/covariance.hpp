@@ -335,6 +335,8 @@ class Covariance final : public Shape {
 #else
     const double sum = factored.narrow(spread_, precision, k_.data(), range_);
 #endif
+    const double least = least_variance();
+    for (std::size_t j = 4 * range_.begin; j < 4 * range_.end; ++j) d_[j] = std::max(d_[j], least);
     beside_ = extras() == 0 ? 0 : k_[0];
     return sum;
   }
@@ -410,8 +412,7 @@ class Covariance final : public Shape {
       throw Refused("the covariance is not one of a learner");
     added_ = state[0];
     for (std::size_t j = 0; j < size; ++j)  // what it says of itself must be about what the variances say
-      if (!(1 / d_[j] - 1 / variance_ <= 1e20 * added_ + 1e-6 / variance_))
-        throw Refused("the covariance is not one of a learner");
+      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw Refused("the covariance is not one of a learner");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
 
@@ -426,6 +427,10 @@ class Covariance final : public Shape {
   }
 
  private:
+  // Exactly 1/d_j <= 1/variance + added: it is at most the j-th entry on the diagonal of S^-1. Numbers of very different
+  // sizes may round d_j far below that; it is kept near it, as `least_size` takes for granted.
+  double least_variance() const { return 1 / (1 / variance_ + 1e19 * added_); }
+
   static double bytes_of(std::size_t blocks) {
     return 64 * static_cast<double>(blocks) * static_cast<double>(blocks + 1);
   }

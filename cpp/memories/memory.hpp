@@ -95,6 +95,9 @@ class Memory {
   // w has `size` entries a lane, lane after lane; `extras` one.
   virtual void start_at(const double* w, std::size_t size, const double* extras) = 0;
 
+  // The largest |weight| as it is. (`reach_` depends on the way here, and a file must not.)
+  double largest_weight() const { return look_for_reach(); }
+
  protected:
   Memory(double limit, double constant2, bool reads_distances)
       : limit_(limit), constant2_(constant2), reads_distances_(reads_distances) {}

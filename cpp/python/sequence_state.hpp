@@ -46,7 +46,7 @@ inline nb::tuple SequenceEngine::state() {
     state["u"] = numpy_array(std::move(u));
     state["t"] = numpy_array(std::move(t));
     const Statistics& s = learner_.learner().statistics;
-    state["reals"] = numpy_array(std::vector<double>{w.now.alpha, w.reach(), shape ? shape->added() : 0, s.loss,
+    state["reals"] = numpy_array(std::vector<double>{w.now.alpha, w.largest_weight(), shape ? shape->added() : 0, s.loss,
                                                      s.squared_loss, s.largest_q, s.progress, s.cost});
     state["counts"] = numpy_array(std::vector<std::int64_t>{w.now.tallied, s.rounds, s.mistakes, s.updates, s.capped, s.weighted});
   });

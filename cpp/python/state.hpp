@@ -36,7 +36,7 @@ template <class Real>
 Numbers save(const Weights<Real>& w, bool /*averaging*/, nb::dict& state) {
   state["v"] = array_of(w.v);
   state["u"] = array_of(w.u);
-  return {{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum, w.now.norm2, w.reach()},
+  return {{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum, w.now.norm2, w.largest_weight()},
           {w.now.tallied, w.now.work}};
 }
 template <class Real>
@@ -48,7 +48,7 @@ Numbers save(const Lanes<Real>& w, bool averaging, nb::dict& state) {
   state["v"] = memory_view(std::move(v));
   state["u"] = memory_view(std::move(u));
   state["extras"] = joined(w.extras, w.extra_sums);
-  return {{1, 0, 0, 0, 0, w.reach()}, {w.tallied, 0}};
+  return {{1, 0, 0, 0, 0, w.largest_weight()}, {w.tallied, 0}};
 }
 inline Numbers save(const Simplex& w, bool /*averaging*/, nb::dict& state) {
   state["v"] = array_of(w.theta);

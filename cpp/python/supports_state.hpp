@@ -59,7 +59,7 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   std::vector<double> extras(s.extras);
   extras.insert(extras.end(), s.extra_sums.begin(), s.extra_sums.end());
   state["extras"] = numpy_array(std::move(extras));
-  reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.reach()};
+  reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.largest_weight()};
   counts = {s.now.tallied, 0};
   state["support_origin"] = numpy_array(std::vector<double>{s.now.origin});
   const auto columns = static_cast<std::int64_t>(s.dimension());

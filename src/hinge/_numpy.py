@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Doubles", "Indices", "is_array", "is_numpy_bool", "np", "npt"]
+__all__ = ["Doubles", "Indices", "is_array", "is_duration", "is_numpy_bool", "np", "npt"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +38,11 @@ else:
 def is_array(value: Any) -> bool:
     """Whether it is an array of numpy: where numpy is not loaded nothing is."""
     return "numpy" in sys.modules and isinstance(value, np.ndarray)
+
+
+def is_duration(value: Any) -> bool:
+    """numpy counts its durations among the whole numbers."""
+    return "numpy" in sys.modules and isinstance(value, np.timedelta64)
 
 
 def is_numpy_bool(value: Any) -> bool:

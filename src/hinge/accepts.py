@@ -7,16 +7,17 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._numpy import is_array, is_numpy_bool, np
+from ._numpy import Doubles, is_array, is_duration, is_numpy_bool, np
+from .labels import plain
 from .rows import FLOATS
 
 
 def is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not is_bool(value)
+    return isinstance(value, numbers.Real) and not is_bool(value) and not is_duration(value)
 
 
 def is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not is_bool(value)
+    return isinstance(value, numbers.Integral) and not is_bool(value) and not is_duration(value)
 
 
 def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
@@ -44,33 +45,49 @@ def is_bool(value: Any) -> bool:
     return isinstance(value, bool) or is_numpy_bool(value)
 
 
+def is_label(value: Any) -> bool:
+    try:
+        plain(value)
+    except ValueError:
+        return False
+    return True
+
+
+def as_reals(value: Any) -> Doubles | None:
+    """An array of real numbers, however it is given. (numpy reads strings and complex numbers as such, too.)"""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and not all(is_real(each) or is_bool(each) for each in array.flat):
+            return None
+        return array.astype(np.float64) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def is_start(value: Any) -> bool:
     """A start vector: none, a word, a vector of finite numbers, or a dict of named weights."""
     if value is None or (isinstance(value, str) and value in ("first", "zero")):
         return True
-    try:
-        weights = np.asarray(list(value.values()) if isinstance(value, Mapping) else value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
+    if isinstance(value, Mapping):
+        if not all(isinstance(name, str) or is_whole(name) for name in value):
+            return False
+        value = list(value.values())
+    weights = as_reals(value)
+    return weights is not None and weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
 
 
 def is_classes(value: Any) -> bool:
     if is_array(value):
-        return value.ndim == 1 and len(value) >= 2
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) >= 2
-        and not any(isinstance(v, (list, tuple)) or is_array(v) for v in value)
-    )
+        if value.ndim != 1 or value.dtype.kind not in "biufUO":
+            return False
+    elif not isinstance(value, (list, tuple)):
+        return False
+    return len(value) >= 2 and all(is_label(label) for label in value)
 
 
 def is_nonnegative(value: Any) -> bool:
-    try:
-        numbers_ = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return bool(np.isfinite(numbers_).all() and (numbers_ >= 0).all())
+    found = as_reals(value)
+    return found is not None and bool(np.isfinite(found).all() and (found >= 0).all())
 
 
 def is_matrix(value: Any) -> bool:
@@ -115,6 +132,8 @@ def is_threshold(value: Any) -> bool:
 def is_dtype(value: Any) -> bool:
     if isinstance(value, str) and value in FLOATS:
         return True
+    if not (value is None or isinstance(value, (str, type, np.dtype))):  # an array has a dtype, and is none
+        return False
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
     except TypeError:
@@ -124,7 +143,9 @@ def is_dtype(value: Any) -> bool:
 def is_class_weight(value: Any) -> bool:
     if value is None or (isinstance(value, str) and value == "balanced"):
         return True
-    return isinstance(value, Mapping) and all(real(0, inclusive=True)(v) for v in value.values())
+    return isinstance(value, Mapping) and all(
+        is_label(label) and real(0, inclusive=True)(weight) for label, weight in value.items()
+    )
 
 
 def is_seed(value: Any) -> bool:

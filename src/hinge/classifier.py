@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import parameters
 from .estimator import StreamEstimator
-from .labels import check_present, in_array, plain
+from .labels import as_labels, check_present, in_array, plain
 from .learner import Learner
 from .rows import unmasked
 
@@ -171,7 +171,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         return self._become(new)
 
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        classes = np.unique(y) if self.classes is None else np.asarray(self.classes)
+        classes = as_labels(np.unique(y) if self.classes is None else self.classes)
         if self.classes is None and isinstance(
             self.cost, Mapping
         ):  # it may name classes that are not in the data
@@ -236,7 +236,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
                 "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result."
             )
-        known = np.unique(np.asarray(classes)) if self.classes is None else np.asarray(self.classes)
+        known = as_labels(np.unique(np.asarray(classes)) if self.classes is None else self.classes)
         if len(known) < 2:
             raise ValueError(f"two classes are needed, not {known.tolist()}")
         learner = self._begin(known, self.class_weight)

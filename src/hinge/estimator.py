@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from . import explain, hints, kernels, model_file, parameters, sparse
+from . import encoding, explain, hints, kernels, model_file, parameters, sparse
 from .following import FollowsOptions
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
@@ -358,40 +358,119 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, model_file.to_bytes(*self.to_parts()))
+        model_file.save(path, *self.to_parts())
 
     _kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_", "_classes")
+    _of_learner: ClassVar[tuple[str, ...]] = parameters.OF_LEARNER
+    _learner_class: ClassVar[Any] = Learner
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        """What its file has: a header of JSON, and arrays."""
         learner, tensors = self._saved().to_parts()
         given = self.get_params(deep=False)
-        given.pop("w1", None)  # the learner keeps it
-        report = self.__dict__.get("batch_report_")
-        header = {
+        self._check_parameters(given)
+        values = encoding.encoded(self._file_parameters(given), tensors)
+        header: dict[str, Any] = {
             "kind": type(self).__name__,
-            "learner": learner,
-            "parameters": kernels.encoded(given),
+            "parameters": values,
+            "learner": encoding.without_repeated(learner, values),
             "attributes": {
-                name: model_file.encode_value(self.__dict__[name])
+                name: encoding.encode_value(self.__dict__[name], tensors)
                 for name in self._kept
                 if name in self.__dict__
             },
-            "batch_report": None if report is None else vars(report),
         }
+        if "batch_report_" in self.__dict__:
+            header["batch_report"] = None if self.batch_report_ is None else vars(self.batch_report_)
         return header, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        learner = Learner.from_parts(header["learner"], tensors)
-        given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        if "w1" in cls._get_param_names():
-            given["w1"] = learner.parameters["w1"]
-        estimator = cls(**given)
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        values = header["parameters"]
+        estimator = cls(**encoding.decoded(values, tensors, functions))
+        cls._check_parameters(estimator.get_params(deep=False))
+        _check_agreement(header["learner"]["parameters"], values)
+        learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
+        of_learner = {
+            name: function
+            for name, function in functions.items()
+            if learner["parameters"].get(name) == {"function": name}
+        }
+        estimator._learner = cls._learner_class.from_parts(learner, tensors, of_learner)
         for name, value in header["attributes"].items():
             if name not in cls._kept:
                 raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
-            setattr(estimator, name, model_file.decode_value(value))
-        report = header["batch_report"]
-        if "n_iter_" in header["attributes"]:
+            setattr(estimator, name, encoding.decode_value(value, tensors))
+        if "batch_report" in header:
+            report = header["batch_report"]
             estimator.batch_report_ = None if report is None else BatchReport(**report)
-        return estimator._keep(learner)
+        _check_attributes(estimator)
+        return estimator._keep(estimator._learner)
+
+    @classmethod
+    def _check_parameters(cls, given: Mapping[str, Any]) -> None:
+        """Raises for what no model can be made with. A file is not written with it, and not read."""
+        parameters.check(cls._task, given)
+
+    @classmethod
+    def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The parameters that a file holds as such."""
+        return given
+
+    @classmethod
+    def _load_file(cls, path: str | os.PathLike[str], functions: Mapping[str, Any]) -> Self:
+        """A file of this kind, with the functions that no file holds."""
+        header, tensors = model_file.read(path)
+        try:
+            if header["kind"] != cls.__name__:
+                raise ValueError(f"it is a {header['kind']}")
+            return cls.from_parts(header, tensors, functions)
+        except model_file.ABSURD as error:
+            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+
+
+# What `fit` finds out: the learner's are not always the estimator's.
+_FOUND = ("classes", "class_weight", "gamma", "w1")
+
+
+def _check_agreement(of_learner: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Whether a file says the same of the estimator and of the learner in it, where both must agree."""
+    for name, value in of_learner.items():
+        found = name in _FOUND or (value is None and values.get(name) == {"function": name})
+        if name in values and not found:
+            raise ValueError(f"its {name} is {values[name]!r:.100}, and that of its learner {value!r:.100}")
+
+
+def _check_attributes(estimator: StreamEstimator) -> None:
+    """Whether the attributes that a file has are those of a model."""
+    has, known = estimator.__dict__, estimator._learner.labels.known
+    width, names, classes = has.get("n_features_in_"), has.get("feature_names_in_"), has.get("_classes")
+    counts = [has[name] for name in ("n_features_in_", "n_iter_") if name in has]
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError(f"its numbers of features and passes are {counts!r:.100}")
+    if names is not None and (
+        not isinstance(names, np.ndarray)
+        or names.shape != (width,)
+        or not all(isinstance(name, str) for name in names.tolist())
+    ):
+        raise ValueError(f"its names of features are {names!r:.100}")
+    if classes is not None and (
+        not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.tolist() != known[: len(classes)]
+    ):
+        raise ValueError(f"its classes are {classes!r:.100}, and those of what it has learned {known!r:.100}")
+    if type(has.get("_one_each", False)) is not bool:
+        raise ValueError(f"whether it has one label each is {has['_one_each']!r:.100}")
+    report = has.get("batch_report_")
+    if report is not None and [type(value) for value in vars(report).values()] != [
+        bool,
+        int,
+        int,
+        float,
+        int,
+    ]:
+        raise ValueError(f"its batch report is {report!r:.200}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from . import kernels, model_file
+from . import model_file
 
 # What a file may say that it is, and the class that reads it. Nothing else is ever imported or run.
 _KINDS = {
@@ -33,16 +34,14 @@ def load(path: str | os.PathLike[str], kernel: Any = None) -> Any:
 
     No file holds code: if its kernel is a function of one's own, give it again.
     """
-    with open(path, "rb") as file:
-        header, tensors = model_file.from_bytes(file.read(), str(path))
+    header, tensors = model_file.read(path)
     try:
-        kernels.give(header.get("model", header), kernel)
-        return model_of(header, tensors)
+        return model_of(header, tensors, {} if kernel is None else {"kernel": kernel})
     except model_file.ABSURD as error:
         what = f"{path} does not describe a model that this hinge knows"
         raise model_file.ModelFileError(f"{what}: {error}") from error
 
 
-def model_of(header: dict[str, Any], tensors: model_file.Tensors) -> Any:
+def model_of(header: dict[str, Any], tensors: model_file.Tensors, functions: Mapping[str, Any]) -> Any:
     module, name = _KINDS[header["kind"]]
-    return getattr(importlib.import_module(module), name).from_parts(header, tensors)
+    return getattr(importlib.import_module(module), name).from_parts(header, tensors, functions)

@@ -64,7 +64,7 @@ def engine_options(task: str, parameters: Mapping[str, Any], labels: Labels) -> 
         "beta": beta_of(parameters),
         "cost": None if cost is None else targets.square_matrix(cost, labels.known, "cost", 0.0).ravel(),
         "nu": nu_of(task, parameters["nu"], labels),
-        "learned_threshold": task == "multilabel" and parameters["threshold"] == "learned",
+        "learned_threshold": task == "multilabel" and bool(parameters["threshold"] == "learned"),
         "sort_thresholds": selection != "simproj" if sort_thresholds is None else bool(sort_thresholds),
     }
 
@@ -91,15 +91,21 @@ def nu_of(task: str, nu: Any, labels: Labels) -> Doubles | None:
     return largest
 
 
-def restore(engine: Engine, tensors: Mapping[str, Any], lacks_cost: bool = False) -> None:
-    """Puts a state into the core. (Files of hinge 0.1 lack the cost, which was that of the mistakes.)"""
+def check_saved(labels: Labels, first: Labels, limit: int) -> None:
+    """Whether the labels of a file are those that a learner can have that began with `first`."""
+    if labels.known[: len(first.known)] != first.known or labels.lanes < first.lanes:
+        raise ValueError(f"its labels {labels.listed()} are not those of its parameters")
+    if len(labels.known) > limit:
+        raise ValueError(f"it has {len(labels.known)} labels, the limit is {limit} (max_labels)")
+
+
+def restore(engine: Engine, tensors: Mapping[str, Any]) -> None:
+    """Puts a state into the core."""
     if "support_numbers" in tensors:
         engine.restore_supports(dict(tensors))
         return
-    reals, counts = tensors["reals"], tensors["counts"]
-    if lacks_cost:
-        reals = np.append(reals, float(counts[3]))
-    engine.restore(tensors["v"], tensors["u"], reals, counts, tensors.get("extras"), tensors.get("shape"))
+    t = tensors
+    engine.restore(t["v"], t["u"], t["reals"], t["counts"], t.get("extras"), t.get("shape"))
 
 
 # ---- new labels ---------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import model_file
 from ._numpy import np, npt
 from .rows import Doubles, Rows
 
@@ -85,36 +84,4 @@ def check_has_weights(kernel: Any) -> None:
         name = kernel if isinstance(kernel, str) else "of one's own"
         raise AttributeError(
             f"there are no weights with the kernel {name!r}: see dual_coef and support_vectors"
-        )
-
-
-# ---- files hold no functions --------------------------------------------------------------------------------------
-
-FUNCTION = {"function": "kernel"}
-
-
-def encoded(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as a file holds them: a kernel of one's own only as its place."""
-    return {
-        name: FUNCTION if name == "kernel" and callable(value) else model_file.encode_value(value)
-        for name, value in parameters.items()
-    }
-
-
-def give(header: dict[str, Any], function: Any) -> None:
-    """Puts the function into what a file says of the parameters, which has only its place."""
-    if function is None:
-        return
-    given = [part["parameters"] for part in (header, header.get("learner", {})) if "parameters" in part]
-    places = [values for values in given if values.get("kernel") == FUNCTION]
-    if not places:
-        raise ValueError("its kernel is no function of one's own: none must be given")
-    for values in places:
-        values["kernel"] = function
-
-
-def check_given(kernel: Any) -> None:
-    if kernel == FUNCTION:
-        raise ValueError(
-            "its kernel is a function of your own, which no file holds: use hinge.load(path, kernel=...)"
         )

@@ -219,6 +219,12 @@ def in_order(labels: Collection[Any]) -> list[Any]:
         return sorted(labels, key=lambda label: (str(type(label)), label))
 
 
+def as_labels(labels: Any) -> npt.NDArray[Any]:
+    """Labels as an array that a file can keep: a longdouble is the float64 that `plain` makes of it."""
+    array = np.asarray(labels)
+    return array.astype(np.float64) if array.dtype.char == "g" else array
+
+
 def in_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
     """As `classes_`. Strings beside numbers stay what they are: numpy would make strings of all of them."""
     kinds = {isinstance(label, str) for label in labels}

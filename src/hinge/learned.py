@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from . import explain, geometry, growth, kernels, model_file, parameters
+from . import encoding, explain, geometry, growth, kernels, model_file, parameters
 from ._core import Engine
 from ._numpy import is_array, np, npt
 from .explain import Contribution
@@ -32,6 +33,9 @@ class Learned:
     _arrays_fit: bool  # whether the names were given in the order of an array's columns
 
     def __init__(self, task: str, **options: Any) -> None:
+        raise NotImplementedError
+
+    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
     def _new_engine(self, labels: Labels) -> Engine:
@@ -270,7 +274,7 @@ class Learned:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, self.to_bytes())
+        model_file.save(path, *self._parts())
 
     def to_bytes(self) -> bytes:
         return model_file.to_bytes(*self._parts())
@@ -284,53 +288,49 @@ class Learned:
         """The same with buffers, without numpy."""
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
+        model_file.check_state(state)
         tensors: model_file.Tensors = dict(state)
         while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
             names.pop()
         tensors["names"] = memoryview(json.dumps(names).encode())
-        kept = dict(self.parameters)
-        if isinstance(kept["w1"], (list, tuple)) or is_array(kept["w1"]):
-            tensors["w1"] = np.asarray(kept.pop("w1"), dtype=np.float64)
         header = {
             "kind": "Learner",
             "task": self.task,
-            "parameters": kernels.encoded(kept),
+            "parameters": encoding.encoded(self.parameters, tensors),
             "labels": labels.known,
             "lanes": labels.lanes,
             "closed": self.closed,
             "arrays_fit": self._arrays_fit,
             "ignored": self._engine.n_ignored,
-            "notes": self.notes,
+            "notes": model_file.checked_notes(self.notes),
         }
         return header, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        kernels.check_given(values.get("kernel"))
-        if "kernel" not in values and values.get("step") == "perceptron":  # until 0.5 it had no beta
-            values["beta"] = None
-        start = tensors.get("w1", values.get("w1"))
-        eased = {
-            name: parameters.default(name) for name in ("beta", "eta")
-        }  # some values need w1, which comes later
-        learner = cls(header["task"], **{**values, **eased, "w1": None})
-        learner.parameters.update({name: values[name] for name in eased if name in values}, w1=start)
-        learner.closed = header.get("closed", False)
-        learner._arrays_fit = header["arrays_fit"]
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        values = encoding.decoded(header["parameters"], tensors, functions)
+        learner = cls.__new__(cls)
+        learner._set_up(header["task"], values)
+        labels = Labels(header["labels"], header["lanes"])
+        growth.check_saved(labels, learner.labels, learner.parameters["max_labels"])
+        learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
         learner.notes = model_file.notes_of(header)
-        learner._engine = learner._new_engine(Labels(header["labels"], header.get("lanes", False)))
+        learner._engine = learner._new_engine(labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        growth.restore(learner._engine, tensors, lacks_cost="lanes" not in header)
-        learner._engine.n_ignored = header.get("ignored", 0)
+        growth.restore(learner._engine, tensors)
+        learner._engine.n_ignored = header["ignored"]
         return learner
 
     @classmethod
     def from_bytes(cls, data: bytes, kernel: Any = None) -> Self:
         header, tensors = model_file.from_bytes(data)
         try:
-            kernels.give(header, kernel)
-            return cls.from_parts(header, tensors)
+            return cls.from_parts(header, tensors, {} if kernel is None else {"kernel": kernel})
         except model_file.ABSURD as error:
             raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
 

@@ -95,20 +95,27 @@ class Learner(Learned):
         max_weights: float = parameters.default("max_weights"),
         dtype: Any = parameters.default("dtype"),
     ) -> None:
+        given = locals()
+        self._set_up(task, {name: given[name] for name in parameters.OF_LEARNER})
+        self._start()
+
+    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
+        """Everything but the start: what a new learner and one from a file have in common."""
         if task not in parameters.TASKS:
             raise ValueError(f"task must be one of {', '.join(map(repr, parameters.TASKS))}, not {task!r}")
-        given = locals()
         self.task = task
         self.notes = {}
-        self.parameters: dict[str, Any] = {name: given[name] for name in parameters.OF_LEARNER}
+        self.parameters: dict[str, Any] = parameters.completed(parameters.OF_LEARNER, values)
         if task != "regression":
             self.parameters["step"] = parameters.step_of(task, self.parameters)
         parameters.check(task, self.parameters)
+        p = self.parameters
+        classes, cost, class_weight = p["classes"], p["cost"], p["class_weight"]
         if isinstance(class_weight, str):
             raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
         labels = growth.first_labels(task, self.parameters)
-        if task == "classification" and geometry == "entropy" and not signed and len(labels.known) != 2:
-            known = labels.known
+        known = labels.known
+        if task == "classification" and p["geometry"] == "entropy" and not p["signed"] and len(known) != 2:
             raise ValueError(
                 f"signed=False is for two classes, there are {len(known)}: use signed=True"
                 if len(known) > 2
@@ -116,14 +123,13 @@ class Learner(Learned):
             )
         # Whether labels are known ahead, and others refused.
         self.closed = classes is not None or cost is not None or task == "ordinal"
-        self.averaged = bool(average)
+        self.averaged = bool(p["average"])
         self._class_weight = dict(class_weight) if class_weight else None
         self._lock = Guard()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
         self._engine = self._new_engine(labels)
         self.by_label = task == "classification" and not self._class_weight  # the core knows the labels
-        self._start()
 
     def _new_engine(self, labels: Labels) -> Engine:
         p, task = self.parameters, self.task

@@ -1,31 +1,35 @@
 """One safetensors file for a model: arrays, and a JSON header in its metadata. No pickle, no code.
 
-The file carries the SHA-256 of all its bytes (taken with the place of the digest filled with zeros), so that
-a truncated, flipped or foreign file is refused. It is written to a temporary file beside its place, synced,
-and renamed: at every moment there is a whole file, the old one or the new one.
+The file begins with the SHA-256 of all its bytes (taken with the place of the digest filled with zeros), so that a
+truncated, altered or foreign file is rejected. It is read in place: what is in memory besides the model is the file.
 """
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import hashlib
 import json
+import math
 import os
-import re
+import stat
 import sys
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
+from . import writing
 from ._numpy import np
 
 FORMAT = "hinge-model"
-VERSION = 1
+VERSION = 2
 
 Tensors = dict[str, Any]  # arrays of numpy, or memoryviews
 
+# A file is the length of its header in 8 bytes, the header, and the numbers. The header begins with the checksum.
+_BEFORE_DIGEST = b'{"__metadata__":{"checksum":"'
+_DIGEST_AT = 8 + len(_BEFORE_DIGEST)
+_DIGEST_END = _DIGEST_AT + 64
 _NO_DIGEST = b"0" * 64
-_DIGEST = re.compile(rb'\\"checksum\\":\\"([0-9a-f]{64})\\"')
-
+_OLD_BEGINNING = b'{"__metadata__":{"hinge":'  # until 0.7
+_PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 # What the readers of a header raise if it says something absurd.
 ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, MemoryError)
@@ -35,12 +39,52 @@ class ModelFileError(ValueError):
     """The file is not a hinge model, or not whole, or from a newer version."""
 
 
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def save(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
+    """Writes a model to one file, whole or not at all."""
+    writing.write_whole(path, _pieces(header, tensors))
+
+
 def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
-    whole = {"format": FORMAT, "version": VERSION, "checksum": _NO_DIGEST.decode(), "header": header}
-    metadata = {"hinge": json.dumps(whole, separators=(",", ":"))}  # one entry: their order is not fixed
-    blank = _serialized(tensors, metadata)
-    start = _find_digest(blank)
-    return blank[:start] + hashlib.sha256(blank).hexdigest().encode() + blank[start + 64 :]
+    return b"".join(_pieces(header, tensors))
+
+
+def _pieces(header: dict[str, Any], tensors: Tensors) -> list[bytes | memoryview]:
+    whole = {"format": FORMAT, "version": VERSION, "header": header}
+    try:
+        text = json.dumps(whole, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"the notes of the model are not what JSON can hold: {error}") from None
+    start, *numbers = _serialized(tensors, {"checksum": _NO_DIGEST.decode(), "hinge": text})
+    digest = hashlib.sha256(start)
+    for piece in numbers:
+        digest.update(piece)
+    return [start[:_DIGEST_AT], digest.hexdigest().encode(), start[_DIGEST_END:], *numbers]
+
+
+def check_state(state: Tensors) -> None:
+    """What `save` writes, `load` accepts: a model that has left the numbers replaces no file that is good."""
+    for number in state["reals"]:
+        if not math.isfinite(number):
+            raise ValueError(
+                f"the model cannot be saved: one of its sums has become {float(number)}, and no file with it would be "
+                "accepted. Its statistics tell which; learn from values that are less extreme"
+            )
+
+
+def checked_notes(notes: Any) -> Any:
+    """Notes come back as they were: JSON would turn the keys of objects into strings."""
+    if isinstance(notes, dict):
+        for key, value in notes.items():
+            if not isinstance(key, str):
+                raise ValueError(f"the keys of notes must be strings, not {key!r}")
+            checked_notes(value)
+    elif isinstance(notes, (list, tuple)):
+        for value in notes:
+            checked_notes(value)
+    return notes
 
 
 # What safetensors calls the types of numbers, in the order in which it stores them: by its rank, then by name.
@@ -51,8 +95,8 @@ _TYPES = {
 _FORMATS = {"d": "float64", "f": "float32", "q": "int64", "l": "int64", "B": "uint8"}  # of memoryviews
 
 
-def _serialized(tensors: Tensors, metadata: dict[str, str]) -> bytes:
-    """The bytes of safetensors.numpy.save, without numpy: the length of a header, the header, the numbers."""
+def _serialized(tensors: Tensors, metadata: dict[str, str]) -> list[bytes | memoryview]:
+    """The bytes of safetensors.numpy.save, without numpy: the length of a header with the header, then the numbers."""
     kinds, shapes, parts = {}, {}, {}
     for name, tensor in tensors.items():
         kinds[name], shapes[name], parts[name] = _described(tensor)
@@ -64,32 +108,57 @@ def _serialized(tensors: Tensors, metadata: dict[str, str]) -> bytes:
         header[name] = {"dtype": _TYPES[kinds[name]], "shape": shapes[name], "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *(parts[name] for name in names)])
+    return [len(text).to_bytes(8, "little") + text, *(parts[name] for name in names)]
 
 
-def _described(tensor: Any) -> tuple[str, list[int], bytes]:
+def _described(tensor: Any) -> tuple[str, list[int], memoryview]:
     """The type, the shape and the bytes of an array."""
     if isinstance(tensor, memoryview) and sys.byteorder == "little":
-        return _FORMATS[tensor.format], list(tensor.shape or ()), tensor.tobytes()
+        return _FORMATS[tensor.format], list(tensor.shape or ()), _as_bytes(tensor)
     array = np.asarray(tensor)
-    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return array.dtype.name, list(array.shape), little.tobytes()
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return array.dtype.name, list(array.shape), _as_bytes(little.ravel().view(np.uint8).data)
 
 
-def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], Tensors]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
+def _as_bytes(view: memoryview) -> memoryview:
+    return view.cast("B") if view.nbytes else memoryview(b"")  # an empty one cannot be cast
 
-    try:
-        start = _find_digest(data)
-    except ModelFileError:
-        raise ModelFileError(f"{source} is not a hinge model, or its beginning is damaged") from None
-    digest = data[start : start + 64]
-    blank = data[:start] + _NO_DIGEST + data[start + 64 :]
-    if hashlib.sha256(blank).hexdigest().encode() != digest:
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+    """The header and the arrays of a file. A file that does not begin like a model is not read any further."""
+    source = str(path)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:  # it does not wait for a pipe to be opened at its other end
+        about = os.fstat(handle)
+        if stat.S_ISDIR(about.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), source)
+        if not stat.S_ISREG(about.st_mode):
+            raise ModelFileError(
+                f"{source} is not a file but a device or a pipe: a model is read from a file"
+            )
+        beginning = file.read(_DIGEST_END)
+        _check_beginning(beginning, source)
+        try:
+            data = bytearray(max(about.st_size, len(beginning)))
+        except MemoryError:
+            raise ModelFileError(f"{source} is too large for the memory: {about.st_size} bytes") from None
+        data[: len(beginning)] = beginning
+        count = len(beginning) + file.readinto(memoryview(data)[len(beginning) :])
+    del data[count:]
+    return from_bytes(data, source)
+
+
+def from_bytes(data: bytes | bytearray, source: str = "the data") -> tuple[dict[str, Any], Tensors]:
+    _check_beginning(data[:_DIGEST_END], source)
+    if _digest_of(data) != data[_DIGEST_AT:_DIGEST_END]:
         raise ModelFileError(f"{source} is damaged: its checksum does not match (truncated or altered)")
     try:
-        whole = json.loads(_header_json(data)["__metadata__"]["hinge"])
+        end = 8 + int.from_bytes(data[:8], "little")
+        described = json.loads(bytes(data[8:end]))
+        whole = json.loads(described.pop("__metadata__")["hinge"])
         if whole["format"] != FORMAT:
             raise ModelFileError(f"{source} is not a hinge model")
         if whole["version"] > VERSION:
@@ -97,83 +166,56 @@ def from_bytes(data: bytes, source: str = "the data") -> tuple[dict[str, Any], T
                 f"{source} has format version {whole['version']}, this hinge reads up to {VERSION}: "
                 "upgrade hinge"
             )
-        return whole["header"], load(data)
+        return whole["header"], _tensors(described, memoryview(data)[end:])
     except ModelFileError:
         raise
-    except (*ABSURD, SafetensorError) as error:
+    except ABSURD as error:
         raise ModelFileError(f"{source} is not a hinge model: {error}") from error
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file so that its place holds the old bytes or the new ones, never a part."""
-    with whole_file(path) as file:
-        file.write(data)
-
-
-@contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place when all is written; if something fails, nothing has happened."""
-    place = os.path.realpath(path)  # what a link leads to is replaced, not the link
-    if os.path.exists(place) and not os.path.isfile(place):  # a device, a pipe: there is nothing to replace
-        with open(place, "wb") as device:
-            yield device
+def _check_beginning(beginning: bytes | bytearray, source: str) -> None:
+    """Raises for what is not a model of this version, with what it is instead."""
+    if beginning[8:_DIGEST_AT] == _BEFORE_DIGEST:
         return
-    folder = os.path.dirname(place) or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"there is no folder {folder} to write {os.path.basename(place)} into")
-    temporary, file = _beside(folder, os.path.basename(place))
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _usual_mode(place))
-        os.replace(temporary, place)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    if bytes(beginning[:2]) in _PICKLES:
+        raise ModelFileError(
+            f"{source} is a pickle, and loading one runs the code in it. If you trust it, read it with pickle.load (or "
+            "joblib.load); model.save(path) then writes a file that hinge.load reads"
+        )
+    if beginning[8:].startswith(_OLD_BEGINNING):
+        raise ModelFileError(
+            f"{source} was written by hinge 0.7 or earlier: learn it again, and save it anew"
+        )
+    raise ModelFileError(f"{source} is not a hinge model, or its beginning is damaged")
 
 
-def _beside(folder: str, name: str) -> tuple[str, BinaryIO]:
-    """A new file in the same directory, for nobody else's eyes. (tempfile does this too, and takes long to import.)"""
-    while True:
-        temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
-        try:
-            handle = os.open(
-                temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
-            )
-            return temporary, os.fdopen(handle, "wb")
-        except FileExistsError:
-            continue
+def _digest_of(data: bytes | bytearray) -> bytes:
+    view = memoryview(data)
+    digest = hashlib.sha256(view[:_DIGEST_AT])
+    digest.update(_NO_DIGEST)
+    digest.update(view[_DIGEST_END:])
+    return digest.hexdigest().encode()
 
 
-def _usual_mode(place: str) -> int:
-    """The mode of the file that is replaced, or what a new file would get (mkstemp's is 0600)."""
-    with contextlib.suppress(OSError):
-        return os.stat(place).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _header_json(data: bytes) -> Any:
-    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-
-
-def _find_digest(data: bytes) -> int:
-    """Where the checksum's 64 digits stand. Quotes in deeper strings are escaped once more: it is found once."""
-    length = int.from_bytes(data[:8], "little")
-    found = list(_DIGEST.finditer(data, 8, 8 + min(length, len(data))))
-    if len(found) != 1:
-        raise ModelFileError("no checksum")
-    return found[0].start(1)
+def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
+    """The arrays, in place: one after the other, without gaps, as `save` wrote them."""
+    kinds = {short: np.dtype(name).newbyteorder("<") for name, short in _TYPES.items()}
+    tensors: Tensors = {}
+    end = 0
+    for name, entry in described.items():
+        kind, shape, (start, after) = kinds[entry["dtype"]], entry["shape"], entry["data_offsets"]
+        if not all(type(size) is int and size >= 0 for size in shape):
+            raise ValueError(f"the shape of {name!r} is {shape!r}")
+        if start != end or after != start + math.prod(shape) * kind.itemsize or start % kind.itemsize:
+            raise ValueError(f"the place of {name!r} is wrong")
+        if after > len(numbers):
+            raise ValueError(f"{name!r} is not in the file")
+        array = np.frombuffer(numbers[start:after], dtype=kind).reshape(shape)
+        tensors[name] = array.astype(kind.newbyteorder("="), copy=False)
+        end = after
+    if end != len(numbers):
+        raise ValueError("there are bytes that belong to nothing")
+    return tensors
 
 
 def notes_of(header: dict[str, Any]) -> dict[str, Any]:
@@ -181,45 +223,3 @@ def notes_of(header: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(notes, dict):
         raise ModelFileError(f"its notes are no JSON object: {notes!r}")
     return notes
-
-
-# ---- values that JSON cannot hold as they are ---------------------------------------------------------
-
-
-def encode_value(value: Any) -> Any:
-    """A parameter or attribute as JSON. Arrays are kept elsewhere (as tensors)."""
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, dict):
-        return {"dict": [[encode_value(k), encode_value(v)] for k, v in value.items()]}
-    if isinstance(value, (list, tuple)):
-        return {"list": [encode_value(v) for v in value]}
-    if isinstance(value, np.ndarray):
-        return {"array": [encode_value(v) for v in value.tolist()], "dtype": value.dtype.str}
-    if isinstance(value, np.random.RandomState):
-        kind, keys, position, has_gauss, gauss = value.get_state(legacy=True)
-        return {"RandomState": [kind, np.asarray(keys).tolist(), position, has_gauss, gauss]}
-    if isinstance(value, (type, np.dtype)):
-        return np.dtype(value).name
-    raise TypeError(f"a model file cannot hold {value!r}")
-
-
-def decode_value(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "dict" in value:
-        return {decode_value(k): decode_value(v) for k, v in value["dict"]}
-    if "function" in value:
-        return value
-    if "list" in value:
-        return [decode_value(v) for v in value["list"]]
-    if "RandomState" in value:
-        state = np.random.RandomState()
-        kind, keys, position, has_gauss, gauss = value["RandomState"]
-        state.set_state((kind, np.asarray(keys, dtype=np.uint32), position, has_gauss, gauss))
-        return state
-    return np.asarray(value["array"], dtype=np.dtype(value["dtype"]))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from . import growth, parameters
 from .estimator import StreamEstimator
-from .labels import check_present, plain
+from .labels import as_labels, check_present, plain
 from .learner import Learner
 from .rows import unmasked
 
@@ -179,7 +179,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         if len(ranks) < 2:
             raise ValueError(f"two ranks are needed, the data has only 1 class: {ranks.tolist()}")
         learner = self._new_learner(classes=[plain(rank) for rank in ranks.tolist()], **self._start_names())
-        self._classes = ranks
+        self._classes = as_labels(ranks)
         return learner
 
     def _ranks(self, y: Any) -> npt.NDArray[Any]:

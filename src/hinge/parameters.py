@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from . import accepts, combinations
+from ._numpy import is_array
 from .combinations import LABELS as _LABELS
 from .combinations import SEARCHED as _SEARCHED
 from .combinations import SEARCHES as SEARCHES
@@ -544,6 +545,23 @@ def step_of(task: str, values: Mapping[str, Any]) -> Any:
     if step is not None:
         return step
     return "pa2" if task == "regression" and values.get("geometry") in COVARIANCES else "pa1"
+
+
+def completed(names: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All of these options, with defaults for those that are not given. What could be changed later is copied."""
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}")
+    return {name: _copied(given[name]) if name in given else default(name) for name in names}
+
+
+def _copied(value: Any) -> Any:
+    """Lists, dicts and arrays as they are now; anything else cannot change, or is a function."""
+    if isinstance(value, Mapping):
+        return {key: _copied(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(each) for each in value) if type(value) in (list, tuple) else list(value)
+    return value.copy() if is_array(value) else value
 
 
 def check(task: str, values: Mapping[str, Any]) -> None:

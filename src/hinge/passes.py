@@ -179,7 +179,13 @@ class FitsInPasses:
         while last and moved and learner.statistics.updates < self.max_updates:
             before, began = learner.statistics, time.perf_counter()
             last = learner._learn_rows(
-                rows, truth, weights, None, self.batch_tolerance, self.max_updates - before.updates, repeats=True
+                rows,
+                truth,
+                weights,
+                None,
+                self.batch_tolerance,
+                self.max_updates - before.updates,
+                repeats=True,
             )
             history.append(entry_of(before, learner.statistics, time.perf_counter() - began))
             moved = history[-1]["updates"] > 0  # an all-zero row keeps its loss whatever one does

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from . import model_file
+from . import encoding, model_file
 from ._core import Texts, flat
 from .words import check_range, ngrams_of, two_names, weighted
 
@@ -470,19 +470,25 @@ class Pipeline:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, self.to_bytes())
+        model_file.save(path, *self.to_parts())
 
     def to_bytes(self) -> bytes:
+        return model_file.to_bytes(*self.to_parts())
+
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         parts = getattr(self.model, "_parts", None) or self.model.to_parts
         header, tensors = parts()
-        return model_file.to_bytes(
-            {"kind": "Pipeline", "features": self.features.settings, "model": header}, tensors
-        )
+        return {"kind": "Pipeline", "features": self.features.settings, "model": header}, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
         from .files import model_of
 
         if header["model"]["kind"] == "Pipeline":
             raise ValueError("a pipeline within a pipeline")
-        return cls(Features(**header["features"]), model_of(header["model"], tensors))
+        return cls(Features(**header["features"]), model_of(header["model"], tensors, functions))

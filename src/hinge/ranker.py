@@ -6,7 +6,6 @@ import copy
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from . import explain, growth, model_file, parameters
+from . import encoding, explain, growth, model_file, parameters
 from .estimator import _FIRST, StreamEstimator
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 from .labels import Labels, in_array, in_order, plain
@@ -72,6 +71,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "prototype"
+    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
 
     def __init__(
         self,
@@ -386,65 +386,45 @@ class PARanker(ClassifierMixin, StreamEstimator):
     # ---- files --------------------------------------------------------------------------------------------------
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner = self._saved()
-        with learner._lock:
-            header, tensors = learner.to_parts()
+        with self._fitted()._lock:
+            header, tensors = super().to_parts()
             pack("map", self.feature_map_, tensors)
-        given = self.get_params(deep=False)
-        del given["w1"], given["features"]  # the learner keeps w1
         if not isinstance(self.features, str):
             pack("features", self.features, tensors)
-        whole = {
-            "kind": type(self).__name__,
-            "learner": header,
-            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
-            "attributes": {"n_iter_": self.n_iter_} if "n_iter_" in self.__dict__ else {},
-            "map": {
-                "kind": type(self.feature_map_).__name__,
-                "given": self.features if isinstance(self.features, str) else None,
-                "options": _options(self.feature_map_),
-            },
+        header["map"] = {
+            "kind": type(self.feature_map_).__name__,
+            "given": self.features if isinstance(self.features, str) else None,
+            "options": _options(self.feature_map_),
         }
-        return whole, tensors
+        return header, tensors
+
+    @classmethod
+    def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if name != "features"}
 
     @classmethod
     def from_parts(
-        cls, header: dict[str, Any], tensors: model_file.Tensors, features: FeatureMap | None = None
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        learner = Learner.from_parts(header["learner"], tensors)
-        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        said = header["map"]
-        if features is None and said["options"] is None:
-            raise model_file.ModelFileError(
-                f"its feature map, {said['kind']}, is code of your own (or has a tokenizer that is), which no file "
-                f"holds: use PARanker.load(path, features={said['kind']}(...))"
-            )
-        if features is None:
-            options = {name: model_file.decode_value(value) for name, value in said["options"].items()}
-            features = _BY_NAME[said["kind"]](**options)
-        elif type(features).__name__ != said["kind"]:
-            raise ValueError(f"the model was saved with the feature map {said['kind']}, not {features!r}")
-        feature_map = copy.deepcopy(features)
+        feature_map = _map_of(header["map"], functions.get("features"))
+        given: str | FeatureMap | None = header["map"]["given"]
+        if given is None:
+            given = copy.deepcopy(feature_map)
+            given.restore(unpack("features", tensors))
         feature_map.restore(unpack("map", tensors))
-        if said["given"] is None:
-            features = copy.deepcopy(features)
-            features.restore(unpack("features", tensors))
-        estimator = cls(features=said["given"] or features, w1=learner.parameters["w1"], **values)
-        for name, value in header["attributes"].items():
-            setattr(estimator, name, value)
-        return estimator._keep(learner, feature_map_=feature_map)
+        estimator = super().from_parts(header, tensors)
+        estimator.features = given
+        cls._check_parameters(estimator.get_params(deep=False))
+        return estimator._keep(estimator._learner, feature_map_=feature_map)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> Self:
         """As `hinge.load`, for a model whose map or tokenizer is code of one's own: `features` is such a map, as it
         was given to the constructor; what it has counted comes from the file."""
-        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
-        try:
-            if header["kind"] != cls.__name__:
-                raise ValueError(f"it is a {header['kind']}")
-            return cls.from_parts(header, tensors, features)
-        except model_file.ABSURD as error:
-            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+        return cls._load_file(path, {} if features is None else {"features": features})
 
 
 class _Batch:
@@ -509,7 +489,22 @@ def _options(feature_map: FeatureMap) -> dict[str, Any] | None:
     options = feature_map.options()
     if options["tokenizer"] is not None:
         return None
-    return {name: model_file.encode_value(value) for name, value in options.items()}
+    return encoding.encoded(options, {})
+
+
+def _map_of(said: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
+    """A map of the kind that a file names: made anew, or a copy of the one that is given."""
+    kind = said["kind"]
+    if given is not None:
+        if type(given).__name__ != kind:
+            raise ValueError(f"the model was saved with the feature map {kind}, not {given!r}")
+        return copy.deepcopy(given)
+    if said["options"] is None:
+        raise ValueError(
+            f"its feature map, {kind}, is code of your own (or has a tokenizer that is), which no file holds: use "
+            f"PARanker.load(path, features={kind}(...))"
+        )
+    return _BY_NAME[kind](**encoding.decoded(said["options"], {}))
 
 
 def _go_back(learner: Learner, labels: Labels, state: Any) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numbers
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
-from . import growth, kernels, model_file, parameters
+from . import encoding, growth, model_file, parameters
 from .following import FollowsOptions
 from .labels import plain
 from .learner import Contribution, Learner, Statistics
@@ -93,18 +94,29 @@ class _Linear(FollowsOptions, base.Estimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, model_file.to_bytes(*self.to_parts()))
+        model_file.save(path, *self.to_parts())
 
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         self._follow(self._learner)
         learner, tensors = self._learner.to_parts()
-        given = kernels.encoded(self._get_params())
+        parameters.check(self._task, self._get_params())
+        given = encoding.encoded(self._get_params(), tensors)
+        learner = encoding.without_repeated(learner, given)
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        model = cls(**{name: model_file.decode_value(value) for name, value in header["parameters"].items()})
-        return model._keep(Learner.from_parts(header["learner"], tensors))
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        given = header["parameters"]
+        model = cls(**encoding.decoded(given, tensors, functions))
+        if set(header["learner"]["parameters"]) & set(given):
+            raise ValueError("its parameters and those of its learner do not agree")
+        learner = encoding.with_repeated(header["learner"], given, parameters.OF_LEARNER)
+        return model._keep(Learner.from_parts(learner, tensors, functions))
 
 
 @parameters.documented("classification", _LINEAR)
@@ -388,8 +400,13 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         return {**header, "met": list(self._met)}, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        model = super().from_parts(header, tensors)
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        model = super().from_parts(header, tensors, functions)
         model._met = dict.fromkeys(map(plain, header["met"]))
         return model
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, model_file, parameters
+from . import explain, parameters
 from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
@@ -69,7 +68,9 @@ class PASequence(StreamEstimator):
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "sequence"
     _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
+    _of_learner: ClassVar[tuple[str, ...]] = parameters.OF_SEQUENCE
     _learner: Any
+    _learner_class: ClassVar[Any] = SequenceLearner
 
     def __init__(
         self,
@@ -321,41 +322,7 @@ class PASequence(StreamEstimator):
 
     # ---- files ----------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner, tensors = self._saved().to_parts()
-        given = self.get_params(deep=False)
-        if callable(given["cost"]):
-            given["cost"] = None
-        header = {
-            "kind": type(self).__name__,
-            "learner": learner,
-            "parameters": {name: model_file.encode_value(value) for name, value in given.items()},
-            "attributes": {name: self.__dict__[name] for name in self._kept if name in self.__dict__},
-        }
-        return header, tensors
-
-    @classmethod
-    def from_parts(
-        cls, header: dict[str, Any], tensors: model_file.Tensors, cost: Callable[..., float] | None = None
-    ) -> Self:
-        learner = SequenceLearner.from_parts(header["learner"], tensors, cost)
-        given = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        if cost is not None:
-            given["cost"] = cost
-        estimator = cls(**given)
-        for name, value in header["attributes"].items():
-            if name not in cls._kept:
-                raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
-            setattr(estimator, name, value)
-        return estimator._keep(learner)
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], cost: Callable[..., float] | None = None) -> Self:
         """As `hinge.load`, for a model whose cost is a function of one's own."""
-        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
-        try:
-            if header["kind"] != cls.__name__:
-                raise ValueError(f"it is a {header['kind']}")
-            return cls.from_parts(header, tensors, cost)
-        except model_file.ABSURD as error:
-            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+        return cls._load_file(path, {} if cost is None else {"cost": cost})

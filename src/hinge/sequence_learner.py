@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from . import accepts, model_file, parameters, sparse, targets
+from . import accepts, encoding, model_file, parameters, sparse, targets
 from ._core import Sentences, SequenceEngine
 from ._numpy import np, npt
 from .explain import Contribution
@@ -41,11 +41,7 @@ class SequenceLearner:
     """
 
     def __init__(self, **options: Any) -> None:
-        self.parameters: dict[str, Any] = {
-            name: options.pop(name, parameters.default(name)) for name in parameters.OF_SEQUENCE
-        }
-        if options:
-            raise TypeError(f"there is no option {next(iter(options))!r}")
+        self.parameters: dict[str, Any] = parameters.completed(parameters.OF_SEQUENCE, options)
         parameters.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
         cost = self.parameters["cost"]
@@ -308,7 +304,7 @@ class SequenceLearner:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.write_whole(path, self.to_bytes())
+        model_file.save(path, *self.to_parts())
 
     def to_bytes(self) -> bytes:
         return model_file.to_bytes(*self.to_parts())
@@ -317,39 +313,31 @@ class SequenceLearner:
         self._engine.check_free()  # before the lock, as in learn_many
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
+        model_file.check_state(state)
         tensors: model_file.Tensors = dict(state)
         tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
-        kept = dict(self.parameters)
-        has_function = callable(kept["cost"])
-        if has_function:  # no file holds code
-            kept["cost"] = None
         header = {
             "kind": "SequenceLearner",
-            "parameters": {name: model_file.encode_value(value) for name, value in kept.items()},
+            "parameters": encoding.encoded(self.parameters, tensors),
             "labels": labels.known,
             "closed": self.closed,
-            "cost_is_a_function": has_function,
-            "notes": self.notes,
+            "notes": model_file.checked_notes(self.notes),
         }
         return header, tensors
 
     @classmethod
     def from_parts(
-        cls, header: dict[str, Any], tensors: model_file.Tensors, cost: Callable[..., float] | None = None
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        if header["cost_is_a_function"] and cost is None:
-            raise model_file.ModelFileError(
-                "its cost is a function of your own, which no file holds: use PASequence.load(path, cost=...)"
-            )
-        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        if cost is not None and not header["cost_is_a_function"]:
-            raise ValueError("the model was saved with another cost, which it keeps: load it without one")
-        if cost is not None:
-            values["cost"] = cost
-        learner = cls(**values)
-        learner._labels = Labels(header["labels"], True)
+        learner = cls(**encoding.decoded(header["parameters"], tensors, functions))
+        first, learner._labels = learner._labels.known, Labels(header["labels"], True)
+        if learner._labels.known[: len(first)] != first:
+            raise ValueError(f"its tags {learner._labels.listed()} are not those of its parameters")
         learner._check_limit(learner._labels)
-        learner.closed = bool(header["closed"]) or _is_matrix(values["cost"])
+        learner.closed = bool(header["closed"]) or _is_matrix(learner.parameters["cost"])
         learner.notes = model_file.notes_of(header)
         learner._engine = learner._new_engine()
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
@@ -361,7 +349,7 @@ class SequenceLearner:
     def from_bytes(cls, data: bytes, cost: Callable[..., float] | None = None) -> Self:
         header, tensors = model_file.from_bytes(data)
         try:
-            return cls.from_parts(header, tensors, cost)
+            return cls.from_parts(header, tensors, {} if cost is None else {"cost": cost})
         except model_file.ABSURD as error:
             raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
 

@@ -8,14 +8,13 @@ import math
 import os
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from . import explain, model_file, parameters
+from . import explain, parameters
 from .estimator import _FIRST, StreamEstimator
 from .learner import Contribution
 from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
@@ -87,7 +86,9 @@ class PAStructured(StreamEstimator):
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _live: ClassVar[tuple[str, ...]] = FUNCTIONS
     _task: ClassVar[str] = "structured"
+    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
     _learner: StructuredLearner
+    _learner_class: ClassVar[Any] = StructuredLearner
 
     def __init__(
         self,
@@ -149,16 +150,21 @@ class PAStructured(StreamEstimator):
     # ---- the learner inside ---------------------------------------------------------------------------------
 
     def _new_learner(self, **replaced: Any) -> StructuredLearner:
-        self._check_options()
-        given = {name: value for name, value in self._options_now().items() if name not in FUNCTIONS}
-        options = {name: given[name] for name in parameters.OF_LEARNER if name in given}
+        given = self._options_now()
+        self._check_parameters(given)
+        options = {
+            name: given[name] for name in parameters.OF_LEARNER if name in given and name not in FUNCTIONS
+        }
         return StructuredLearner(**{**options, **replaced})
 
     def _check_options(self) -> None:
-        given = self._options_now()
-        functions = {name: given.pop(name) for name in FUNCTIONS}
-        parameters.check(self._task, given)
-        check_functions(functions, self.selection)
+        self._check_parameters(self._options_now())
+
+    @classmethod
+    def _check_parameters(cls, given: Mapping[str, Any]) -> None:
+        functions = {name: given[name] for name in FUNCTIONS}
+        parameters.check(cls._task, {name: given[name] for name in given if name not in FUNCTIONS})
+        check_functions(functions, given["selection"])
 
     def _fitted(self) -> StructuredLearner:
         learner = super()._fitted()
@@ -406,35 +412,6 @@ class PAStructured(StreamEstimator):
 
     # ---- files ----------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
-        learner, tensors = self._saved().to_parts()
-        given = self.get_params(deep=False)
-        header = {
-            "kind": type(self).__name__,
-            "learner": learner,
-            "parameters": {
-                name: model_file.encode_value(value) for name, value in given.items() if name not in FUNCTIONS
-            },
-            "attributes": {"n_iter_": self.n_iter_} if "n_iter_" in self.__dict__ else {},
-        }
-        return header, tensors
-
-    @classmethod
-    def from_parts(
-        cls, header: dict[str, Any], tensors: model_file.Tensors, functions: Mapping[str, Any] | None = None
-    ) -> Self:
-        if functions is None:
-            raise model_file.ModelFileError(
-                "its joint_features, argmax and cost are functions of your own, which no file holds: use "
-                "PAStructured.load(path, joint_features=..., argmax=..., cost=...)"
-            )
-        values = {name: model_file.decode_value(value) for name, value in header["parameters"].items()}
-        check_functions(functions, values["selection"])
-        estimator = cls(**functions, **values)
-        for name, value in header["attributes"].items():
-            setattr(estimator, name, value)
-        return estimator._keep(StructuredLearner.from_parts(header["learner"], tensors))
-
     @classmethod
     def load(
         cls,
@@ -445,14 +422,8 @@ class PAStructured(StreamEstimator):
         loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
     ) -> Self:
         """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
-        header, tensors = model_file.from_bytes(Path(path).read_bytes(), str(path))
-        given = (joint_features, argmax, cost, loss_augmented_argmax)
-        try:
-            if header["kind"] != cls.__name__:
-                raise ValueError(f"it is a {header['kind']}")
-            return cls.from_parts(header, tensors, dict(zip(FUNCTIONS, given, strict=True)))
-        except model_file.ABSURD as error:
-            raise model_file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
+        given = zip(FUNCTIONS, (joint_features, argmax, cost, loss_augmented_argmax), strict=True)
+        return cls._load_file(path, {name: function for name, function in given if function is not None})
 
 
 def _where(row: int | None) -> str:

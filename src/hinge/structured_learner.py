@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import explain, growth, model_file, sparse
+from . import encoding, explain, growth, model_file, sparse
 from ._core import Engine
 from .labels import Indices
 from .learner import Contribution, Learner
@@ -106,6 +106,9 @@ class StructuredLearner(Learner):
 
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
+
+    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
+        super()._set_up(task, values)
         self.features: str | None = None  # the kind; None before the first round
         self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
@@ -229,8 +232,13 @@ class StructuredLearner(Learner):
             return {**header, "features": self.features}, tensors
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        learner = super().from_parts(header, tensors)
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        learner = super().from_parts(header, tensors, functions)
         if header["task"] != "structured" or header["features"] not in _WORDS:
             raise ValueError(f"it has features of the kind {header['features']!r}")
         learner.features = header["features"]

@@ -174,6 +174,12 @@ class LabelSets:
 def square_matrix(given: Any, labels: list[Any], name: str, missing: float) -> Doubles:
     """A matrix for pairs of labels: given as one, or as a dict of dicts (pairs left out have `missing`)."""
     if isinstance(given, Mapping):
+        cells, entries = len(labels) ** 2, sum(len(row) for row in given.values())
+        if cells > 2**24 + 100 * entries:  # a few words must not ask for all memory
+            raise ValueError(
+                f"{name} has {entries} entries for {len(labels)} labels, whose matrix has {cells}: give at least one "
+                f"in a hundred, or {name} as a matrix"
+            )
         matrix = np.full((len(labels), len(labels)), missing)
         place = {label: i for i, label in enumerate(labels)}
         for row, entries in given.items():

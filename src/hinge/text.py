@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import model_file, parameters
+from . import encoding, model_file, parameters
 from ._core import Texts
 from .classifier import PAClassifier
 from .learner import Contribution, Learner
@@ -234,8 +234,13 @@ class TextClassifier(PAClassifier):
     # ---- files ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_parts(cls, header: dict[str, Any], tensors: model_file.Tensors) -> Self:
-        model = super().from_parts(header, tensors)
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: model_file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        model = super().from_parts(header, tensors, functions)
         model._texts = model._new_texts()
         if model.hash_bits is None:
             model._texts.add_names(model._learner.feature_names)

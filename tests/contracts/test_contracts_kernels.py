@@ -294,7 +294,7 @@ def test_a_kernel_of_ones_own(task, options, container, tmp_path):
 def test_a_function_is_only_given_where_one_is_missing(tmp_path):
     model = hinge.Learner("regression", kernel="linear")
     model.save(tmp_path / "model")
-    with pytest.raises(hinge.ModelFileError, match="no function of one's own"):
+    with pytest.raises(hinge.ModelFileError, match="its kernel is not a function"):
         hinge.load(tmp_path / "model", kernel=own)
 
 

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..model_file import whole_file
 from ..streams.batches import Batch
 from ..streams.conll import SentenceBatch
 from ..streams.stream import Piece
 from ..streams.study import Score, Study, has_labels, located, shown_label
+from ..writing import whole_file
 from . import reading
 from .beginning import check_place, limits
 from .progress import error_text

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..model_file import write_whole
 from ..plots import COLOURS, FAINT, INK, MatplotlibMissing, picture_of
+from ..writing import write_whole
 from .recipe import Panel
 
 ACROSS = 3  # panels in a row

@@ -1,0 +1,447 @@
+"""Every model that can be made can be saved, loaded, pickled, copied and resumed, with options of every accepted type.
+
+The options are those of src/hinge/parameters.py. One that is added there needs values in option_samples.py.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import copy
+import datetime
+import decimal
+import inspect
+import io
+import itertools
+import json
+import pickle
+import warnings
+from collections.abc import Mapping
+from fractions import Fraction
+from types import MappingProxyType
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.base
+from option_samples import LABELS, SAMPLES, linear_kernel, tag_cost
+
+import hinge
+import hinge.river
+from hinge import encoding, model_file, parameters
+from hinge.sequence_learner import SequenceLearner
+
+# ---- equal parameters ----------------------------------------------------------------------------------------------
+
+
+def same(name, given, found):
+    """Whether a parameter came back: equal, of the same kind, in the order that it had."""
+    if given is found or (callable(given) and name != "dtype"):
+        return given is found
+    if name == "dtype":
+        return np.dtype(given) == np.dtype(found)
+    if isinstance(given, hinge.FeatureMap):
+        options = getattr(given, "options", dict)()
+        return (
+            type(given) is type(found)
+            and getattr(found, "options", dict)() == options
+            and str(given.state()) == str(found.state())
+        )
+    if isinstance(given, np.random.RandomState):
+        return str(given.get_state()) == str(found.get_state())
+    if isinstance(given, np.ndarray) and isinstance(found, np.ndarray):
+        given, found = (
+            each.astype(float) if each.dtype.char == "g" else np.asarray(each) for each in (given, found)
+        )
+        return (
+            found.shape == given.shape
+            and (found.dtype.newbyteorder("=") == given.dtype.newbyteorder("=") or found.dtype.kind in "UO")
+            and found.tolist() == given.tolist()
+        )
+    if isinstance(given, Mapping):
+        pairs = itertools.zip_longest(given.items(), found.items(), fillvalue=(None, None))
+        return isinstance(found, Mapping) and all(
+            same("", k, l) and same("", v, w) for (k, v), (l, w) in pairs
+        )
+    if isinstance(given, (list, tuple)):
+        return (
+            isinstance(found, type(given))
+            and len(given) == len(found)
+            and all(map(same, itertools.repeat(""), given, found))
+        )
+    if np.ndim(given):  # a range, a Series
+        return isinstance(found, np.ndarray) and found.tolist() == np.asarray(given).tolist()
+    if given is None or isinstance(given, str):
+        return found == given
+    if isinstance(given, (bool, np.bool_)):
+        return found is bool(given)
+    return float(found) == float(given)
+
+
+# ---- kinds of models -----------------------------------------------------------------------------------------------
+
+_random = np.random.default_rng(0)
+X = np.round(_random.random(size=(24, 4)), 3)
+NAMES = [f"f{column}" for column in range(4)]
+EVENTS = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
+CODES = [row % 3 for row in range(24)]
+TEXTS = [
+    " ".join(["ant", "bee cat", "the cat and the ant", "seen all dog"][code] for code in (c, c // 2))
+    for c in CODES
+]
+SENTENCES = [[[f"w={code}", "x"], ["x", f"y={code}"]] for code in CODES]
+FIRST, SECOND = slice(0, 12), slice(12, 24)
+
+
+def labels_of(options):
+    """The true label of each example, among the classes that the options name."""
+    given = options.get("classes")
+    known = LABELS if given is None else np.asarray(given, dtype=object).tolist()
+    return [known[code % len(known)] for code in CODES]
+
+
+def ranks_of(options):
+    given = options.get("classes")
+    return CODES if given is None else labels_of(options)
+
+
+def targets(task, options):
+    return {
+        "classification": labels_of,
+        "multilabel": lambda options: [{label} for label in labels_of(options)],
+        "ordinal": ranks_of,
+        "regression": lambda options: X[:, 0].tolist(),
+        "prototype": labels_of,
+        "sequence": lambda options: [[label, labels_of(options)[0]] for label in labels_of(options)],
+        "structured": lambda options: CODES,
+    }[task](options)
+
+
+class Kind:
+    """How to make, teach and read a kind of model."""
+
+    functions: tuple[str, ...] = ("kernel",)
+
+    def __init__(self, name, make, task, options):
+        self.name, self.make, self.task, self.options = name, make, task, options
+
+    def samples(self, option):
+        for sample in SAMPLES[option]:
+            if (sample.tasks is None or self.task in sample.tasks) and self.takes(sample):
+                yield sample
+
+    def takes(self, sample):
+        is_balanced = isinstance(sample.value, str) and sample.value == "balanced"  # of all data: for `fit`
+        no_ranks = self.task == "ordinal" and sample in SAMPLES["classes"] and sample.value is None
+        return set(sample.more) <= set(self.options) and not is_balanced and not no_ranks
+
+    def adapted(self, options):
+        """With the options without which this kind cannot be made."""
+        if self.task == "ordinal" and "classes" not in options:
+            return {**options, "classes": [0, 1, 2]}
+        return options
+
+    def parameters(self, model):
+        return model.parameters
+
+    def begin(self, model, options):
+        self.resume(model, options, FIRST)
+
+    def resume(self, model, options, part=SECOND):
+        truth = [] if self.task == "uniclass" else [targets(self.task, options)[part]]
+        model.learn_many(EVENTS[part], *truth)
+
+    def bytes(self, model):
+        return model.to_bytes()
+
+    def load(self, path, given):
+        kernel = given.get("kernel")
+        return hinge.load(path, **({"kernel": kernel} if callable(kernel) else {}))
+
+
+class Estimator(Kind):
+    def takes(self, sample):
+        named = (
+            isinstance(sample.value, Mapping) and self.task != "classification"
+        )  # of columns without names
+        return set(sample.more) <= set(self.options) and not named
+
+    def begin(self, model, options):
+        truth = [] if self.task == "uniclass" else [targets(self.task, options)[FIRST]]
+        model.fit(X[FIRST], *truth)
+
+    def resume(self, model, options, part=SECOND):
+        truth = [] if self.task == "uniclass" else [targets(self.task, options)[part]]
+        model.partial_fit(X[part], *truth)
+
+    def parameters(self, model):
+        return model.get_params(deep=False)
+
+    def adapted(self, options):
+        few = {"max_iter": 5, "max_updates": 50}
+        return {**{name: few[name] for name in few if name in self.options}, **options}
+
+    def bytes(self, model):
+        return model_file.to_bytes(*model.to_parts())
+
+
+class Ranker(Estimator):
+    def begin(self, model, options):
+        model.fit(TEXTS[FIRST], targets("prototype", options)[FIRST])
+
+    def resume(self, model, options, part=SECOND):
+        model.learn_many(TEXTS[part], targets("prototype", options)[part])
+
+    def takes(self, sample):
+        return Kind.takes(self, sample)
+
+    def load(self, path, given):
+        features = given.get("features", "tfidf")
+        custom = not isinstance(features, str) and (
+            getattr(features, "tokenizer", None) is not None or not hasattr(features, "options")
+        )
+        return hinge.PARanker.load(path, features=features) if custom else hinge.load(path)
+
+
+class Tagger(Estimator):
+    def begin(self, model, options):
+        model.fit(SENTENCES[FIRST], targets("sequence", options)[FIRST])
+
+    def resume(self, model, options, part=SECOND):
+        model.learn_many(SENTENCES[part], targets("sequence", options)[part])
+
+    def takes(self, sample):
+        return Kind.takes(self, sample)
+
+    def load(self, path, given):
+        cost = given.get("cost")
+        return hinge.PASequence.load(path, cost=cost) if callable(cost) else hinge.load(path)
+
+
+class SentenceLearner(Tagger):
+    def adapted(self, options):
+        return {"selection": "prediction", **options}
+
+    def begin(self, model, options):
+        self.resume(model, options, FIRST)
+
+    def parameters(self, model):
+        return model.parameters
+
+    def bytes(self, model):
+        return model.to_bytes()
+
+    def load(self, path, given):
+        cost = given.get("cost")
+        if callable(cost):
+            return SequenceLearner.from_bytes(path.read_bytes(), cost)
+        return hinge.load(path)
+
+
+def joint_features(x, y):
+    return {f"{name}/{y}": value for name, value in x.items()}
+
+
+def argmax(w, x):
+    return max(range(3), key=lambda y: w.dot(joint_features(x, y)))
+
+
+def zero_one(y, predicted):
+    return float(y != predicted)
+
+
+FUNCTIONS = {"joint_features": joint_features, "argmax": argmax, "cost": zero_one}
+
+
+def structured(**options):
+    return hinge.PAStructured(**FUNCTIONS, **options)
+
+
+class Structured(Estimator):
+    def begin(self, model, options):
+        model.fit(EVENTS[FIRST], CODES[FIRST])
+
+    def resume(self, model, options, part=SECOND):
+        model.partial_fit(EVENTS[part], CODES[part])
+
+    def load(self, path, given):
+        return hinge.PAStructured.load(path, **FUNCTIONS)
+
+
+class River(Kind):
+    def parameters(self, model):
+        return model._get_params()
+
+    def resume(self, model, options, part=SECOND):
+        for x, y in zip(EVENTS[part], targets(self.task, options)[part], strict=True):
+            model.learn_one(x, dict.fromkeys(y, True) if self.task == "multilabel" else y)
+
+    def bytes(self, model):
+        return model_file.to_bytes(*model.to_parts())
+
+
+def options_of(cls):
+    return tuple(name for name in inspect.signature(cls).parameters if name in parameters.PARAMETERS)
+
+
+def kinds():
+    for task in ("classification", "regression", "uniclass", "multilabel", "ordinal"):
+        names = tuple(parameters.names_for(task, parameters.OF_LEARNER))
+        yield Kind(
+            f"Learner-{task}", lambda task=task, **options: hinge.Learner(task, **options), task, names
+        )
+    for cls in (hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, hinge.PAMultilabel, hinge.PAOrdinal):
+        yield Estimator(cls.__name__, cls, cls._task, options_of(cls))
+    yield Ranker("PARanker", hinge.PARanker, "prototype", options_of(hinge.PARanker))
+    yield Tagger("PASequence", hinge.PASequence, "sequence", options_of(hinge.PASequence))
+    yield SentenceLearner("SequenceLearner", SequenceLearner, "sequence", parameters.OF_SEQUENCE)
+    names = tuple(name for name in options_of(hinge.PAStructured) if name != "cost")
+    yield Structured("PAStructured", structured, "structured", names)
+    for cls in (hinge.river.PAClassifier, hinge.river.PARegressor, hinge.river.PAMultilabel):
+        yield River(f"river.{cls.__name__}", cls, cls._task, options_of(cls))
+
+
+KINDS = list(kinds())
+CASES = [(kind, option) for kind in KINDS for option in kind.options]
+
+# ---- the contract --------------------------------------------------------------------------------------------------
+
+
+def test_every_option_has_samples():
+    assert set(SAMPLES) == set(parameters.PARAMETERS)
+    assert all(SAMPLES.values())
+
+
+def test_every_sample_is_used_by_some_kind_of_model():
+    used = {id(sample) for kind, option in CASES for sample in kind.samples(option)}
+    unused = [(name, sample) for name in SAMPLES for sample in SAMPLES[name] if id(sample) not in used]
+    assert unused == []
+
+
+def copies(kind, model, given, folder, first):
+    """The model by every way to keep one. (Those for the `first` value only go the way of a pickle, too.)"""
+    model.save(folder / "model")
+    yield "load", kind.load(folder / "model", given)
+    yield "pickle", pickle.loads(pickle.dumps(model))
+    if first:
+        yield "deepcopy", copy.deepcopy(model)
+        joblib.dump(model, folder / "joblib")
+        yield "joblib", joblib.load(folder / "joblib")
+
+
+@pytest.mark.parametrize(("kind", "option"), CASES, ids=[f"{kind.name}-{option}" for kind, option in CASES])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_is_kept_with_every_value_of_an_option(kind, option, tmp_path):
+    for number, sample in enumerate(kind.samples(option)):
+        options = kind.adapted({**sample.more, option: sample.value})
+        model = kind.make(**copy.deepcopy(options))
+        kind.begin(model, options)
+        state, given = kind.bytes(model), kind.parameters(model)
+        kept = dict(copies(kind, model, given, tmp_path, number == 0))
+        kind.resume(model, options)
+        for way, again in kept.items():
+            label = f"{way} with {option}={sample.value!r}"
+            assert kind.bytes(again) == state, label
+            found = kind.parameters(again)
+            assert list(found) == list(given), label
+            for name in given:
+                assert same(name, given[name], found[name]), f"{label}: {name}={found[name]!r}"
+            kind.resume(again, options)
+            assert kind.bytes(again) == kind.bytes(model), label
+            if isinstance(kind, Estimator) and not isinstance(kind, SentenceLearner) and way == "load":
+                check_clone(kind, again, options)
+
+
+def check_clone(kind, again, options):
+    """A clone of the loaded model learns what the loaded model learns."""
+    cloned = sklearn.base.clone(again)
+    kind.begin(cloned, options)
+    kind.begin(again, options)
+    if again.get_params()["random_state"] is not None or not again.get_params()["shuffle"]:
+        assert kind.bytes(cloned) == kind.bytes(again)
+
+
+# ---- anything that the table accepts -------------------------------------------------------------------------------
+
+POOL = [
+    None, True, np.True_, 0, 1, 7, 2**31, 2**70, 0.5, -1.0, float("inf"), 1e300, "scale", "max", "zero", "",
+    b"pa", decimal.Decimal("0.5"), Fraction(1, 3), complex(1), np.float16(0.5), np.longdouble("0.1"), np.int8(3),
+    np.uint64(3), np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.str_("pa"), np.bytes_(b"pa"), np.array(0.5),
+    np.array(3), [], (), {}, set(), [0.5], (0.5,), [1, 2], ["a", "b"], ["a", 1], [None, 1], [b"a", b"b"], {"a": 1.0},
+    {1: 2}, {None: 1}, {("a",): 1}, {b"a": 1}, {frozenset("a"): 1.0}, {datetime.date(2020, 1, 1): 1}, range(3),
+    [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], np.array(["2020", "2021"], dtype="M8[D]"),
+    np.array([1, 2], dtype="m8[s]"), np.array([b"a", b"b"]), np.array([1j, 2j]), np.array([None, 1]), np.zeros((2, 2)),
+    np.zeros((2, 2), dtype=complex), np.zeros((2, 2, 2)), np.zeros(2, dtype="V3"),
+    np.array([(1, 2.0)], dtype="i4,f8"), [[0, 1], [1, 0]], ((0, 1), (1, 0)), [np.zeros((2, 2))], {"a": {"b": 1}},
+    {1: {2.5: Fraction(1, 2)}}, MappingProxyType({"a": 1.0}), collections.UserDict({"a": 1.0}),
+    collections.Counter("aab"), collections.deque([1, 2]), np.float32, np.float64, np.int64, float, int, "f4", ">f8",
+    np.dtype(">f4"), object,
+    np.random.RandomState(0), np.random.default_rng(0), np.random.mtrand._rand,
+    linear_kernel, tag_cost, len, dict, hinge.ClassTfIdf(), pd.Series([1.0, 2.0]),
+    pd.DataFrame([[0, 1], [2, 0]]), array.array("d", [1.0, 2.0]), memoryview(b"ab"),
+]  # fmt: skip
+
+
+# What models can be made with, and no file holds: the error says so when the model is saved.
+UNSAVED = [np.random.RandomState(np.random.PCG64(0)), 10**400]
+
+
+@pytest.mark.parametrize("option", parameters.PARAMETERS)
+def test_whatever_the_table_accepts_comes_back_from_a_file(option):
+    accepts, kept = parameters.PARAMETERS[option].accepts, 0
+    for value in [*POOL, *UNSAVED, *(sample.value for sample in SAMPLES[option])]:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if not accepts(value) or isinstance(value, hinge.FeatureMap):
+                    continue
+        except (TypeError, ValueError, OverflowError):
+            continue
+        if any(value is each for each in UNSAVED):
+            with pytest.raises(ValueError, match=rf"{option} cannot be saved: a model file cannot hold"):
+                encoding.encoded({option: value}, {})
+            continue
+        tensors = {}
+        header = json.loads(json.dumps(encoding.encoded({option: value}, tensors)))
+        functions = {option: value} if header[option] == {"function": option} else {}
+        found = encoding.decoded(header, tensors, functions)[option]
+        assert same(option, value, found), f"{option}={value!r} became {found!r}"
+        assert accepts(found)
+        kept += 1
+    assert kept or option == "features"
+
+
+def test_numbers_that_no_file_can_hold_are_rejected_when_saving(tmp_path):
+    model = hinge.PARegressor(max_iter=3, tol=None).fit(X, X[:, 0])
+    model.max_iter = 10**5000
+    with pytest.raises(ValueError, match=r"max_iter cannot be saved: .* whole number of 16610 bits"):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+    assert pickle.loads(pickle.dumps(model)).max_iter == 10**5000
+
+
+def test_pickles_hold_functions_that_files_do_not(tmp_path):
+    model = hinge.PARegressor(kernel=linear_kernel).fit(X, X[:, 0])
+    again = pickle.loads(pickle.dumps(model))
+    assert again.kernel is linear_kernel
+    model.save(tmp_path / "model")
+    with pytest.raises(hinge.ModelFileError, match=r"use hinge.load\(path, kernel=...\)"):
+        hinge.load(tmp_path / "model")
+    buffer = io.BytesIO()
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dump(hinge.PARegressor(kernel=lambda A, B: A @ B.T).fit(X, X[:, 0]), buffer)
+
+
+def test_parameters_are_those_that_were_learned_with(tmp_path):
+    """An array that is changed afterwards changes no model: neither the one in memory nor its file."""
+    cost = 1 - np.eye(3)
+    model = hinge.Learner("classification", classes=LABELS, cost=cost)
+    model.learn_many(EVENTS, labels_of({}))
+    before = model.to_bytes()
+    cost[0, 1] = 99
+    assert model.to_bytes() == before
+    again = hinge.Learner.from_bytes(before)
+    model.learn_many(EVENTS, labels_of({}))
+    again.learn_many(EVENTS, labels_of({}))
+    assert model.to_bytes() == again.to_bytes()
