@@ -25,7 +25,7 @@ class Seven(enum.IntEnum):
     SEVEN = 7
 
 
-@dataclass
+@dataclass(eq=False)
 class Sample:
     value: Any
     tasks: tuple[str, ...] | None = None
