@@ -64,19 +64,20 @@ def test_the_label_has_one_of_four_names(tmp_path, name):
     assert source.settings["label"] == name
 
 
-def test_the_first_object_decides_where_the_label_is(tmp_path):
+def test_the_first_object_with_a_label_decides_where_it_is(tmp_path):
     source = JsonLines()
     path = lines(tmp_path, {"y": 1, "v": 1}, {"label": 2, "v": 2}, {"label": 0, "y": 3})
     assert read(source, path)[:2] == ([{"v": 1}, {"label": 2, "v": 2}, {"label": 0}], [1, None, 3])
     unlabelled = JsonLines()
-    assert read(unlabelled, lines(tmp_path, {"v": 1}, {"label": 2}))[:2] == (
-        [{"v": 1}, {"label": 2}],
-        [None, None],
-    )
-    assert read(again(unlabelled), lines(tmp_path, {"label": 2}))[1] == [None]
+    assert read(unlabelled, lines(tmp_path, {"v": 1}, {"label": 2}))[:2] == ([{"v": 1}, {}], [None, 2])
+    assert read(again(unlabelled), lines(tmp_path, {"y": 2}))[:2] == ([{"y": 2}], [None])
 
 
-@pytest.mark.parametrize("label", ["a", "", 3, 0.5, True, None, ["a", "b"], [1, 2], []])
+def test_an_empty_name_is_no_label(tmp_path):
+    assert read(JsonLines(label="topic"), lines(tmp_path, {"topic": "", "v": 1}))[1] == [None]
+
+
+@pytest.mark.parametrize("label", ["a", 3, 0.5, True, None, ["a", "b"], [1, 2], []])
 def test_labels(tmp_path, label):
     _, labels, _ = read(JsonLines(label="topic"), lines(tmp_path, {"topic": label, "v": 1}))
     assert labels == [label]
