@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .text import TextClassifier as TextClassifier
     from .weighing import IneffectiveWeights as IneffectiveWeights
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 _WHERE = {
     "Algorithm": "catalogue",
