@@ -61,7 +61,7 @@ def test_history_adds_up_to_the_statistics(estimator):
 
 
 def test_history_of_the_batch_conversion():
-    model = PAClassifier(step="pa", tolerance=0.01).fit(X, X[:, 0] > 0)
+    model = PAClassifier(step="pa", batch_tolerance=0.01).fit(X, X[:, 0] > 0)
     assert len(model.history_) == model.n_iter_ == model.batch_report_.passes > 1
     assert sum(entry["updates"] for entry in model.history_) == model.stats_.updates
 
@@ -326,3 +326,11 @@ def test_the_history_as_a_picture(tmp_path, early_stopping):
     assert (f"kept: pass {best}" in drawn) == early_stopping
     with pytest.raises(ValueError, match="no passes"):
         plot_history([], tmp_path / "none.svg")
+
+
+def test_texts_are_held_back_too():
+    texts = ["free money", "call me on monday", "win free money now", "see you on monday"] * 10
+    model = hinge.TextClassifier(early_stopping=True, max_iter=3, random_state=0).fit(
+        texts, ["spam", "ham"] * 20
+    )
+    assert [entry["validation_score"] for entry in model.history_][-1] == 1.0

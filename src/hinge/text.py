@@ -42,7 +42,8 @@ class TextClassifier(PAClassifier):
         vocabulary.
     max_features : int, default=2**22
         The most terms of the vocabulary. Further ones are ignored, and counted in `n_ignored_`.
-    C, step, average, fit_intercept, class_weight, max_iter, tol, n_iter_no_change, shuffle, random_state, verbose :
+    C, step, average, fit_intercept, class_weight, max_iter, tol, n_iter_no_change, early_stopping,
+    validation_fraction, shuffle, random_state, verbose :
         As in `PAClassifier`. Since texts have length 10, C limits steps if it is less than about 0.02.
 
     Examples
@@ -90,6 +91,8 @@ class TextClassifier(PAClassifier):
         max_iter: int = parameters.default("max_iter"),
         tol: float | None = parameters.default("tol"),
         n_iter_no_change: int = parameters.default("n_iter_no_change"),
+        early_stopping: bool = parameters.default("early_stopping"),
+        validation_fraction: float = parameters.default("validation_fraction"),
         shuffle: bool = parameters.default("shuffle"),
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -107,6 +110,8 @@ class TextClassifier(PAClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.shuffle = shuffle
         self.random_state = random_state
         self.verbose = verbose
