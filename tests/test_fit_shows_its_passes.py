@@ -129,8 +129,8 @@ def test_rare_classes_can_be_held_back():
             "validation_fraction must be a number between 0 and 1",
         ),
         (
-            {"early_stopping": True, "tolerance": 0.1, "step": "pa"},
-            "early_stopping does not go with tolerance",
+            {"early_stopping": True, "batch_tolerance": 0.1, "step": "pa"},
+            "early_stopping does not go with batch_tolerance",
         ),
     ],
 )
