@@ -42,6 +42,7 @@ OPTIONS = [
     {"analyzer": "char_wb", "ngram_range": (2, 4)},
     {"analyzer": "char", "ngram_range": [3, 3], "lowercase": False},
     {"average": True, "step": "pa2", "C": 0.01},
+    {"early_stopping": True},
 ]
 
 
