@@ -367,9 +367,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
         """What its file has: a header of JSON, and arrays."""
         learner, tensors = self._saved().to_parts()
-        given = self.get_params(deep=False)
-        self._check_parameters(given)
-        values = encoding.encoded(self._file_parameters(given), tensors)
+        self._check_options()  # a file is not written with what no model can be made with, and not read
+        values = encoding.encoded(self._file_parameters(self.get_params(deep=False)), tensors)
         header: dict[str, Any] = {
             "kind": type(self).__name__,
             "parameters": values,
@@ -393,7 +392,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     ) -> Self:
         values = header["parameters"]
         estimator = cls(**encoding.decoded(values, tensors, functions))
-        cls._check_parameters(estimator.get_params(deep=False))
+        estimator._check_options()
         _check_agreement(header["learner"]["parameters"], values)
         learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
         of_learner = {
@@ -411,11 +410,6 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
             estimator.batch_report_ = None if report is None else BatchReport(**report)
         _check_attributes(estimator)
         return estimator._keep(estimator._learner)
-
-    @classmethod
-    def _check_parameters(cls, given: Mapping[str, Any]) -> None:
-        """Raises for what no model can be made with. A file is not written with it, and not read."""
-        parameters.check(cls._task, given)
 
     @classmethod
     def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:

@@ -417,7 +417,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         feature_map.restore(unpack("map", tensors))
         estimator = super().from_parts(header, tensors)
         estimator.features = given
-        cls._check_parameters(estimator.get_params(deep=False))
+        estimator._check_options()
         return estimator._keep(estimator._learner, feature_map_=feature_map)
 
     @classmethod

@@ -7,7 +7,7 @@ import copy
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -150,20 +150,17 @@ class PAStructured(StreamEstimator):
     # ---- the learner inside ---------------------------------------------------------------------------------
 
     def _new_learner(self, **replaced: Any) -> StructuredLearner:
+        self._check_options()
         given = self._options_now()
-        self._check_parameters(given)
         options = {
             name: given[name] for name in parameters.OF_LEARNER if name in given and name not in FUNCTIONS
         }
         return StructuredLearner(**{**options, **replaced})
 
     def _check_options(self) -> None:
-        self._check_parameters(self._options_now())
-
-    @classmethod
-    def _check_parameters(cls, given: Mapping[str, Any]) -> None:
+        given = self._options_now()
         functions = {name: given[name] for name in FUNCTIONS}
-        parameters.check(cls._task, {name: given[name] for name in given if name not in FUNCTIONS})
+        parameters.check(self._task, {name: given[name] for name in given if name not in FUNCTIONS})
         check_functions(functions, given["selection"])
 
     def _fitted(self) -> StructuredLearner:
