@@ -149,4 +149,4 @@ class Ours:
         return self.learner.thresholds
 
     def radius(self):
-        return self.learner.radius
+        return self.learner.radius if self.learner.task == "uniclass" else None

@@ -83,7 +83,7 @@ class HingeLearner:
     @property
     def radius(self):
         """With average=True that of the average."""
-        return self.learner.radius
+        return self.learner.radius if self.learner.task == "uniclass" else None
 
     @property
     def statistics(self):

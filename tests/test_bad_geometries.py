@@ -132,7 +132,7 @@ EVENTS = [
     ({"n": np.nan}, "feature 'n': the value is NaN"),
     ({"n": np.inf}, "feature 'n': the value is infinity"),
     ({"a": 1.0, "n": 1e200}, "square|too large"),
-    ({"a": 1.0, "n": [1.0]}, "feature 'n': .* is not a number"),
+    ({"a": 1.0, "n": 1j}, "feature 'n': .* is not a number"),
 ]
 
 

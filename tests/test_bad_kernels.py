@@ -110,7 +110,7 @@ def test_a_bad_value_among_events(task, options):
     refused(model, "overflow", lambda: model.learn_one({"new": 1e200}, truth))
     refused(model, "weight", lambda: model.learn_one({"a": 1.0}, truth, -1.0))
     refused(model, "weight", lambda: model.learn_one({"a": 1.0}, truth, float("nan")))
-    refused(model, ".", lambda: model.learn_one({"a": None}, truth), (TypeError, ValueError))
+    refused(model, ".", lambda: model.learn_one({"a": object()}, truth), (TypeError, ValueError))
     assert "fresh" not in model.feature_names
     assert "new" not in model.feature_names
 

@@ -341,7 +341,11 @@ COMBINATIONS = [
     # labels
     ("classification", {"max_labels": 2, **ABC}, r"3 classes, the limit is 2 \(max_labels\)"),
     ("classification", {"classes": ["a", ("b",)]}, "classes must be None or two or more different labels"),
-    ("multilabel", {"classes": ["a", float("nan")]}, "a label must be"),
+    (
+        "multilabel",
+        {"classes": ["a", float("nan")]},
+        "classes must be None or two or more different labels, not",
+    ),
 ]
 
 

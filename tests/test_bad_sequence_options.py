@@ -196,7 +196,7 @@ OPTIONS_THAT_ARE_NONE = {
         {"selection": "simproj"},
         "not for sequence; there are prediction, max, max-additive",
     ),
-    "an unknown step": ({"step": "pa3"}, "step must be 'pa', 'pa1', 'pa2' or .*, not 'pa3'"),
+    "an unknown step": ({"step": "pa3"}, "step must be 'pa', 'pa1', 'pa2', .*, not 'pa3'"),
     "cw": ({"step": "cw"}, "use 'pa2' with geometry='diagonal'"),
     "the perceptron with max": ({"step": "perceptron", "selection": "max"}, "use selection='prediction'"),
     "an unknown geometry": ({"geometry": "round"}, "geometry must be .*'diagonal'.*, not 'round'"),
@@ -214,7 +214,10 @@ OPTIONS_THAT_ARE_NONE = {
     "an average of text": ({"average": "yes"}, "average must be True, False"),
     "one class": ({"classes": ["A"]}, "classes must be None or two or more different labels"),
     "the same class twice": ({"classes": ["A", "A"]}, "the labels must be different"),
-    "classes of nothing": ({"classes": [None, "A"]}, "a label must be a string, a boolean or a number"),
+    "classes of nothing": (
+        {"classes": [None, "A"]},
+        "classes must be None or two or more different labels, not",
+    ),
     "classes of text": ({"classes": "AB"}, "classes must be None or two or more different labels"),
     "no labels": ({"max_labels": 0}, "max_labels must be a whole number from 2"),
     "0 bits": ({"hash_bits": 0}, "hash_bits must be None or a whole number from 1 to 30"),
@@ -261,7 +264,9 @@ def test_classes_that_are_not_those_of_the_constructor():
 def test_another_cost_for_a_file(tmp_path):
     for options in ({"cost": MATRIX, "classes": ["A", "B"]}, {"cost": {"A": {"B": 1.0}}}, {}):
         PASequence(**options).learn_one([["a"], ["b"]], ["A", "B"]).save(tmp_path / "m")
-        with pytest.raises(ModelFileError, match="saved with another cost, which it keeps"):
+        with pytest.raises(
+            ModelFileError, match="its cost is not a function, and is in the file: load it without cost="
+        ):
             PASequence.load(tmp_path / "m", cost=lambda truth, predicted: 1.0)
         assert PASequence.load(tmp_path / "m").classes_ == ["A", "B"]
 

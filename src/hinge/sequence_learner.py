@@ -390,7 +390,8 @@ def _array(sentence: Any) -> Any:
             raise ValueError(f"an array of tokens must have two dimensions, not {sentence.ndim}")
         if sentence.dtype.kind not in "biuf":
             raise ValueError(f"an array of tokens must hold numbers, not {sentence.dtype}")
-        matrix = sparse.to_csr(sentence, "the array")
+        is_csr = sentence.format == "csr"  # the core checks its rows, and names the token
+        matrix = sentence if is_csr else sparse.to_csr(sentence, "the array")
         if any(part.dtype not in (np.int32, np.int64) for part in (matrix.indices, matrix.indptr)):
             raise ValueError("the indices and indptr of a CSR matrix must be int32 or int64")
         if any(
@@ -417,7 +418,9 @@ def _array(sentence: Any) -> Any:
 
 
 def _dense(sentence: Any) -> list[list[float]]:
-    rows: list[list[float]] = (sentence.toarray() if is_sparse(sentence) else sentence).tolist()
+    rows: list[list[float]] = (
+        sparse.to_csr(sentence, "the array").toarray() if is_sparse(sentence) else sentence
+    ).tolist()
     return rows
 
 

@@ -160,6 +160,7 @@ START = [0.25, -0.5, 0.0, 1.0]  # one number per column
 SAMPLES: dict[str, list[Sample]] = {
     "step": [
         *plain("pa", "pa1", "pa2", np.str_("pa1"), WORDS.pa2),
+        Sample(None, ("regression",)),
         Sample("perceptron", ("classification", "multilabel", "sequence", "structured", "prototype")),
         Sample("cw", ("classification", "multilabel"), SHAPED),
     ],
@@ -205,7 +206,8 @@ SAMPLES: dict[str, list[Sample]] = {
     "threshold": [*reals(0.375), *wholes(2), *plain("learned", WORDS.learned, -1.5)],
     "sort_thresholds": plain(None, *BOOLS),
     "epsilon": [*reals(0.375), *wholes(0)],
-    "radius": [*reals(0.375), *wholes(0)],
+    "radius": [*reals(0.375), *wholes(0), *plain(None)],
+    "contamination": reals(0.375, radius=None),
     "max_radius": [*reals(4.5), *wholes(4), *plain(None)],
     "fit_intercept": plain(*BOOLS),
     "geometry": [
@@ -283,11 +285,15 @@ SAMPLES: dict[str, list[Sample]] = {
     "max_iter": wholes(3),
     "tol": [*reals(0.375), *wholes(0), *plain(None)],
     "n_iter_no_change": wholes(2),
+    "early_stopping": plain(*BOOLS),
+    "validation_fraction": reals(0.375, early_stopping=True),
     "shuffle": plain(*BOOLS),
-    "tolerance": [*reals(0.375, step="pa"), *wholes(1, step="pa"), *plain(None)],
+    "batch_tolerance": [*reals(0.375, step="pa"), *wholes(1, step="pa"), *plain(None)],
     "max_updates": wholes(100),
     "hash_bits": [*wholes(5), *plain(None)],
     "max_features": [*wholes(100), *plain(2**40, np.uint64(2**40))],
+    "at_max_features": plain("error", "ignore", np.str_("ignore")),
+    "max_weights": [*plain(2**40, 1e9, np.float32(2**20), Fraction(2**30))],
     "dtype": plain(
         "float32",
         "float64",

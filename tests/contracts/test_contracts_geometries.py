@@ -180,7 +180,7 @@ BAD_LAST = {
     "a value": lambda x, w: ({**x, "alpha": float("nan")}, w),
     "a new value": lambda x, w: ({**x, "newest": float("inf")}, w),
     "a square": lambda x, w: ({**x, "newest": 1e200}, w),
-    "no number": lambda x, w: ({**x, "newest": []}, w),
+    "no number": lambda x, w: ({**x, "newest": object()}, w),
     "a weight": lambda x, w: (x, -1.0),
     "no weight": lambda x, w: (x, float("inf")),
 }

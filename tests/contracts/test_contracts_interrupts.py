@@ -89,6 +89,8 @@ def looks(model: Any) -> Any:
         for name, value in mine.items()
         if name not in ("_learner", "_ready", "_used", "feature_map_")
     }
+    if "history_" in rest:  # without what the clock said
+        rest["history_"] = [{**entry, "seconds": 0} for entry in rest["history_"]]
     counts = str(mine["feature_map_"].state()) if "feature_map_" in mine else ""
     return known, repr(sorted(rest.items())), counts
 

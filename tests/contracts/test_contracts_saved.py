@@ -118,6 +118,11 @@ def targets(task, options):
     }[task](options)
 
 
+def fixed_radius(options):
+    """A ball of the paper, unless the options are about its radius: one by quantile goes with fewer others."""
+    return options if {"radius", "max_radius"} & set(options) else {"radius": 1.0, **options}
+
+
 class Kind:
     """How to make, teach and read a kind of model."""
 
@@ -140,7 +145,7 @@ class Kind:
         """With the options without which this kind cannot be made."""
         if self.task == "ordinal" and "classes" not in options:
             return {**options, "classes": [0, 1, 2]}
-        return options
+        return fixed_radius(options) if self.task == "uniclass" else options
 
     def parameters(self, model):
         return model.parameters
@@ -180,6 +185,8 @@ class Estimator(Kind):
 
     def adapted(self, options):
         few = {"max_iter": 5, "max_updates": 50}
+        if self.task == "uniclass":
+            options = fixed_radius(options)
         return {**{name: few[name] for name in few if name in self.options}, **options}
 
     def bytes(self, model):

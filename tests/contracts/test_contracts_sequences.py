@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import pickle
 
@@ -348,6 +349,6 @@ def test_weights_scale_the_cap(options):
     more = {"C": weight * 0.25, "covariance_regularizer": regularizer / weight}
     plain = new(options, **more).learn_many(X, y)
     assert heavy.state_features_ == plain.state_features_
-    assert heavy.stats_ == plain.stats_
+    assert dataclasses.replace(heavy.stats_, weighted=0) == plain.stats_
     if options["step"] == "pa" and "geometry" not in options:
         assert state(heavy) == state(new(options, C=0.25).learn_many(X, y))
