@@ -394,7 +394,7 @@ def test_nothing_to_learn_from_is_an_error(run, tmp_path, text):
 USES = {
     "an unknown option": (["learn", "data.svm", "--stp", "pa"], "unrecognized arguments: --stp"),
     "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), not"),
-    "an unknown step": (["learn", "data.svm", "--step", "pa3"], "--step must be pa, pa1, pa2 or"),
+    "an unknown step": (["learn", "data.svm", "--step", "pa3"], "--step must be pa, pa1, pa2, (labels)"),
     "no data": (["learn"], "required: DATA"),
     "no file": (["learn", "date.svm"], "there is no file date.svm: did you mean data.svm?"),
     "a directory": (["learn", "."], ". is a folder"),

@@ -213,8 +213,8 @@ def test_it_reads_no_more_than_it_must():
 def test_what_was_opened_is_closed(tmp_path, monkeypatch):
     opened = []
 
-    def watched(*arguments):
-        opened.append(open(*arguments))  # noqa: SIM115
+    def watched(*arguments, **options):
+        opened.append(open(*arguments, **options))  # noqa: SIM115
         return opened[-1]
 
     monkeypatch.setattr(files, "open", watched, raising=False)

@@ -93,7 +93,7 @@ KERNELS = {
     "float32": (hinge.PAClassifier, TWO, {"dtype": "float32"}),
     "numbers": (hinge.PARegressor, SCORES, {"C": 0.5}),
     "ranks": (hinge.PAOrdinal, THREE, {}),
-    "batch": (hinge.PAClassifier, TWO, {"step": "pa", "tolerance": 1e-2, "max_updates": 3000}),
+    "batch": (hinge.PAClassifier, TWO, {"step": "pa", "batch_tolerance": 1e-2, "max_updates": 3000}),
     "budget": (hinge.PAClassifier, TWO, {"budget": 60}),
     "uniclass": (hinge.PAOneClass, None, {"radius": 2.0}),
 }

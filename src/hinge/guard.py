@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Any
 
 _forks = 0  # that made this process what it is
 
@@ -29,7 +30,10 @@ class Guard:
     def __init__(self) -> None:
         self._lock, self._forks = threading.RLock(), _forks
 
-    def __enter__(self) -> None:
+    @property
+    def lock(self) -> Any:
+        """For `with`. (Not a context manager in Python: an interrupt between its last instruction and the block would
+        leave the lock taken.)"""
         if self._forks != _forks:
             if not self._lock.acquire(blocking=False):
                 raise RuntimeError(
@@ -38,7 +42,4 @@ class Guard:
                 )
             self._lock.release()
             self._forks = _forks
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        return self._lock

@@ -11,6 +11,7 @@ from . import encoding, explain, geometry, growth, kernels, model_file, paramete
 from ._core import Engine
 from ._numpy import is_array, np, npt
 from .explain import Contribution
+from .guard import Guard
 from .labels import Labels, plain
 from .rows import Doubles
 from .statistics import Statistics
@@ -28,7 +29,7 @@ class Learned:
     closed: bool  # whether the labels are known ahead, and others refused
     notes: dict[str, Any]  # whatever JSON can hold, kept in the file: where the data came from, say
     _engine: Engine
-    _lock: Any
+    _guard: Guard
     _named: bool  # whether every column is known to have a name
     _arrays_fit: bool  # whether the names were given in the order of an array's columns
 
@@ -46,6 +47,11 @@ class Learned:
         """The step that is taken; the option may leave it open (None)."""
         step: str = parameters.step_of(self.task, self.parameters)
         return step
+
+    @property
+    def _lock(self) -> Any:
+        """Held while labels or names may change."""
+        return self._guard.lock
 
     @property
     def labels(self) -> Labels:

@@ -125,7 +125,7 @@ class Learner(Learned):
         self.closed = classes is not None or cost is not None or task == "ordinal"
         self.averaged = bool(p["average"])
         self._class_weight = dict(class_weight) if class_weight else None
-        self._lock = Guard()  # held while labels or names may change; the core has its own
+        self._guard = Guard()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
         self._engine = self._new_engine(labels)

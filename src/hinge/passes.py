@@ -147,7 +147,10 @@ class FitsInPasses:
         if self._task in ("classification", "ordinal"):
             labels = np.asarray(y)[weighed]
             strata = labels if np.unique(labels, return_counts=True)[1].min(initial=2) > 1 else None
-        options: dict[str, Any] = {"test_size": self.validation_fraction, "random_state": self.random_state}
+        options: dict[str, Any] = {
+            "test_size": float(self.validation_fraction),
+            "random_state": self.random_state,
+        }
         try:
             _, held = train_test_split(weighed, stratify=strata, **options)
         except ValueError as error:

@@ -49,7 +49,7 @@ class SequenceLearner:
         # Whether tags are known ahead, and others refused.
         self.closed = self.parameters["classes"] is not None or _is_matrix(cost)
         self.averaged = bool(self.parameters["average"])
-        self._lock = Guard()  # held while tags may change; the core has its own
+        self._guard = Guard()  # held while tags may change; the core has its own
         self._engine = self._new_engine()
 
     def _first_labels(self) -> Labels:
@@ -92,6 +92,11 @@ class SequenceLearner:
             ignore_new=p["at_max_features"] == "ignore",
             max_weights=float(p["max_weights"]),
         )
+
+    @property
+    def _lock(self) -> Any:
+        """Held while tags may change."""
+        return self._guard.lock
 
     @property
     def labels(self) -> Labels:

@@ -339,6 +339,7 @@ def copies(kind, model, given, folder, first):
 
 @pytest.mark.parametrize(("kind", "option"), CASES, ids=[f"{kind.name}-{option}" for kind, option in CASES])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::hinge.IneffectiveWeights")
 def test_a_model_is_kept_with_every_value_of_an_option(kind, option, tmp_path):
     for number, sample in enumerate(kind.samples(option)):
         options = kind.adapted({**sample.more, option: sample.value})

@@ -87,6 +87,7 @@ def test_fit_starts_anew_and_again(options):
     assert first.stats_.rounds == first.n_iter_ * np.count_nonzero(weights)
 
 
+@pytest.mark.filterwarnings("ignore::hinge.IneffectiveWeights")
 @some_cases
 def test_one_pass_in_order_is_partial_fit(options):
     X, y, _ = stream()

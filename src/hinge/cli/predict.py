@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     remarks: list[str] = []
     with _output(arguments.output) as write:
         for piece in stream.once():
-            write(told(study, piece, arguments))
+            write(told(study, piece, arguments, arguments.explain))
             count += len(piece.batch)
             unlabelled = unlabelled or not has_labels(piece.batch, study.task)
             if not unlabelled:
@@ -92,15 +92,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def told(study: Study, piece: Piece, arguments: argparse.Namespace) -> str:
-    """The predictions for a batch, as text."""
+def told(study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None) -> str:
+    """The predictions for a batch, as text; `explain`: with so many contributions each."""
     batch, name = piece.batch, piece.file.name
     try:
         made = study.predict(batch, name)
         scores = study.scores(batch) if arguments.scores else [None] * len(batch)
         parts: list[Any] = [None] * len(batch)
-        if arguments.explain is not None:
-            parts = [study.explain(batch, row, arguments.explain) for row in range(len(batch))]
+        if explain is not None:
+            parts = [study.explain(batch, row, explain) for row in range(len(batch))]
     except ValueError as error:
         raise located(error, batch, name) from None
     if arguments.json:
