@@ -434,6 +434,14 @@ def test_the_curve_is_drawn_with_its_bound(run, tmp_path, ending):
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[ending])
     if ending == "html":
         assert b"<th>guaranteed</th>" in data
+        assert b" % wrong; guaranteed: at most " in data  # the title
+        assert b"<th>lately</th>" not in data  # 200 examples are fewer than its 1000: it is the whole curve
+
+
+def test_the_last_examples_are_a_curve_of_their_own_if_they_are_not_all(run, tmp_path):
+    (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n" * 100)
+    run("learn", "data.svm", "-q", "--plot", "curve.html", "--window", "50")
+    assert b"<th>so far</th><th>lately</th>" in (tmp_path / "curve.html").read_bytes()
 
 
 def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):

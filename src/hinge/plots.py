@@ -128,14 +128,15 @@ def _set_limits(
     rounds: int,
     share: bool,
 ) -> None:
-    """So that all ends are to be seen. Errors that differ by orders of magnitude are drawn on logarithmic axes."""
+    """So that all ends are to be seen. Shares are drawn from 0 %; other errors that differ by orders of magnitude on
+    logarithmic axes."""
     factor = 100.0 if share else 1.0
     early = 3 * max(rounds // 40, 1)
     top = factor * max(
         (error for curve in curves.values() for at, error in curve if at >= early), default=1.0
     )
     above = [factor * curve[-1][1] for curve in dashed.values() if curve]
-    if any(end > 2 * top for end in above):
+    if not share and any(end > 2 * top for end in above):
         ends = [*above, *(factor * error for curve in curves.values() for _, error in curve if error > 0)]
         axes.set_yscale("log")
         axes.set_xscale("log")
@@ -143,6 +144,8 @@ def _set_limits(
         axes.minorticks_off()
         axes.set_xlim(min(curve[0][0] for curve in curves.values()), rounds)
         return
+    if share:
+        top = max([top, *(2 * end for end in above)])  # a bound that falls comes in from above
     axes.set_ylim(0, min(100, 5 * math.ceil(top / 5)) if share else 1.1 * top or 1.0)
     axes.set_xlim(0, rounds)
 

@@ -17,7 +17,7 @@ from ..streams.session import Session
 from ..streams.stream import Stream
 from ..streams.study import ERRORS, Study
 from .hindsight import certified, guarantees, moments, no_comparators
-from .progress import Figures, error_text
+from .progress import Figures, error_text, short_error
 
 
 class Curve:
@@ -50,21 +50,28 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         why_not, bound = "it is above 100 %, which says nothing", []
     if not why_not and not bound:
         why_not = f"no theorem bounds the error of this step for {study.task}"
-    curves = {"all": curve.errors, "lately": curve.lately}
+    curves = {"so far": curve.errors}
+    if curve.lately != curve.errors:  # the same until the window is full
+        curves["lately"] = curve.lately
     guaranteed = {"guaranteed": bound} if bound else {}
     plots.progressive_curves(
         Path(path),
         curves,
         share=ERRORS[study.task][1],
         dashed=guaranteed,
-        bold="all",
-        title=f"{study.task}: {error_text(study.task, curve.errors[-1][1])}",
+        bold="so far",
+        title=_title(study.task, curve.errors[-1][1], bound),
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned",
     )
     if as_json:
         print(json.dumps({"event": "plot", "file": path, "no_bound": why_not or None}))
     else:
         print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
+
+
+def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:
+    guaranteed = f"; guaranteed: at most {short_error(task, bound[-1][1])}" if bound else ""
+    return f"{task.capitalize()}: {error_text(task, error)}{guaranteed}"
 
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:
