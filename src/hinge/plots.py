@@ -80,7 +80,7 @@ def progressive_curves(
         text = f"{name}  {end:.1f}{unit}" if share else f"{name}  {end:.4g}"
         labels.append((min(end, axes.get_ylim()[1]), text, colour, name == best and not is_dashed))
     _dress(axes, unit)
-    _name_curves(axes, labels)
+    name_curves(axes, labels)
     figure.text(0.02, 0.945, title, fontsize=14, fontweight="bold", color=INK)
     figure.text(0.02, 0.895, subtitle, fontsize=11, color=FAINT)
     if path.suffix.lower() == ".html":
@@ -171,18 +171,20 @@ def _dress(axes: Any, unit: str) -> None:
     axes.set_xlabel("rounds", fontsize=11, color=INK)
 
 
-def _name_curves(axes: Any, labels: list[tuple[float, str, str, bool]]) -> None:
+def name_curves(
+    axes: Any, labels: list[tuple[float, str, str, bool]], gap: float = 0.05, size: float = 11
+) -> None:
     """Writes the names beside the right ends, moved apart where they would overlap."""
     labels = sorted(labels)
     scale = axes.transData + axes.transAxes.inverted()  # from data to parts of the axes, whatever their scale
     labels = [
         (float(scale.transform((1.0, end))[1]), text, colour, bold) for end, text, colour, bold in labels
     ]
-    heights = spread([height for height, *_ in labels], min(0.05, 1 / len(labels)), 0.0, 1.0)
+    heights = spread([height for height, *_ in labels], min(gap, 1 / len(labels)), 0.0, 1.0)
     beside = axes.transAxes
     for height, (end, text, colour, bold) in zip(heights, labels, strict=True):
         axes.plot((1.005, 1.025), (end, height), color=colour, linewidth=0.8, transform=beside, clip_on=False)
-        axes.text(1.033, height, text, color=colour, fontsize=11, fontweight="bold" if bold else "normal",
+        axes.text(1.033, height, text, color=colour, fontsize=size, fontweight="bold" if bold else "normal",
                   verticalalignment="center", transform=beside)  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
             console.print(f"  {text}", soft_wrap=True, style="dim")
 
     outcome = recipe.run(Setting(folder, "quick" if arguments.quick else "full", tell))
-    files = outcome.write(Path(arguments.out), recipe.name, recipe.claim)
+    files = outcome.write(Path(arguments.out), recipe.name)
     if arguments.json:
         print(json.dumps({
             "experiment": recipe.name, "data": outcome.data, "substitute": outcome.substitute,

@@ -1,4 +1,4 @@
-"""The figures of the experiments: panels side by side, with the paper's axes."""
+"""The figures of the experiments: a title that says what one sees, and panels below it."""
 
 from __future__ import annotations
 
@@ -8,62 +8,151 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..plots import COLOURS, FAINT, INK, MatplotlibMissing, picture_of
+from ..plots import COLOURS, FAINT, INK, MatplotlibMissing, name_curves, picture_of
 from ..writing import write_whole
-from .recipe import Panel
+from .recipe import Panel, Picture, Series
 
-ACROSS = 3  # panels in a row
+WIDTH = 10.0  # inches, of two panels side by side: readable where a page shows it 800 pixels wide
+LINES_HEIGHT, ROW_HEIGHT, LANE_HEIGHT = 3.6, 0.4, 0.14  # inches
 
 
-def draw(path: Path, panels: Sequence[Panel], title: str, subtitle: str = "") -> None:
-    """Into a file: .png, .svg or .pdf."""
+def draw(path: Path, picture: Picture, about: str) -> None:
+    """Into a file: .png, .svg or .pdf. `about` is what the experiment was and ran on."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MatplotlibMissing(f"it needs matplotlib ({error}): pip install 'hinge[plots]'") from error
-    across = 2 if len(panels) == 4 else min(len(panels), ACROSS)
-    down = math.ceil(len(panels) / across)
-    figure = Figure(
-        figsize=(4.6 * across + 0.4, 3.7 * down + 0.6), dpi=130, facecolor="white", layout="constrained"
-    )
-    width = 46 * across  # letters
-    lines = [*textwrap.wrap(title, width), *textwrap.wrap(subtitle, width)]
-    figure.suptitle("\n".join(lines), fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left")
-    seen: set[str] = set()  # a legend only where there is something new
-    for place, panel in enumerate(panels, 1):
-        names = {series.name for series in panel.series}
-        _draw_panel(figure.add_subplot(down, across, place), panel, legend=not names <= seen)
-        seen |= names
+    panels = picture.panels
+    across = 1 if len(panels) == 1 else 3 if len(panels) > 4 else 2
+    heights = [max(map(_height, panels[i : i + across])) for i in range(0, len(panels), across)]
+    figure: Any = Figure(dpi=130, facecolor="white", layout="constrained")
+    _write_header(figure, picture, about, WIDTH * max(across, 2) / 2, sum(heights))
+    bands = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for place, band in enumerate(bands):
+        side_by_side = panels[place * across : (place + 1) * across]
+        columns = across if len(side_by_side) > 1 else 1  # one alone has all of its band
+        for column, panel in enumerate(side_by_side, 1):
+            _draw_panel(band.add_subplot(1, columns, column), panel)
     write_whole(path, picture_of(figure, path.suffix.lstrip(".").lower() or "png"))
 
 
-def _draw_panel(axes: Any, panel: Panel, legend: bool) -> None:
-    solid = [series for series in panel.series if not series.dashed]
-    for series in panel.series:
-        colour = FAINT if series.dashed else COLOURS[solid.index(series) % len(COLOURS)]
-        style: Any = {"linestyle": (0, (5, 4))} if series.dashed else {}
-        if series.points:
-            style = {"linestyle": "none", "marker": "o", "markersize": 6}
-        elif len(series.x) <= 12:
-            style |= {"marker": "o", "markersize": 3.5}
-        axes.plot(series.x, series.y, color=colour, linewidth=1.5, label=series.name, **style)
-        for x, y, label in zip(series.x, series.y, series.labels, strict=False):
-            axes.annotate(label, (x, y), xytext=(5, -9), textcoords="offset points", fontsize=7, color=INK)
+def _write_header(figure: Any, picture: Picture, about: str, width: float, below: float) -> None:
+    """The title, how to read the figure, and what its marks are, above `below` inches of panels."""
+    title = textwrap.wrap(picture.title, round(8.5 * width))
+    notes = textwrap.wrap(f"{about} {picture.reading}".strip(), round(13.5 * width))
+    key = _key(picture.panels)
+    under_title = 0.12 + 0.26 * len(title)
+    under_notes = under_title + 0.2 * len(notes) + 0.1
+    height = under_notes + 0.3 * bool(key) + below
+    figure.set_size_inches(width, height)
+    figure.get_layout_engine().set(rect=(0, 0, 1, below / height), w_pad=0.1, h_pad=0.1)
+    left, style = 0.1 / width, {"ha": "left", "va": "top", "linespacing": 1.25}
+    figure.text(left, 1 - 0.1 / height, "\n".join(title), fontsize=14, fontweight="bold", color=INK, **style)
+    figure.text(left, 1 - under_title / height, "\n".join(notes), fontsize=10, color=FAINT, **style)
+    if key:
+        corner = (left, 1 - under_notes / height)
+        legend = figure.legend(handles=key, loc="upper left", bbox_to_anchor=corner, ncols=len(key), frameon=False,
+                               fontsize=10.5, borderpad=0, borderaxespad=0, handletextpad=0.2)  # fmt: skip
+        for text, mark in zip(legend.get_texts(), key, strict=True):
+            text.set_color(mark.get_color())
+
+
+def _height(panel: Panel) -> float:
+    row = max(ROW_HEIGHT, LANE_HEIGHT * len(panel.series))
+    return 1.0 + row * len(panel.rows) if panel.rows else LINES_HEIGHT
+
+
+def _colours(panel: Panel) -> list[str]:
+    """Of the series of a panel."""
+    free = iter(range(len(panel.series)))
+    return [
+        FAINT if s.dashed else COLOURS[(next(free) if s.colour is None else s.colour) % len(COLOURS)]
+        for s in panel.series
+    ]
+
+
+def _key(panels: Sequence[Panel]) -> list[Any]:
+    """What the marks are, above panels with rows: there, they have no ends to be named at."""
+    from matplotlib.lines import Line2D
+
+    marks = {
+        series.name: Line2D([], [], color=colour, label=series.name, **_marker(series))
+        for panel in panels
+        if panel.rows
+        for series, colour in zip(panel.series, _colours(panel), strict=True)
+    }
+    return list(marks.values()) if len(marks) > 1 else []
+
+
+def _marker(series: Series) -> dict[str, Any]:
+    fill = {"markerfacecolor": "white", "markeredgewidth": 1.4} if series.hollow else {}
+    return {"linestyle": "none", "marker": "o", "markersize": 6.5, **fill}
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
     if panel.log_x:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):  # powers of ten have names; what is between them would overlap
         axis.set_minor_formatter(lambda value, _: "")
-    axes.set_title(panel.title, fontsize=10.5, color=INK, loc="left")
-    axes.set_xlabel(panel.x, fontsize=9.5, color=INK)
-    axes.set_ylabel(panel.y, fontsize=9.5, color=INK)
+    axes.set_title(panel.title, fontsize=11.5, color=INK, loc="left")
+    axes.set_xlabel(panel.x, fontsize=10.5, color=INK)
+    axes.set_ylabel(panel.y, fontsize=10.5, color=INK)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.grid(color="#E6E6E6", linewidth=0.7)
     axes.set_axisbelow(True)
-    axes.tick_params(colors=INK, labelsize=8.5, length=0)
-    if panel.ticks:
-        axes.set_xticks(range(len(panel.ticks)), panel.ticks, rotation=30, ha="right")
-    if legend:
-        axes.legend(fontsize=8.5, frameon=False)
+    axes.tick_params(which="both", colors=INK, labelsize=10, length=0)
+    (_draw_rows if panel.rows else _draw_lines)(axes, panel)
+
+
+def _draw_lines(axes: Any, panel: Panel) -> None:
+    """Named at their right ends; with points among them, by a legend."""
+    colours = _colours(panel)
+    if panel.reference is not None:
+        axes.axhline(panel.reference, color=FAINT, linewidth=1.0)
+    for series, colour in zip(panel.series, colours, strict=True):
+        style: Any = {"linestyle": (0, (5, 4))} if series.dashed else {}
+        if series.points:
+            style = _marker(series)
+        elif len(series.x) <= 12:
+            style |= {"marker": "o", "markersize": 4}
+        axes.plot(series.x, series.y, color=colour, linewidth=1.7, label=series.name, clip_on=False, **style)
+    if any(series.points for series in panel.series):
+        axes.legend(fontsize=10, frameon=False)
+        return
+    axes.set_xlim(right=max(max(series.x) for series in panel.series))
+    axes.set_ylim(axes.get_ylim())  # as it is now: the names are placed by it
+    ends = [(s.y[-1], s.name, colour, False) for s, colour in zip(panel.series, colours, strict=True)]
+    name_curves(axes, ends, gap=0.2 / (LINES_HEIGHT - 1), size=10)
+
+
+def _draw_rows(axes: Any, panel: Panel) -> None:
+    """Each row has a lane for each series, so that their marks do not cover each other."""
+    low, high = panel.limits or (-math.inf, math.inf)
+    if panel.limits:
+        room = 0.03 * (high - low)
+        axes.set_xlim(low - room, high + room)
+    if panel.reference is not None:
+        axes.axvline(panel.reference, color=INK, linewidth=1.0)
+    lanes = len(panel.series)
+    for number, (series, colour) in enumerate(zip(panel.series, _colours(panel), strict=True)):
+        lane = 0.8 / (lanes + 0.5) * (number - (lanes - 1) / 2)
+        places = [(x, y + lane) for x, y in zip(series.x, series.y, strict=True)]
+        inside = [(x, y) for x, y in places if low <= x <= high]
+        axes.plot([x for x, _ in inside], [y for _, y in inside], color=colour, **_marker(series))
+        for x, y in places:
+            if not low <= x <= high:
+                end, mark = (low, "<") if x < low else (high, ">")
+                axes.plot([end], [y], color=colour, **{**_marker(series), "marker": mark})
+                axes.annotate(f"{x:.1f}", (end, y), xytext=(8, 0), textcoords="offset points", va="center",
+                              fontsize=9.5, color=colour)  # fmt: skip
+    if panel.log_x:
+        axes.xaxis.get_major_locator().set_params(subs=(1, 2, 5))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_yticks(range(len(panel.rows)), panel.rows)
+    axes.set_ylim(len(panel.rows) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    for border in range(1, len(panel.rows)):
+        axes.axhline(border - 0.5, color="#E6E6E6", linewidth=0.7, zorder=0)

@@ -64,12 +64,13 @@ class Series:
     y: Sequence[float]
     dashed: bool = False  # a reference
     points: bool = False  # marks without a line
-    labels: Sequence[str] = ()  # beside the marks
+    hollow: bool = False  # marks that are the paper's
+    colour: int | None = None  # one of `plots.COLOURS`; None: the next one
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of the figure, with the paper's axes."""
+    """One plot of a figure."""
 
     title: str
     x: str
@@ -77,7 +78,40 @@ class Panel:
     series: Sequence[Series]
     log_x: bool = False
     log_y: bool = False
-    ticks: Sequence[str] = ()  # what x = 0, 1, ... are called
+    rows: Sequence[str] = ()  # the names of y = 0, 1, ..., from the top: all series are points then
+    reference: float | None = None  # where a line is drawn: of y, or of x if there are rows
+    limits: tuple[float, float] | None = (
+        None  # of x, if there are rows: what is beyond is an arrow with a number
+    )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: the title says what one sees, `reading` how to read it."""
+
+    title: str
+    reading: str
+    panels: Sequence[Panel]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a kept table says: enough to draw the figure again."""
+
+    data: str
+    verdict: str
+    lines: Sequence[Line]
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        about = [row for row in rows if row["kind"] == "data"]
+        if not about:
+            raise ValueError(f"{path} does not say what it was run on: run the experiment again")
+        values = [row for row in rows if row["kind"] == "value"]
+        lines = [Line(row["what"], row["paper"], row["ours"], row["note"]) for row in values]
+        return cls(about[0]["what"], about[0]["ours"], lines)
 
 
 @dataclass
@@ -87,7 +121,8 @@ class Outcome:
     data: str  # what it ran on; if that is a substitute, it says so
     lines: list[Line] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
-    panels: list[Panel] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)  # of a recipe that does not draw its table
+    picture: Picture | None = None
     remarks: list[str] = field(default_factory=list)
     substitute: bool = False  # the paper's data was not there
     size: str = "full"  # of the run, see `Setting`
@@ -112,10 +147,11 @@ class Outcome:
         return "met" if criterion.met else "not met"
 
     def table(self) -> str:
-        """As CSV: the numbers, then the criteria and remarks."""
+        """As CSV: what it ran on and the verdict, the numbers, then the criteria and remarks."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["kind", "what", "paper", "ours", "note"])
+        writer.writerow(["data", self.data, "", self.verdict, ""])
         for line in self.lines:
             writer.writerow(["value", line.what, line.paper, line.ours, line.note])
         for criterion in self.criteria:
@@ -124,18 +160,22 @@ class Outcome:
             writer.writerow(["remark", remark, "", "", ""])
         return text.getvalue()
 
-    def write(self, folder: Path, name: str, claim: str = "") -> list[Path]:
+    def write(self, folder: Path, name: str) -> list[Path]:
         """The table and the figure, into a folder; returns the files."""
-        from .pictures import draw
-
         folder.mkdir(parents=True, exist_ok=True)
-        table, figure = folder / f"{name}.csv", folder / f"{name}.png"
+        table = folder / f"{name}.csv"
         write_whole(table, self.table().encode())
-        if not self.panels:
+        if self.picture is None:
             return [table]
-        title = f"{name} ({self.verdict}): {claim}" if claim else name
-        draw(figure, self.panels, title=title, subtitle=self.data)
-        return [table, figure]
+        return [table, _draw(folder, name, self.picture, self.data, self.verdict)]
+
+
+def _draw(folder: Path, name: str, picture: Picture, data: str, verdict: str) -> Path:
+    from .pictures import draw
+
+    figure = folder / f"{name}.png"
+    draw(figure, picture, f"{name} ({verdict}): {data}.")
+    return figure
 
 
 @dataclass(frozen=True)
@@ -149,10 +189,22 @@ class Recipe:
     body: Callable[[Setting], Outcome]
     needs: tuple[str, ...] = ()  # files of the data folder; () if it makes its own data
     substitute: str = "none needed"  # what runs without them
+    picture: Callable[[Sequence[Line]], Picture] | None = None  # drawn from the table alone: see `redraw`
 
     def run(self, setting: Setting) -> Outcome:
         start = time.perf_counter()
         outcome = self.body(setting)
+        if self.picture:
+            outcome.picture = self.picture(outcome.lines)
+        elif outcome.panels:
+            outcome.picture = Picture(self.claim, "", outcome.panels)
         outcome.size = setting.size
         outcome.seconds = time.perf_counter() - start
         return outcome
+
+    def redraw(self, folder: Path) -> Path:
+        """The figure, from the table that is kept in a folder, without running anything."""
+        if self.picture is None:
+            raise ValueError(f"the figure of {self.name} is not drawn from its table: run it again")
+        table = Table.read(folder / f"{self.name}.csv")
+        return _draw(folder, self.name, self.picture(table.lines), table.data, table.verdict)
