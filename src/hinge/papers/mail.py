@@ -34,34 +34,17 @@ PAPER = {
 """Table 1, mistakes in percent, in the order of LEARNERS. Which column is whose is inferred (experiments E6)."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One learner on one user's mail: the mistakes after so many messages."""
-
-    messages: Sequence[int]
-    mistakes: Sequence[int]
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.mistakes[-1] / self.messages[-1]
+Runs = dict[tuple[str, str, str, float], float]  # the mistakes in percent, by way, user, learner, C
 
 
-Runs = dict[tuple[str, str, str, float], Run]  # by way, user, learner, C
+def learn(model: Any, words: Any, folders: Any, every: Sequence[Any]) -> float:
+    """One pass in the order of time: the mistakes in percent. All folders are known from the start, as in the paper
+    (k - 1 constraints a message): those that are empty as yet have phi = 0."""
+    model.partial_fit(words, folders, classes=every)
+    return float(100 * model.stats_.mistakes / len(folders))
 
 
-def learn(model: Any, words: Any, folders: Any, every: Sequence[Any]) -> Run:
-    """One pass in the order of time, counted a hundred times on the way. All folders are known from the start, as in
-    the paper (k - 1 constraints a message): those that are empty as yet have phi = 0."""
-    moments = sorted({int(m) for m in np.linspace(1, len(folders), 101)})
-    mistakes, done = [], 0
-    for moment in moments:
-        model.partial_fit(words[done:moment], folders[done:moment], classes=every)
-        mistakes.append(model.stats_.mistakes)
-        done = moment
-    return Run(moments, mistakes)
-
-
-def learn_mail(mail: Mail, name: str, C: float, way: str) -> Run:
+def learn_mail(mail: Mail, name: str, C: float, way: str) -> float:
     every = sorted(set(mail.folders))
     if name in WITH_PHI:
         phi = EmailFeatures(binary=way == "presence")
@@ -84,20 +67,20 @@ def all_runs(setting: Setting, mails: Sequence[Mail], grid: Sequence[float]) -> 
             for name in LEARNERS:
                 for C in grid:
                     same = runs.get((way, mail.user, name, grid[0])) if name == "SimPerc" else None
-                    runs[way, mail.user, name, C] = same or learn_mail(mail, name, C, way)
+                    runs[way, mail.user, name, C] = learn_mail(mail, name, C, way) if same is None else same
     return runs
 
 
-def best(runs: Runs, way: str, user: str, name: str, grid: Sequence[float]) -> tuple[float, Run]:
-    """The C with the fewest mistakes, in hindsight, and its run."""
-    C = min(grid, key=lambda C: runs[way, user, name, C].percent)
+def best(runs: Runs, way: str, user: str, name: str, grid: Sequence[float]) -> tuple[float, float]:
+    """The C with the fewest mistakes, in hindsight, and its percentage."""
+    C = min(grid, key=lambda C: runs[way, user, name, C])
     return C, runs[way, user, name, C]
 
 
 def percents(runs: Runs, way: str, user: str, grid: Sequence[float]) -> dict[str, float]:
     """Of each learner with its best C. `way` is that of phi: the learners without it count words, as in the paper."""
     ways = dict.fromkeys(WITH_PHI, way) | dict.fromkeys(WITH_WORDS, "counts")
-    return {name: best(runs, ways[name], user, name, grid)[1].percent for name in LEARNERS}
+    return {name: best(runs, ways[name], user, name, grid)[1] for name in LEARNERS}
 
 
 @dataclass(frozen=True)
@@ -168,10 +151,10 @@ def lines(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> list[Line]
         for place, name in enumerate(LEARNERS):
             paper = f"{PAPER[user][place]:.1f}" if user in PAPER else ""
             for way in WAYS:
-                C, run = best(runs, way, user, name, grid)
-                swept = ", ".join(f"{runs[way, user, name, C].percent:.1f} at {C:g}" for C in grid)
+                C, percent = best(runs, way, user, name, grid)
+                swept = ", ".join(f"{runs[way, user, name, C]:.1f} at {C:g}" for C in grid)
                 chosen = "the same for every C" if name == "SimPerc" else f"C = {C:g}; {swept}"
-                table.append(Line(f"{user}, {name}, {way}, mistakes %", paper, f"{run.percent:.1f}", chosen))
+                table.append(Line(f"{user}, {name}, {way}, mistakes %", paper, f"{percent:.1f}", chosen))
     for way in WAYS:
         for which, allowed in {"its best C": grid, **{f"C = {C:g}": (C,) for C in grid}}.items():
             found = compare(runs, way, users, allowed)
@@ -227,7 +210,7 @@ def picture(table: Sequence[Line]) -> Picture:
 
 
 def mean_percent(runs: Runs, way: str, users: Sequence[str], name: str, grid: Sequence[float]) -> float:
-    return float(np.mean([best(runs, way, user, name, grid)[1].percent for user in users]))
+    return float(np.mean([best(runs, way, user, name, grid)[1] for user in users]))
 
 
 def scaling_remarks(runs: Runs, users: Sequence[str], grid: Sequence[float]) -> list[str]:

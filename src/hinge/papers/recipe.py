@@ -197,7 +197,7 @@ class Recipe:
         if self.picture:
             outcome.picture = self.picture(outcome.lines)
         elif outcome.panels:
-            outcome.picture = Picture(self.claim, "", outcome.panels)
+            outcome.picture = Picture(f"The claim: {self.claim}", "", outcome.panels)
         outcome.size = setting.size
         outcome.seconds = time.perf_counter() - start
         return outcome
