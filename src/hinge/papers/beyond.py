@@ -232,7 +232,8 @@ def _bounds_panel(table: Sequence[Line]) -> Panel:
         marks += [(ratio, len(rows)) for ratio in _ratios(line) if math.isfinite(ratio)]
         rows.append(f"{learner}: {quantity}")
     x, y = zip(*marks, strict=True)
-    title = f"What is guaranteed is {min(x):.2g} to {max(x):.2g} times what was suffered (a mark is a stream)"
+    count = sum(bool(_ratios(line)) for line in table)
+    title = f"{len(rows)} of {count} bounds, {min(x):.2g} to {max(x):.2g} times what was suffered (a mark is a stream)"
     series = [Series("a stream", x, y, points=True, colour=1)]
     return Panel(title, "guaranteed / suffered", "", series, log_x=True, rows=rows, reference=1.0)
 
