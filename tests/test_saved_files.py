@@ -61,7 +61,7 @@ SETTINGS = [
     ("regression", {"average": 2, "dtype": "float32"}),
     ("regression", {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "budget": "adaptive"}),
     ("uniclass", {"max_radius": 5.0, "average": True}),
-    ("uniclass", {"geometry": "entropy"}),
+    ("uniclass", {"geometry": "entropy", "radius": 1.0}),
     ("multilabel", {"selection": "simproj"}),
     ("multilabel", {"geometry": "mahalanobis"}),
     ("ordinal", {"classes": [0, 1, 2], "average": True}),

@@ -54,7 +54,7 @@ inline Numbers save(const Simplex& w, bool /*averaging*/, nb::dict& state) {
   state["v"] = array_of(w.theta);
   state["u"] = array_of(w.u);
   state["extras"] = joined(w.extras, w.extra_us);
-  return {{1, w.now.alpha, w.now.shift, w.now.mass, w.now.doubt, w.reach()}, {w.now.tallied, w.now.work}};
+  return {{1, w.now.alpha, w.now.shift, w.now.mass, w.now.doubt, std::max(w.reach(), w.largest_weight())}, {w.now.tallied, w.now.work}};
 }
 
 // The same, checked already.
