@@ -26,7 +26,7 @@ from reference_labels import STEPS_OF, Decision, Labels, Ordinal
 
 GEOMETRIES = (
     {"geometry": "mahalanobis"},
-    {"geometry": "diagonal"},
+    {"geometry": "diagonal", "covariance_update": "precision"},
     {"geometry": "diagonal", "covariance_update": "drop"},
 )
 

@@ -21,6 +21,11 @@ X, Y = load_breast_cancer(return_X_y=True)
 X = normalize(scale(X))
 DIGITS, DIGIT = (part[:400] for part in load_digits(return_X_y=True))
 DIGITS = DIGITS / 16
+COVARIANCES = (
+    {"geometry": "mahalanobis"},
+    {"geometry": "diagonal", "covariance_update": "precision"},
+    {"geometry": "diagonal", "covariance_update": "drop"},
+)
 
 
 def learners():
@@ -43,13 +48,13 @@ def learners():
     yield hinge.PAMultilabel(C=0.1), DIGITS, np.eye(10)[DIGIT]
     yield hinge.PAMultilabel(C=0.1, threshold=0.0), DIGITS, np.eye(10)[DIGIT]
     few, digit = DIGITS[:120, :20], DIGIT[:120]
-    for geometry in ("mahalanobis", "diagonal"):
+    for covariance in COVARIANCES:
         for step in ("pa1", "pa2"):
-            yield hinge.PAClassifier(geometry=geometry, step=step), X, Y
-        yield hinge.PAClassifier(geometry=geometry, step="pa2", selection="simproj"), few, digit
-        yield hinge.PARegressor(geometry=geometry, step="pa2"), X, X @ np.arange(30.0) / 30
-        yield hinge.PAOrdinal(geometry=geometry, step="pa2"), few, np.minimum(digit, 3)
-        yield hinge.PAMultilabel(geometry=geometry, step="pa2"), few, np.eye(10)[digit]
+            yield hinge.PAClassifier(step=step, **covariance), X, Y
+        yield hinge.PAClassifier(step="pa2", selection="simproj", **covariance), few, digit
+        yield hinge.PARegressor(step="pa2", **covariance), X, X @ np.arange(30.0) / 30
+        yield hinge.PAOrdinal(step="pa2", **covariance), few, np.minimum(digit, 3)
+        yield hinge.PAMultilabel(step="pa2", **covariance), few, np.eye(10)[digit]
     yield hinge.PAClassifier(geometry="mahalanobis", step="perceptron"), X, Y
     for step in ("pa1", "pa2"):
         yield hinge.PAClassifier(geometry="entropy", step=step), X, Y
@@ -246,12 +251,16 @@ def test_float32_may_round():
         assert model.certificate(rows, signs, u=0.3 * signs @ rows / 3.3**2).holds
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "mahalanobis", "diagonal", "entropy"])
+@pytest.mark.parametrize(
+    "geometry",
+    [{"geometry": "euclidean"}, *COVARIANCES, {"geometry": "entropy"}],
+    ids=lambda g: " ".join(g.values()),
+)
 def test_costs_and_weights_of_constraints_by_name(geometry):
     of_pairs = {"a": {"b": 2.0, "c": 1.0}, "b": {"a": 1.0, "c": 4.0}, "c": {"a": 3.0, "b": 1.0}}
-    costly = learned("classification", NOISE, LETTERS, geometry=geometry, cost=of_pairs)
+    costly = learned("classification", NOISE, LETTERS, cost=of_pairs, **geometry)
     assert costly.certificate(NOISE, LETTERS).applicable
-    options = {"geometry": geometry, "selection": "simproj", "classes": list("abc")}
+    options = {**geometry, "selection": "simproj", "classes": list("abc")}
     for nu in (of_pairs, [of_pairs, of_pairs]):
         model = learned("classification", NOISE, LETTERS, nu=nu, **options)
         assert model.certificate(NOISE, LETTERS).applicable
@@ -309,8 +318,8 @@ def test_one_class_only(options):
 
 
 def test_no_examples_and_no_labels():
-    for task in ("regression", "uniclass"):
-        assert "there are no examples" in str(hinge.Learner(task).certificate(NOISE[:0], []))
+    for task, options in (("regression", {}), ("uniclass", {"radius": 1.0})):
+        assert "there are no examples" in str(hinge.Learner(task, **options).certificate(NOISE[:0], []))
     for geometry in ("euclidean", "mahalanobis", "entropy"):
         learner = hinge.Learner("classification", geometry=geometry, classes=[0, 1])
         assert "there are no examples" in str(learner.certificate(NOISE[:0], []))
@@ -387,7 +396,7 @@ def test_sparse_rows_of_any_kind():
         )
     large = scipy.sparse.csr_matrix((1e25 * NOISE).astype(np.float32))
     assert learned("classification", large, SIGNS, step="pa").certificate(large, SIGNS).applicable
-    assert learned("uniclass", NOISE).certificate(scipy.sparse.coo_matrix(NOISE)).applicable
+    assert learned("uniclass", NOISE, radius=1.0).certificate(scipy.sparse.coo_matrix(NOISE)).applicable
 
 
 @pytest.mark.parametrize("kind", ["PAClassifier", "PAOrdinal", "PAMultilabel"])

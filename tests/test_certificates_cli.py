@@ -14,7 +14,9 @@ from hinge.certificates_compared import Predictor, compared, targets_of
 from hinge.cli.app import run
 from hinge.cli.hindsight import SCALES, hindsight, moments
 from hinge.rows import Rows
-from hinge.streams.batches import Batch
+from hinge.streams.batches import Batch, part
+from hinge.streams.files import Input
+from hinge.streams.stream import Piece
 from hinge.streams.study import Study
 
 RANDOM = np.random.default_rng(5)
@@ -73,6 +75,8 @@ STREAMS = {
     "tags.conll": sentences(),
     "mail.jsonl": mail(),
 }
+PRECISION = ["--geometry", "diagonal", "--covariance-update", "precision"]
+DIAGONAL = {"geometry": "diagonal", "covariance_update": "precision"}
 ALL_DIGITS = ["--classes", "0,1,2,3,4,5,6,7,8,9"]
 RUNS = [
     ("two.svm", ["--step", "pa1", "--C", "0.1"], "mistakes"),
@@ -82,12 +86,12 @@ RUNS = [
     ("two.svm", ["--algorithm", "arow"], "mistakes"),
     ("two.svm", ["--algorithm", "sop"], "mistakes"),
     ("two.jsonl", ["--geometry", "mahalanobis", "--C", "0.1"], "mistakes"),
-    ("two.jsonl", ["--geometry", "diagonal", "--step", "pa2", "--hash-bits", "4"], "mistakes"),
-    ("many.svm", ["--geometry", "diagonal", "--C", "0.1", *ALL_DIGITS], "mistakes"),
+    ("two.jsonl", [*PRECISION, "--step", "pa2", "--hash-bits", "4"], "mistakes"),
+    ("many.svm", [*PRECISION, "--C", "0.1", *ALL_DIGITS], "mistakes"),
     ("numbers.svm", ["--task", "regression", "--geometry", "mahalanobis", "--step", "pa2"], "squared loss"),
     (
         "ranks.svm",
-        ["--task", "ordinal", "--geometry", "diagonal", "--classes", "0,1,2,3", "--C", "0.1"],
+        ["--task", "ordinal", *PRECISION, "--classes", "0,1,2,3", "--C", "0.1"],
         "mistakes",
     ),
     ("two.jsonl", ["--step", "pa1", "--C", "0.1"], "mistakes"),
@@ -106,7 +110,7 @@ RUNS = [
     ("tags.conll", ["--C", "0.1", "--average", "no"], "cost"),
     ("tags.conll", ["--step", "pa2", "--selection", "max", "--average", "no"], "cost"),
     ("tags.conll", ["--step", "perceptron"], "updates"),
-    ("tags.conll", ["--geometry", "diagonal", "--step", "pa2", "--average", "no"], "cost"),
+    ("tags.conll", [*PRECISION, "--step", "pa2", "--average", "no"], "cost"),
     (
         "mail.jsonl",
         ["--task", "prototype", "--features", "email", "--text", "text", "--C", "0.1"],
@@ -161,7 +165,7 @@ def test_every_task_is_certified(told, tmp_path, name, options, quantity):
         ("many.svm", [], "name all of them ahead, --classes 0,1,2,3,4,5,6,7,8,9"),
         ("two.svm", ["--geometry", "diagonal", "--covariance-update", "drop"], "it takes Python"),
         ("two.svm", ["--geometry", "entropy"], "took their share"),
-        ("sets.jsonl", ["--task", "multilabel", "--geometry", "diagonal"], "named ahead (--classes)"),
+        ("sets.jsonl", ["--task", "multilabel", *PRECISION], "named ahead (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
         ("two.svm", ["--passes", "2"], "one whole pass"),
         ("tags.conll", ["--geometry", "diagonal", "--covariance-update", "drop"], "covariance_update='drop'"),
@@ -197,14 +201,14 @@ def test_comparing_tells_it_for_each_unless_it_is_not_asked_for(told):
         ("classification", {"geometry": "mahalanobis", "step": "pa2", "C": 0.5}),
         ("classification", {"geometry": "mahalanobis", "step": "perceptron"}),
         ("classification", {"geometry": "mahalanobis", "step": "pa", "initial_variance": 3.0}),
-        ("classification", {"geometry": "diagonal", "step": "pa1", "covariance_regularizer": 0.3}),
+        ("classification", {**DIAGONAL, "step": "pa1", "covariance_regularizer": 0.3}),
         (
             "classification",
             {"geometry": "mahalanobis", "selection": "simproj", "C": 0.2, "classes": [0.0, 1.0, 2.0]},
         ),
-        ("multilabel", {"geometry": "diagonal", "C": 0.2, "classes": [0, 1, 2]}),
+        ("multilabel", {**DIAGONAL, "C": 0.2, "classes": [0, 1, 2]}),
         ("regression", {"geometry": "mahalanobis", "step": "pa2", "initial_variance": 2.0}),
-        ("ordinal", {"geometry": "diagonal", "classes": [0.0, 1.0, 2.0], "initial_variance": 2.0}),
+        ("ordinal", {**DIAGONAL, "classes": [0.0, 1.0, 2.0], "initial_variance": 2.0}),
         ("classification", {"C": 0.3}),
         ("classification", {"selection": "mira", "classes": [0.0, 1.0, 2.0]}),
         ("uniclass", {"step": "pa2", "radius": 1.0}),
@@ -252,6 +256,14 @@ def test_a_stream_says_what_arrays_say(task, options, average, intercept):
             assert mine == 0  # no theorem asks for it
         elif field.name != "smallest_q":  # which the learner does not keep
             assert mine == (its if isinstance(its, str) else pytest.approx(its, rel=1e-9)), field.name
+
+
+def test_hindsight_rejects_a_run_it_cannot_follow():
+    """The sums of a covariance are those of covariance_update='precision'."""
+    study = Study.new("classification", {**DIAGONAL, "covariance_update": "drop"})
+    study.learner.learn(ROWS, SIGNS)
+    with pytest.raises(ValueError, match="covariance_update='drop'"):
+        hindsight(study)
 
 
 @pytest.mark.parametrize(
@@ -309,12 +321,8 @@ class Pieces:
     """A stream in pieces of a given length."""
 
     def __init__(self, batch, length):
-        from types import SimpleNamespace
-
-        from hinge.streams.study import part
-
         self.all = [
-            SimpleNamespace(batch=part(batch, start, start + length), file=SimpleNamespace(name="x"))
+            Piece(part(batch, start, start + length), Input("x"), None)
             for start in range(0, len(batch), length)
         ]
 

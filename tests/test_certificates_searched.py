@@ -33,6 +33,7 @@ def stream(count=80, noise=0.1, seed=0):
 
 
 X, Y = stream()
+PRECISION = {"geometry": "diagonal", "covariance_update": "precision"}  # which the theorems are about
 COSTS = {"A": {"B": 2, "C": 5}, "B": {"A": 1, "C": 1}, "C": {"A": 3, "B": 1}}
 
 
@@ -140,7 +141,7 @@ def test_one_sentence_reaches_the_bound():
         ({"cost": lambda y, z: 1.0}, "a cost that is a function"),
         ({"cost": {"A": {"B": 0.5, "C": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1, "B": 1}}}, "whole numbers"),
         ({"geometry": "diagonal", "covariance_update": "drop"}, "covariance_update='drop'"),
-        ({"geometry": "diagonal", "step": "perceptron"}, "no theorem is known"),
+        ({**PRECISION, "step": "perceptron"}, "no theorem is known"),
         (
             {"step": "perceptron", "cost": {"A": {"B": 1}, "B": {"A": 1, "C": 1}, "C": {"A": 1}}},
             "cost nothing",
@@ -268,8 +269,8 @@ def test_a_structure_suffers_what_a_tagger_does():
 
 
 COVARIANCES = [
-    {"geometry": "diagonal"},
-    {"geometry": "diagonal", "covariance_regularizer": 0.3, "initial_variance": 2.0},
+    PRECISION,
+    {**PRECISION, "covariance_regularizer": 0.3, "initial_variance": 2.0},
     {"geometry": "mahalanobis"},
     {"geometry": "mahalanobis", "covariance_regularizer": 3.0, "initial_variance": 0.5},
 ]
@@ -325,8 +326,8 @@ def test_with_a_covariance_a_structure_suffers_what_a_tagger_does(step):
         "C": 0.2,
         "step": step,
         "selection": "max",
-        "geometry": "diagonal",
         "covariance_regularizer": 0.4,
+        **PRECISION,
     }
     structure = PAStructured(joint_features, argmax, hamming, loss_augmented, **options)
     tagger = PASequence(average=False, classes=list("ABC"), **options)
@@ -346,7 +347,7 @@ def test_with_a_covariance_a_structure_suffers_what_a_tagger_does(step):
 def test_every_guarantee_of_a_tagger_with_a_covariance_holds(step, selection, options):
     for noise in (0.0, 0.1):
         rows, tags = stream(60, noise, seed=3)
-        model = PASequence(C=0.3, step=step, selection=selection, geometry="diagonal", **options)
+        model = PASequence(C=0.3, step=step, selection=selection, **PRECISION, **options)
         before = model.learn_many(rows, tags)._learner.to_bytes()
         found = model.certificate(rows, tags)
         assert not found.reason
@@ -354,7 +355,7 @@ def test_every_guarantee_of_a_tagger_with_a_covariance_holds(step, selection, op
         assert found.applicable or step == "pa"
         assert model._learner.to_bytes() == before
         assert "goes another way" in str(model.certificate(rows[::-1], tags[::-1]))
-    ahead = PASequence(step=step, geometry="diagonal", max_iter=1, shuffle=False).fit(rows, tags)
+    ahead = PASequence(step=step, **PRECISION, max_iter=1, shuffle=False).fit(rows, tags)
     assert not ahead.certificate(rows, tags).reason
 
 

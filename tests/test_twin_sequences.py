@@ -19,7 +19,7 @@ K, D = 3, 4
 PAIRS = [(selection, step) for selection, steps in STEPS_OF.items() for step in steps]
 GEOMETRIES = (
     {"geometry": "euclidean"},
-    {"geometry": "diagonal"},
+    {"geometry": "diagonal", "covariance_update": "precision"},
     {"geometry": "diagonal", "covariance_update": "drop"},
 )
 NAMES = [" ".join(geometry.values()) for geometry in GEOMETRIES]

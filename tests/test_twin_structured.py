@@ -19,7 +19,7 @@ SELECTIONS = [(selection, step) for selection, steps in STEPS.items() for step i
 GEOMETRIES = [
     {},
     {"geometry": "mahalanobis", "covariance_regularizer": 0.7, "initial_variance": 2.0},
-    {"geometry": "diagonal", "covariance_regularizer": 0.7},
+    {"geometry": "diagonal", "covariance_update": "precision", "covariance_regularizer": 0.7},
     {"geometry": "diagonal", "covariance_update": "drop"},
 ]
 

@@ -32,7 +32,7 @@ from sequence_streams import KINDS, Ours, Stream, events, make, random_stream, s
 
 GEOMETRIES = (
     {"geometry": "euclidean"},
-    {"geometry": "diagonal"},
+    {"geometry": "diagonal", "covariance_update": "precision"},
     {"geometry": "diagonal", "covariance_update": "drop"},
 )
 NAMES = [" ".join(geometry.values()) for geometry in GEOMETRIES]

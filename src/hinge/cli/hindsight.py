@@ -179,6 +179,8 @@ class _OfRun(_OfRows):
 
     def __init__(self, study: Study) -> None:
         super().__init__(study)
+        if why_not := _no_run(self.learner):  # the sums below would be of another covariance
+            raise ValueError(why_not)
         p = self.learner.parameters
         two, known = (
             self.study.task == "classification" and not self.learner.many_scores,
