@@ -33,7 +33,7 @@ RULES = [
     {"selection": "max-additive", "step": "pa2", "cost": PARTS},
     {"selection": "max-additive", "step": "pa", "cost": WHOLE},
 ]
-SHAPES = [{}, {"geometry": "diagonal"}, {"geometry": "diagonal", "covariance_update": "drop"}]
+SHAPES = [{}, *({"geometry": "diagonal", "covariance_update": update} for update in ("precision", "drop"))]
 WAYS = [  # average, dtype, hash_bits
     (False, "float64", None),
     (True, "float64", None),
