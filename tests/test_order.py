@@ -85,7 +85,14 @@ def test_mixed_examples_are_compared_as_they_are_learned(by_class, tmp_path, cap
     assert next(event["best"] for event in tuned if event["event"] == "learner")
     assert hinge.load(model).notes["stream"]["position"]["seed"] == 3
     classes = ["--classes", "0,1,2,3,4,5,6,7,8,9"]
-    told_all = told("compare", by_class, "pa2:geometry=diagonal,covariance-update=precision", "--certificate", *classes, *options)
+    told_all = told(
+        "compare",
+        by_class,
+        "pa2:geometry=diagonal,covariance-update=precision",
+        "--certificate",
+        *classes,
+        *options,
+    )
     certificate = next(event for event in told_all if event["event"] == "certificate")
     assert certificate["guarantees"]
     assert certificate["holds"]
