@@ -72,8 +72,8 @@ def bytecodes(act: Any, model: Any, n: int = 0) -> int | None:
         return None
     finally:
         sys.settrace(None)
-        # A trace function can raise between the block of a `with` and its end, where Python looks at no signal: the lock
-        # that all models share would stay taken.
+        # A trace function can raise between the block of a `with` and its end, where Python handles no signal:
+        # the lock that all models share would stay taken.
         while _FIRST._is_owned():  # type: ignore[attr-defined]
             _FIRST.release()
     return count
