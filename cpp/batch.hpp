@@ -20,7 +20,7 @@ struct Batch {
   double tolerance = -1;                // present only examples with a larger squared loss (S21)
   std::int64_t max_updates = std::numeric_limits<std::int64_t>::max();
   std::int64_t first = -1;              // supports: the number of the first row; less than 0: as they have come
-  bool repeats = false;                 // supports: passes over the same rows, which are known by their numbers
+  bool repeats = false;                 // one of several passes over the same rows; supports know them by their numbers
   const std::size_t* dimensions = nullptr;  // named features: how many columns there are once a row is met
 };
 

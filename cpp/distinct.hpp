@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
+#include "batch.hpp"
 #include "instance.hpp"
 
 namespace hinge {
@@ -39,8 +41,9 @@ template <class Features>
 HINGE_INLINE bool falls_early(const Features& x) {
   if constexpr (requires { x.columns; }) {
     const std::size_t few = std::min<std::size_t>(x.size, 5);
-    for (std::size_t j = 1; j < few; ++j)
-      if (x.columns[j] <= x.columns[j - 1]) return true;
+    bool falls = false;  // no branch per column: nobody could predict it
+    for (std::size_t j = 1; j < few; ++j) falls |= x.columns[j] <= x.columns[j - 1];
+    return falls;
   }
   return false;
 }
@@ -57,7 +60,9 @@ class Distinct {
   bool check(const Features& x) {
     if constexpr (requires { x.columns; }) {
       if (descends(x)) return true;
-      return x.size <= short_row ? check_in(short_rows_, x) : check_in(long_rows_, x);
+      if (x.size <= 32) return check_in(short_rows_, x);
+      if (x.size <= 128) return check_in(middle_rows_, x);
+      return x.size <= 512 ? check_in(long_rows_, x) : check_in(longest_rows_, x);
     }
     return false;
   }
@@ -120,10 +125,30 @@ class Distinct {
     return true;
   }
 
-  static constexpr std::size_t short_row = 512;    // columns
   static constexpr std::size_t most_shared = 64;
-  Table<15> short_rows_;  // stays in the nearest cache
-  Table<18> long_rows_;
+  // Small tables leave the nearest cache to the weights, and few columns of a row share a slot.
+  Table<11> short_rows_;
+  Table<13> middle_rows_;
+  Table<15> long_rows_;
+  Table<18> longest_rows_;
+};
+
+// Which of the rows that are visited in several passes (`Batch::repeats`) have distinct columns without being sorted.
+class VisitedRows {
+ public:
+  // A mark per row, or none. Marks are kept while the passes are over the same arrays.
+  char* begin_pass(const Batch& batch) {
+    if (!batch.repeats || !batch.rows->is_sparse()) return nullptr;
+    if (!arrays_ || !arrays_->same_as(*batch.rows)) {
+      arrays_ = *batch.rows;
+      distinct_.assign(batch.rows->count(), 0);
+    }
+    return distinct_.data();
+  }
+
+ private:
+  std::optional<Rows> arrays_;
+  std::vector<char> distinct_;
 };
 
 }  // namespace hinge

@@ -218,6 +218,12 @@ class Learner {
   Quantile* quantile() { return quantile_; }
   Budget* budget() { return budget_.get(); }
 
+  // After several passes over the same rows: what was kept of them goes.
+  void forget_rows() {
+    visited_ = VisitedRows();
+    if (supports_ != nullptr) supports_->forget_rows();
+  }
+
   Memory& memory() { return *memory_; }
   const Memory& memory() const { return *memory_; }
 
@@ -236,7 +242,8 @@ class Learner {
     std::size_t presented = 0, read_since_poll = 0;
     const Rows rows = *batch.rows;
     Instance x = rows.blank();
-    bool unsorted = false;  // whether a row that is not sorted has come, and may be read as it is
+    Distinct* distinct = nullptr;  // once a row that is not sorted has come, if such rows may be read as they are
+    char* const known = visited_.begin_pass(batch);
     const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
     for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
       row = batch.order == nullptr ? i : checked(batch.order[i], rows.count());
@@ -244,7 +251,7 @@ class Learner {
       const Truth truth = truth_of(batch, row);
       rows.take(row, x);
       if (batch.order != nullptr) rows.expect(batch.order + i, batch.count - i, x, batch.targets);
-      x.any_order = unsorted && falls(x) && has_distinct_columns(x);
+      if (distinct != nullptr) x.any_order = is_distinct(x, *distinct, known == nullptr ? nullptr : known + row);
       read_since_poll += x.size + 1;
       if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
       if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
@@ -252,7 +259,7 @@ class Learner {
       if (reading.in_order) [[likely]] {
         presented += round(memory, rule, x, reading, truth, weight, batch.tolerance);
       } else {
-        unsorted = memory_->takes_any_order(reads_);
+        if (memory_->takes_any_order(reads_)) distinct = &Distinct::of_this_thread();
         presented += learn_one(in_order(*batch.rows, row, x), truth, weight, batch.tolerance);
       }
     }
@@ -265,12 +272,18 @@ class Learner {
     x.any_order = has_distinct_columns(x);
     return x.any_order ? x : rows.in_order(x, row, scratch_);
   }
-  HINGE_APART bool has_distinct_columns(Instance x) const {
+  bool has_distinct_columns(const Instance& x) const {
     return memory_->takes_any_order(reads_) &&
            visit(x, [](const auto& features) { return Distinct::of_this_thread().check(features); });
   }
-  static HINGE_APART bool falls(Instance x) {
-    return visit(x, [](const auto& features) { return falls_early(features); });
+  // Whether the row is certainly not sorted, and its columns are distinct: `known` from an earlier pass, or found out.
+  static HINGE_APART bool is_distinct(Instance x, Distinct& distinct, char* known) {
+    return visit(x, [&](const auto& features) {
+      if (known != nullptr && *known != 0) return columns_inside(features);
+      const bool found = falls_early(features) && distinct.check(features);
+      if (known != nullptr) *known = found;
+      return found;
+    });
   }
   static HINGE_APART bool inside(Instance x) {
     return visit(x, [](const auto& features) { return columns_inside(features); });
@@ -496,6 +509,7 @@ class Learner {
   std::vector<double> scores_, amounts_;  // one a lane
   std::vector<double> direction_;         // of a block
   Scratch scratch_;
+  VisitedRows visited_;
 
  public:
   // The state, open to be saved and restored.

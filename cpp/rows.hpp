@@ -147,6 +147,7 @@ class Rows {
 
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
+  bool is_sparse() const { return starts_ != nullptr; }
   // How many values the rows have. (They may be some of those that are stored. What is broken is refused when it is read.)
   std::size_t stored() const {
     if (!is_sparse()) return count_ * width_;
@@ -196,6 +197,20 @@ class Rows {
     x.soon = distance(1);
     x.later = distance(4);
     x.beyond = 0;
+    if (x.size <= short_row && count > 4 && static_cast<std::uint64_t>(order[4]) < count_) prefetch_row(place(order[4]), x);
+  }
+
+  // A short row, as long as x: the sums over it end before they could prefetch all of the rows that come next. Any address
+  // may be prefetched, so that it is a number here and not a pointer.
+  HINGE_INLINE void prefetch_row(std::uint64_t from, const Instance& x) const {
+    constexpr std::size_t line = 64;
+    const auto lines = [&](const void* array, std::size_t size) {
+      const auto address = reinterpret_cast<std::uintptr_t>(array) + from * size;
+      for (std::size_t at = 0; at < x.size * size + line; at += line)
+        HINGE_PREFETCH(reinterpret_cast<const char*>(address + at));
+    };
+    lines(values_, static_cast<std::size_t>(value_size()));
+    lines(columns_, layout_ == Layout::sparse32 ? sizeof(std::int32_t) : sizeof(std::int64_t));
   }
 
   // The values, and the target, of a row that is visited soon: in an order other than their own no processor guesses where they lie.
@@ -258,8 +273,6 @@ class Rows {
   Rows(const void* values, Precision precision, std::size_t count, std::size_t width)
       : values_(values), precision_(precision), count_(count), width_(width) {}
 
-  bool is_sparse() const { return starts_ != nullptr; }
-
   std::int64_t start(std::size_t i) const {
     return wide_starts_ ? static_cast<const std::int64_t*>(starts_)[i]
                         : static_cast<const std::int32_t*>(starts_)[i];
@@ -275,6 +288,7 @@ class Rows {
 
   // How far ahead values and columns are asked for, if rows are taken as they lie (measured: W1).
   static constexpr std::ptrdiff_t soon = 128, later = 512;
+  static constexpr std::size_t short_row = 32;  // values
 
   const void* values_;
   const void* columns_ = nullptr;

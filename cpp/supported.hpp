@@ -9,7 +9,8 @@
 namespace hinge {
 
 inline std::size_t Learner::supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
-  std::size_t presented = 0;
+  constexpr std::size_t poll_every = std::size_t{1} << 18;  // kernel values, some milliseconds
+  std::size_t presented = 0, computed_since_poll = 0;
   Instance x = batch.rows->blank();
   const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
   for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
@@ -19,6 +20,8 @@ inline std::size_t Learner::supported_rounds(const Batch& batch, const std::func
       poll();
       supports_->look_ahead(batch, i, std::min(together, batch.count - i));
     }
+    computed_since_poll += supports_->values_per_step();
+    if (computed_since_poll >= poll_every) poll(), computed_since_poll = 0;
     const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
     const Truth truth = truth_of(batch, row);
     const std::int64_t number = static_cast<std::int64_t>(row) + (batch.first < 0 ? examples : batch.first);

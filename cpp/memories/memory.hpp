@@ -78,6 +78,10 @@ class Memory {
   // One weight of a lane; its extra coordinate (intercept, threshold, or c of a learned radius).
   virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
   virtual double extra(std::size_t lane, bool averaged) const = 0;
+  // All weights of a lane, in the order of the columns.
+  virtual void copy_weights(std::size_t lane, bool averaged, double* to) const {
+    for (std::size_t i = 0; i < dimension(); ++i) to[i] = weight(i, lane, averaged);
+  }
 
   // Whether something was learned in a column; whether a lane has moved.
   virtual bool touched(std::size_t column) const {

@@ -24,6 +24,7 @@
 #include "kernel_rows.hpp"
 #include "lane_sums.hpp"
 #include "memory.hpp"
+#include "row_products.hpp"
 #include "vectors.hpp"
 
 namespace hinge {
@@ -57,6 +58,7 @@ class Supports : public Memory {
       u = spread(u, stride);
       stride_ = stride;
     }
+    passes_.clear();
     products_.resize(stride_);
     extra_sums.resize(lanes, 0.0);
     extras.resize(lanes, kind_.start);
@@ -72,6 +74,7 @@ class Supports : public Memory {
   }
   // w <- -w: the two classes change places.
   void negate() {
+    passes_.clear();
     for (double& c : v) c = 0 - c;
     for (double& c : u) c = 0 - c;
   }
@@ -82,13 +85,18 @@ class Supports : public Memory {
   virtual void look_ahead(const Batch& batch, std::size_t from, std::size_t count) = 0;
   virtual void look_ahead(const Instance& x) = 0;
   // After several passes over the same rows: what was kept of them goes.
-  virtual void forget_rows() = 0;
+  virtual void forget_rows() { passes_.clear(); }
+  // How many kernel values a step computes beyond those that were looked ahead for.
+  std::size_t values_per_step() const { return passes_.count(); }
   // The reading of row `row` of what was looked at.
   Reading look(std::size_t row, Reads reads, double* scores) {
     current_ = row;
     if (!ahead_.in_order[row]) return Reading{0, 0, 0, 0, false};
     double* const products = products_.data();
-    sum_up(v, ahead_.of(row), products);
+    if (passes_.on())
+      for (std::size_t r = 0; r < held(); ++r) products[r] = passes_.sum(ahead_.numbers[row], r);
+    else
+      sum_up(v, ahead_.of(row), products);
     for (std::size_t r = 0; r < held(); ++r) products[r] *= now.scale;
     return finish(products, extras, now.norm2, ahead_.itself[row], ahead_.squares[row], reads, scores);
   }
@@ -176,8 +184,8 @@ class Supports : public Memory {
   // The number of the example that is learned; whether it may be among the supports already (several passes).
   void number(std::int64_t number, bool may_be_known) {
     number_ = number;
-    known_ = none;
-    if (!may_be_known) return;
+    known_ = passes_.on() ? passes_.support_of(ahead_.numbers[current_]) : none;
+    if (!may_be_known || passes_.on()) return;
     const auto found = std::find(numbers.begin(), numbers.end(), number);
     if (found != numbers.end()) known_ = static_cast<std::size_t>(found - numbers.begin());
   }
@@ -186,9 +194,10 @@ class Supports : public Memory {
   // Room for the present row as a support, so that `move` allocates nothing; `replacing` one that will go first.
   void admit(double amount, double decay, double /*square*/) override { make_room(amount, decay, false); }
   void make_room(double amount, double decay, bool replacing) {
-    const double* const kernels = ahead_.of(current_);
+    kernels_ = passes_.on() ? kernels_with_rows() : ahead_.of(current_);
+    const std::size_t values = passes_.on() ? passes_.count() : count();
     double largest = itself();
-    for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::abs(kernels[i]));
+    for (std::size_t i = 0; i < values; ++i) largest = std::max(largest, std::abs(kernels_[i]));
     const double step = amount * std::max(1.0, largest);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
@@ -203,7 +212,7 @@ class Supports : public Memory {
                       " bytes (max_cache): give a budget, or a larger max_cache");
       reserve_vector(current_);
       grow(more);
-      compare_rows_ahead();
+      if (!passes_.on()) compare_rows_ahead();
     }
     reach_ = bound;
   }
@@ -231,6 +240,7 @@ class Supports : public Memory {
       const double step = kind_.shared ? total : amounts[r] / now.scale, before = c[r];
       c[r] += step;
       if (sums != nullptr) sums[r] -= now.alpha * (c[r] - before);
+      if (passes_.on()) passes_.add(r, c[r] - before, kernels_);
     }
     if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
     sum_up_shares();
@@ -398,6 +408,8 @@ class Supports : public Memory {
   virtual void remove_vector(std::size_t i) = 0;
   virtual void compare_rows_ahead() = 0;  // the rows that were looked at with each other, if that is not done
   virtual double bytes_with(std::size_t row) const = 0;
+  // In passes over the same rows: the kernel values of the present row with all of them.
+  virtual const double* kernels_with_rows() = 0;
 
   void grow(std::size_t count) {
     for (std::vector<double>* all : {&itself_, &squares_}) reserve(*all, count);
@@ -420,6 +432,9 @@ class Supports : public Memory {
   std::size_t columns_ = 0;
   KernelRows ahead_;
   std::size_t current_ = 0;
+  RowProducts passes_;
+  std::int64_t number_ = 0;  // of the present example
+  std::size_t known_ = none;  // the support that it is already
   std::vector<double> itself_, squares_;  // of the supports
   std::vector<double> values_;            // room x room: the kernel values among the supports
   std::size_t room_ = 0;
@@ -500,6 +515,10 @@ class Supports : public Memory {
       for (std::size_t j = 0; j < i; ++j) values_[i * room_ + j] = values_[j * room_ + i] = kernels[j];
       values_[i * room_ + i] = itself();
     }
+    if (passes_.on()) {
+      passes_.became(ahead_.numbers[current_], i);
+      return i;
+    }
     for (std::size_t row = current_ + 1; row < ahead_.count; ++row)
       ahead_.of(row)[i] = ahead_.with_rows[row * ahead_.count + current_];
     if (ahead_.stride > i) ahead_.of(current_)[i] = itself();
@@ -541,6 +560,7 @@ class Supports : public Memory {
       if (averaging()) u[k] = now.alpha * v[k] + u[k];
       v[k] *= now.scale;
     }
+    passes_.scale(now.scale);
     now.alpha = 0;
     now.scale = 1;
   }
@@ -577,8 +597,7 @@ class Supports : public Memory {
 
   std::size_t stride_ = 0;
   std::vector<double> products_;  // w.x of the present row
-  std::int64_t number_ = 0;
-  std::size_t known_ = none;
+  const double* kernels_ = nullptr;  // of the present row: with the supports, or with all rows (`make_room`)
   double shares_ = 1;  // uniclass: of the origin and all supports; 1, but for rounding
 
   struct Before {

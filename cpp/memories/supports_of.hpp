@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_cache.hpp"
 #include "supports.hpp"
 
 namespace hinge {
@@ -21,17 +20,18 @@ class SupportsOf final : public Supports {
     const auto row_of = [&](std::size_t i) {
       return batch.order == nullptr ? from + i : static_cast<std::size_t>(batch.order[from + i]);
     };
-    if (from == 0) cache_.begin_pass(batch);
-    with_row(row_of, [&] {
-      if (cache_.keeps())
-        compare_with_new(row_of);
-      else
-        compare(rows_, ahead_, true);
-    });
+    if (from == 0 && !(batch.repeats && passes_.are_of(*batch.rows))) begin_passes(batch);
+    if (passes_.on()) {
+      make_room_for(rows_, ahead_, 0);
+      ahead_.numbers.resize(count);
+      for (std::size_t i = 0; i < count; ++i) ahead_.numbers[i] = ahead_.in_order[i] ? row_of(i) : 0;
+    } else {
+      with_row(row_of, [&] { compare(rows_, ahead_, true); });
+    }
     current_ = 0;
   }
   void look_ahead(const Instance& x) override {
-    cache_.clear();
+    forget_rows();
     take(x, rows_, ahead_.in_order);
     with_row([](std::size_t) { return none; }, [&] { compare(rows_, ahead_, true); });
     current_ = 0;
@@ -54,10 +54,14 @@ class SupportsOf final : public Supports {
     return vectors_.bytes() + 8 * (others + values_.capacity());
   }
 
-  void forget_rows() override { cache_.clear(); }
+  void forget_rows() override {
+    passes_.clear();
+    all_ = Vectors<Real>();
+    all_squares_ = {};
+  }
 
   void hold(const std::vector<SparseVector>& vectors, bool known) override {
-    cache_.clear();
+    forget_rows();
     vectors_ = Vectors<Real>();
     AskedRows<Real> block;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -89,10 +93,7 @@ class SupportsOf final : public Supports {
     if (vectors_.count() == 0) sparse = rows_.came_sparse();
     vectors_.add(rows_, row);
   }
-  void remove_vector(std::size_t i) override {
-    cache_.clear();
-    vectors_.remove(i);
-  }
+  void remove_vector(std::size_t i) override { vectors_.remove(i); }
   void compare_rows_ahead() override {
     if (ahead_.knows_rows || ahead_.count < 2) return;
     const std::size_t count = ahead_.count;
@@ -162,36 +163,47 @@ class SupportsOf final : public Supports {
   }
 
   void compare(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
-    make_room_for(rows, into, learning);
+    make_room_for(rows, into, vectors_.count() + (learning ? rows.count() : 0));
     if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
     vectors_.products(rows, 0, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < rows.count(); ++i) apply(rows, i, vectors_, squares_.data(), 0, into.of(i));
   }
-  void make_room_for(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
-    into.make_room(rows.count(), vectors_.count() + (learning ? rows.count() : 0));
+  void make_room_for(const AskedRows<Real>& rows, KernelRows& into, std::size_t supports) const {
+    into.make_room(rows.count(), supports);
     for (std::size_t i = 0; i < rows.count(); ++i) into.squares[i] = rows.square(i);
     for (std::size_t i = 0; kind_.kernel.kind != Kernel::outside && i < rows.count(); ++i)
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
   }
 
-  // The rows ahead, of which the cache has their values with the first supports: the others are computed. `row_of` names
-  // them. (Those that will be refused are not in it.)
-  template <class RowOf>
-  void compare_with_new(RowOf&& row_of) {
-    const std::size_t supports = vectors_.count();
-    std::size_t known = supports;
-    for (std::size_t i = 0; i < rows_.count(); ++i)
-      if (ahead_.in_order[i]) known = std::min(known, cache_.of(row_of(i)).size());
-    make_room_for(rows_, ahead_, true);
-    vectors_.products(rows_, known, ahead_.with_supports.data(), ahead_.stride);
-    for (std::size_t i = 0; i < rows_.count(); ++i) {
-      if (!ahead_.in_order[i]) continue;
-      std::copy_n(cache_.of(row_of(i)).data(), known, ahead_.of(i));
-      apply(rows_, i, vectors_, squares_.data(), known, ahead_.of(i));
+  // Whether w.x of all rows can be followed: supports are only appended, and there is room for the vectors of all rows.
+  void begin_passes(const Batch& batch) {
+    forget_rows();
+    const bool removes = kind_.keeps_values, sums_averages = kind_.distances && kind_.averaging;
+    if (!batch.repeats || vectors_.count() > 0 || removes || sums_averages || kind_.kernel.kind == Kernel::outside) return;
+    const Rows& rows = *batch.rows;
+    const double least = RowProducts::bytes(rows.count(), held()) + 8.0 * static_cast<double>(rows.stored());
+    if (least > kind_.max_bytes) return;
+    AskedRows<Real> block;
+    std::vector<char> in_order;
+    for (std::size_t from = 0; from < rows.count(); from += together) {
+      take(rows, nullptr, from, std::min(together, rows.count() - from), block, in_order);
+      for (std::size_t i = 0; i < block.count(); ++i) {
+        all_.reserve(block, i);
+        all_.add(block, i);
+        all_squares_.push_back(block.square(i));
+      }
     }
-    const double most = kind_.max_bytes - static_cast<double>(bytes());
-    for (std::size_t i = 0; i < rows_.count() && cache_.keeps(); ++i)
-      if (ahead_.in_order[i]) cache_.keep(row_of(i), ahead_.of(i), supports, most);
+    const double held_bytes = RowProducts::bytes(rows.count(), held()) + static_cast<double>(all_.bytes());
+    if (held_bytes > kind_.max_bytes) return forget_rows();
+    passes_.begin(rows, held(), kind_.max_bytes - held_bytes);
+  }
+  const double* kernels_with_rows() override {
+    const RowProducts::Place place = passes_.kernels_of(known_ == none ? count() : known_);
+    if (place.known) return place.values;
+    present_.take(rows_, current_);
+    all_.products(present_, 0, place.values, passes_.count());
+    apply(present_, 0, all_, all_squares_.data(), 0, place.values);
+    return place.values;
   }
 
   // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside
@@ -239,7 +251,9 @@ class SupportsOf final : public Supports {
 
   Vectors<Real> vectors_;
   AskedRows<Real> rows_;  // that are to come
-  KernelCache cache_;
+  Vectors<Real> all_;  // in passes over the same rows: all of them
+  std::vector<double> all_squares_;
+  AskedRows<Real> present_;
   std::shared_ptr<Outside> outside_;
 };
 

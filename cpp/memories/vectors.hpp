@@ -55,6 +55,17 @@ class AskedRows {
     return in_order;
   }
 
+  // Row i of others, alone.
+  void take(const AskedRows& others, std::size_t i) {
+    clear(others.sparse_, others.width_, others.came_sparse_);
+    const auto from = static_cast<std::ptrdiff_t>(others.starts_[i]), to = static_cast<std::ptrdiff_t>(others.starts_[i + 1]);
+    values_.assign(others.values_.begin() + from, others.values_.begin() + to);
+    if (sparse_) columns_.assign(others.columns_.begin() + from, others.columns_.begin() + to);
+    starts_.push_back(values_.size());
+    squares_.push_back(others.squares_[i]);
+    unseen_.push_back(others.unseen_[i]);
+  }
+
   void drop_last() {
     starts_.pop_back();
     squares_.pop_back();

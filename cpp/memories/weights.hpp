@@ -167,6 +167,10 @@ class Weights final : public Memory {
     return now.extra_sum / static_cast<double>(now.tallied);
   }
 
+  void copy_weights(std::size_t /*lane*/, bool averaged, double* to) const override {
+    for (std::size_t i = 0; i < v.size(); ++i) to[i] = weight(i, 0, averaged);
+  }
+
   void start_at(const double* w, std::size_t size, const double* extras) override {
     resize(size);
     now.extra = extras[0];

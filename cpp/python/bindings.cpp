@@ -146,6 +146,7 @@ NB_MODULE(_core, m) {
       .def("name_columns", &Engine::name_columns, "names"_a)
       .def("number_columns", &Engine::number_columns)
       .def("weights", &Engine::weights, "averaged"_a)
+      .def("write_weights", &Engine::write_weights, "to"_a, "averaged"_a)
       .def("named_weights", &Engine::named_weights, "averaged"_a)
       .def("extra", &Engine::extra, "lane"_a, "averaged"_a)
       .def("extras", &Engine::extras, "averaged"_a)

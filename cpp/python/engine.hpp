@@ -339,13 +339,20 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     return weights_held(averaged);
   }
+  // The same, of one lane, into an array that is there already.
+  void write_weights(nb::ndarray<nb::device::cpu, double, nb::ndim<1>, nb::c_contig> to, bool averaged) {
+    const SharedReading reading(*this);
+    if (!one_w() || to.size() != learner_.memory().dimension())
+      throw Refused("there is no room for one weight per column and lane");
+    learner_.memory().copy_weights(0, averaged, to.data());
+  }
 
  private:
   nb::object weights_held(bool averaged) const {
     const std::size_t columns = learner_.memory().dimension(), lanes = one_w() ? 1 : learner_.lanes();
     std::vector<double> values(columns * lanes);
-    for (std::size_t i = 0; i < columns; ++i)
-      for (std::size_t r = 0; r < lanes; ++r) values[r * columns + i] = learner_.memory().weight(i, r, averaged);
+    for (std::size_t r = 0; r < lanes; ++r)
+      learner_.memory().copy_weights(r, averaged, values.data() + r * columns);
     return one_w() ? numpy_array(std::move(values)) : numpy_matrix(std::move(values), lanes, columns);
   }
 
@@ -417,7 +424,7 @@ class Engine : public Guarded {
   // After several passes over the same rows.
   void forget_rows() {
     const Writing writing(*this);
-    if (has_kernel(settings_)) learner_.supports()->forget_rows();
+    learner_.forget_rows();
   }
   // The sums of losses begin at 0 again: those of one pass. (`hinge.compat`.)
   void count_losses_anew() {

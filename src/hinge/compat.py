@@ -115,7 +115,10 @@ class _PassiveAggressive(BaseEstimator):
             if given.shape != intercept.shape:
                 raise ValueError(f"intercept_init has the shape {given.shape}; it must be {intercept.shape}")
             intercept[:] = given
-        return [Lane(w, float(b), np.zeros_like(w), 0.0) for w, b in zip(coef, intercept, strict=True)]
+        is_zero = coef_init is None and intercept_init is None
+        return [
+            Lane(w, float(b), np.zeros_like(w), 0.0, is_zero) for w, b in zip(coef, intercept, strict=True)
+        ]
 
     def _go_on(self) -> list[Lane]:
         """The lanes as an earlier call left them."""
@@ -299,10 +302,12 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         signs = [np.where(y == classes[i], 1.0, -1.0) for i in positive]
         seeds, held_out = self._seeds(y, signs)
         passed_over, passes = self._passed_over(X), self._passes()
+        coef = np.empty((len(lanes), X.shape[1]), dtype=lanes[0].coef.dtype)
         work = []
-        for i, sign, lane, seed in zip(positive, signs, lanes, seeds, strict=True):
+        for i, sign, lane, seed, into in zip(positive, signs, lanes, seeds, coef, strict=True):
             weights = weights_of_rows(sign, factors[i], others)
-            work.append((Examples(X, sign, weights, held_out, passed_over), lane, seed, max_iter, int(t)))
+            examples = Examples(X, sign, weights, held_out, passed_over)
+            work.append((examples, lane, seed, max_iter, int(t), into))
         if len(work) == 1:
             fitted = [passes.run(*work[0])]
         else:
@@ -310,7 +315,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
             fitted = parallel(delayed(passes.run)(*each) for each in work)
         self.classes_ = classes
         self.n_iter_ = max(number for _, number in fitted)
-        self._keep(lanes, [lane for lane, _ in fitted], t, t + self.n_iter_ * X.shape[0])
+        self._keep(lanes, [lane for lane, _ in fitted], coef, t, t + self.n_iter_ * X.shape[0])
 
     def _seeds(self, y: Array, signs: list[Array]) -> tuple[list[int], Mask]:
         """The seed of each lane's shuffling, and the held-out rows, drawn as scikit-learn draws them.
@@ -329,9 +334,8 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
             held_out = self._hold_out(signs[0])
         return [int(random.randint(_LARGEST_SEED)) for random in randoms], held_out
 
-    def _keep(self, before: list[Lane], after: list[Lane], t_before: float, t: float) -> None:
+    def _keep(self, before: list[Lane], after: list[Lane], coef: Array, t_before: float, t: float) -> None:
         several = len(after) > 1
-        coef = np.stack([lane.coef for lane in after])
         intercept = np.array([lane.intercept for lane in after], dtype=coef.dtype if several else np.float64)
         self.t_, self.coef_, self.intercept_ = t, coef, intercept
         if not self.average:
@@ -454,7 +458,8 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one, which it does not use
         passed_over = self._passed_over(X)
         examples = Examples(X, y.astype(np.float64), None, held_out, passed_over)
-        lane, self.n_iter_ = self._passes().run(examples, lane, seed, max_iter, int(t))
+        coef = np.empty_like(lane.coef)
+        lane, self.n_iter_ = self._passes().run(examples, lane, seed, max_iter, int(t), coef)
         self.t_ = t + self.n_iter_ * X.shape[0]
         self.coef_, self.intercept_ = lane.coef, np.array([lane.intercept])
         if self.average:

@@ -34,6 +34,7 @@ class Lane:
     intercept: float
     average_coef: Array
     average_intercept: float
+    is_zero: bool = False  # whether it certainly has no weights yet: nobody has to look
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ class Passes:
     average: int  # 0: no average; else the round from which on vectors are counted
     verbose: int
 
-    def run(self, examples: Examples, lane: Lane, seed: int, max_iter: int, t: int) -> tuple[Lane, int]:
+    def run(
+        self, examples: Examples, lane: Lane, seed: int, max_iter: int, t: int, into: Array
+    ) -> tuple[Lane, int]:
         """Passes until `n_iter_no_change` of them in a row improved nothing by tol; and how many they were.
 
-        What should improve is the mean loss, or with `early_stopping` the score of the held-out rows.
+        What should improve is the mean loss, or with `early_stopping` the score of the held-out rows. The weights of the
+        lane that is returned are written to `into`.
         """
         order = np.arange(len(examples.y), dtype=np.int64)
         best, waited, began = -np.inf, 0, time.perf_counter()
@@ -84,7 +88,7 @@ class Passes:
         if self.verbose and waited >= self.n_iter_no_change:
             print(f"Convergence after {number} epochs took {time.perf_counter() - began:.2f} seconds")
         fresh = max(0, engine.statistics()[0] - first + 1) if self.average else 0
-        lane = _moved(engine, examples, lane)
+        lane = _moved(engine, examples, lane, into)
         return self._averaged(engine, examples, lane, max(0, t - self.average), fresh), number
 
     def _pass(self, engine: Engine, examples: Examples, lane: Lane, order: Array) -> float:
@@ -132,7 +136,7 @@ class Passes:
             hash_bits=0,
             max_features=2**40,
         )
-        if lane.intercept != 0 or lane.coef.any():  # an engine starts at 0
+        if not lane.is_zero and (lane.intercept != 0 or lane.coef.any()):  # an engine starts at 0
             engine.start_at(
                 np.ascontiguousarray(lane.coef, dtype=np.float64),
                 np.asarray([lane.intercept], dtype=np.float64),
@@ -185,13 +189,22 @@ def _learn(engine: Engine, examples: Examples, order: Array) -> float:
     return loss
 
 
-def _moved(engine: Engine, examples: Examples, lane: Lane) -> Lane:
+def _moved(engine: Engine, examples: Examples, lane: Lane, into: Array | None = None) -> Lane:
     """The lane with the weights that the engine has learned."""
-    return replace(lane, coef=_weights_of(engine, examples, lane, False), intercept=engine.extra(0, False))
+    coef = _weights_of(engine, examples, lane, False, into)
+    return replace(lane, coef=coef, intercept=engine.extra(0, False), is_zero=False)
 
 
-def _weights_of(engine: Engine, examples: Examples, lane: Lane, averaged: bool) -> Array:
-    weights: Array = np.asarray(engine.weights(averaged))
+def _weights_of(
+    engine: Engine, examples: Examples, lane: Lane, averaged: bool, into: Array | None = None
+) -> Array:
+    """The weights of the engine, in `into` if it is given."""
+    direct = into is not None and into.dtype == np.float64
+    weights: Array = into if direct else np.empty(len(lane.coef))  # type: ignore[assignment]
+    engine.write_weights(weights, averaged)
     if examples.weights is not None:
         weights[np.abs(weights) < _NEXT_TO_NOTHING**0.5] = 0.0  # what rows of weight 0 left behind
+    if into is not None and not direct:
+        into[:] = weights
+        return into
     return weights.astype(lane.coef.dtype, copy=False)

@@ -106,7 +106,8 @@ class FitsInPasses:
         with reporter(self.verbose, self.max_iter) as report:
             for _ in range(self.max_iter):
                 before, began = learner.statistics, time.perf_counter()
-                learner._learn_rows(rows, truth, weights, self._order(random, rows, held), repeats=True)
+                order = self._order(random, rows, held)
+                learner._learn_rows(rows, truth, weights, order, repeats=self.max_iter > 1)
                 judged = entry_of(before, learner.statistics, time.perf_counter() - began)
                 badness = judged["mean_loss"]
                 if held is not None:
