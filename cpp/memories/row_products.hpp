@@ -9,12 +9,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "../rows.hpp"
+#include "buffer.hpp"
 #include "sums.hpp"
 
 namespace hinge {
@@ -28,7 +29,6 @@ class RowProducts {
     most_ = most;
     sums_.assign(lanes * count_, 0.0);
     supports_.assign(count_, none);
-    computed_.resize(count_);
     arrays_ = rows;
   }
   void clear() { *this = RowProducts(); }
@@ -47,19 +47,24 @@ class RowProducts {
   std::size_t support_of(std::size_t row) const { return supports_[row]; }
   void became(std::size_t row, std::size_t support) { supports_[row] = support; }
 
-  // Where the kernel values of a support with all rows lie, or belong if there are none yet. They are kept if there is room.
-  struct Place {
-    double* values;
-    bool known;
+  // The kernel values of a support with all rows, and the largest of them.
+  struct Kernels {
+    const double* values = nullptr;
+    double largest = 0;
   };
-  Place kernels_of(std::size_t support) {
-    if (support < kept_.size() && !kept_[support].empty()) return {kept_[support].data(), true};
+  // Those of a support, or none if they are not kept.
+  Kernels kernels_of(std::size_t support) const { return support < kept_.size() ? kept_[support] : Kernels(); }
+  // Keeps a copy, if there is room.
+  Kernels keep(std::size_t support, const double* values) {
+    Kernels kernels{values, largest_of(values)};
     const double bytes = 8 * static_cast<double>(count_);
-    if (bytes > most_) return {computed_.data(), false};
+    if (bytes > most_) return kernels;
     if (support >= kept_.size()) kept_.resize(std::max(support + 1, 2 * kept_.size()));
-    kept_[support].resize(count_);
+    double* const place = room();
+    std::copy_n(values, count_, place);
+    kernels.values = place;
     most_ -= bytes;
-    return {kept_[support].data(), false};
+    return kept_[support] = kernels;
   }
 
   // The coefficient of a support has changed by `step` in a lane.
@@ -71,13 +76,33 @@ class RowProducts {
   }
 
  private:
+  // The largest absolute value; four at a time, because each comparison waits for the one before.
+  double largest_of(const double* values) const {
+    double largest[4] = {};
+    for (std::size_t i = 0; i < count_; ++i) largest[i % 4] = std::max(largest[i % 4], std::abs(values[i]));
+    return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  }
+  // Rows of kernel values lie together in large blocks, which take few pages.
+  double* room() {
+    const std::size_t rows = std::max<std::size_t>(1, block_bytes / sizeof(double) / count_);
+    if (blocks_.empty() || used_ == rows) {
+      blocks_.emplace_back();
+      blocks_.back().resize(rows * count_);
+      blocks_.back().expect_use();
+      used_ = 0;
+    }
+    return blocks_.back().data() + count_ * used_++;
+  }
+
+  static constexpr std::size_t block_bytes = std::size_t{8} << 20;
   std::optional<Rows> arrays_;
   std::size_t count_ = 0;
   double most_ = 0;
   std::vector<double> sums_;                // lane by lane, each with all rows
   std::vector<std::size_t> supports_;       // of each row
-  std::vector<std::vector<double>> kept_;   // of each support
-  std::vector<double> computed_;            // kernel values that are not kept
+  std::vector<Kernels> kept_;               // of each support, in `blocks_`
+  std::vector<Buffer<double>> blocks_;
+  std::size_t used_ = 0;  // rows of the last block
 };
 
 }  // namespace hinge

@@ -194,10 +194,14 @@ class Supports : public Memory {
   // Room for the present row as a support, so that `move` allocates nothing; `replacing` one that will go first.
   void admit(double amount, double decay, double /*square*/) override { make_room(amount, decay, false); }
   void make_room(double amount, double decay, bool replacing) {
-    kernels_ = passes_.on() ? kernels_with_rows() : ahead_.of(current_);
-    const std::size_t values = passes_.on() ? passes_.count() : count();
     double largest = itself();
-    for (std::size_t i = 0; i < values; ++i) largest = std::max(largest, std::abs(kernels_[i]));
+    if (passes_.on()) {
+      kernels_ = kernels_with_rows();
+      largest = std::max(largest, kernels_.largest);
+    } else {
+      const double* const kernels = ahead_.of(current_);
+      for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::abs(kernels[i]));
+    }
     const double step = amount * std::max(1.0, largest);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
@@ -240,7 +244,7 @@ class Supports : public Memory {
       const double step = kind_.shared ? total : amounts[r] / now.scale, before = c[r];
       c[r] += step;
       if (sums != nullptr) sums[r] -= now.alpha * (c[r] - before);
-      if (passes_.on()) passes_.add(r, c[r] - before, kernels_);
+      if (passes_.on()) passes_.add(r, c[r] - before, kernels_.values);
     }
     if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
     sum_up_shares();
@@ -409,7 +413,7 @@ class Supports : public Memory {
   virtual void compare_rows_ahead() = 0;  // the rows that were looked at with each other, if that is not done
   virtual double bytes_with(std::size_t row) const = 0;
   // In passes over the same rows: the kernel values of the present row with all of them.
-  virtual const double* kernels_with_rows() = 0;
+  virtual RowProducts::Kernels kernels_with_rows() = 0;
 
   void grow(std::size_t count) {
     for (std::vector<double>* all : {&itself_, &squares_}) reserve(*all, count);
@@ -597,7 +601,7 @@ class Supports : public Memory {
 
   std::size_t stride_ = 0;
   std::vector<double> products_;  // w.x of the present row
-  const double* kernels_ = nullptr;  // of the present row: with the supports, or with all rows (`make_room`)
+  RowProducts::Kernels kernels_;  // in passes over the same rows: of the present one with all of them
   double shares_ = 1;  // uniclass: of the origin and all supports; 1, but for rounding
 
   struct Before {

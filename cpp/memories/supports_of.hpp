@@ -25,6 +25,7 @@ class SupportsOf final : public Supports {
       make_room_for(rows_, ahead_, 0);
       ahead_.numbers.resize(count);
       for (std::size_t i = 0; i < count; ++i) ahead_.numbers[i] = ahead_.in_order[i] ? row_of(i) : 0;
+      count_new_supports(count);
     } else {
       with_row(row_of, [&] { compare(rows_, ahead_, true); });
     }
@@ -58,6 +59,9 @@ class SupportsOf final : public Supports {
     passes_.clear();
     all_ = Vectors<Real>();
     all_squares_ = {};
+    prepared_ = {};
+    prepared_rows_.clear();
+    new_rows_ = supports_before_ = 0;
   }
 
   void hold(const std::vector<SparseVector>& vectors, bool known) override {
@@ -197,13 +201,41 @@ class SupportsOf final : public Supports {
     if (held_bytes > kind_.max_bytes) return forget_rows();
     passes_.begin(rows, held(), kind_.max_bytes - held_bytes);
   }
-  const double* kernels_with_rows() override {
-    const RowProducts::Place place = passes_.kernels_of(known_ == none ? count() : known_);
-    if (place.known) return place.values;
-    present_.take(rows_, current_);
-    all_.products(present_, 0, place.values, passes_.count());
-    apply(present_, 0, all_, all_squares_.data(), 0, place.values);
-    return place.values;
+  RowProducts::Kernels kernels_with_rows() override {
+    const std::size_t support = known_ == none ? count() : known_;
+    const RowProducts::Kernels kept = passes_.kernels_of(support);
+    if (kept.values != nullptr) return kept;
+    auto found = std::find(prepared_rows_.begin(), prepared_rows_.end(), current_);
+    if (found == prepared_rows_.end()) {
+      prepare(supports_are_frequent_ ? most_prepared : 1);
+      found = prepared_rows_.begin();
+    }
+    const auto place = static_cast<std::size_t>(found - prepared_rows_.begin());
+    return passes_.keep(support, prepared_.data() + place * passes_.count());
+  }
+  // The kernel values of the present row with all rows, and of those that come next and are not supports, up to `most` of
+  // them: several rows at once take much less time than one by one.
+  void prepare(std::size_t most) {
+    asked_.clear_as(rows_);
+    prepared_rows_.clear();
+    for (std::size_t i = current_; i < rows_.count() && prepared_rows_.size() < most; ++i) {
+      const bool is_new = ahead_.in_order[i] && passes_.support_of(ahead_.numbers[i]) == none;
+      if (i != current_ && !is_new) continue;
+      asked_.add_from(rows_, i);
+      prepared_rows_.push_back(i);
+    }
+    prepared_.resize(asked_.count() * passes_.count());
+    all_.products(asked_, 0, prepared_.data(), passes_.count());
+    for (std::size_t i = 0; i < asked_.count(); ++i)
+      apply(asked_, i, all_, all_squares_.data(), 0, prepared_.data() + i * passes_.count());
+  }
+  // How many of the rows of the last block were new, and became supports.
+  void count_new_supports(std::size_t count) {
+    prepared_rows_.clear();
+    supports_are_frequent_ = 2 * (vectors_.count() - supports_before_) >= new_rows_;
+    supports_before_ = vectors_.count();
+    new_rows_ = 0;
+    for (std::size_t i = 0; i < count; ++i) new_rows_ += passes_.support_of(ahead_.numbers[i]) == none;
   }
 
   // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside
@@ -253,7 +285,13 @@ class SupportsOf final : public Supports {
   AskedRows<Real> rows_;  // that are to come
   Vectors<Real> all_;  // in passes over the same rows: all of them
   std::vector<double> all_squares_;
-  AskedRows<Real> present_;
+  // Kernel values with all of them that were computed together, of some rows of `rows_`, ahead of their turn.
+  static constexpr std::size_t most_prepared = 8;
+  AskedRows<Real> asked_;
+  std::vector<std::size_t> prepared_rows_;
+  std::vector<double> prepared_;
+  bool supports_are_frequent_ = false;
+  std::size_t supports_before_ = 0, new_rows_ = 0;  // when the last block of rows began
   std::shared_ptr<Outside> outside_;
 };
 

@@ -55,12 +55,12 @@ class AskedRows {
     return in_order;
   }
 
-  // Row i of others, alone.
-  void take(const AskedRows& others, std::size_t i) {
-    clear(others.sparse_, others.width_, others.came_sparse_);
+  // Nothing yet, but of the same kind as others.
+  void clear_as(const AskedRows& others) { clear(others.sparse_, others.width_, others.came_sparse_); }
+  void add_from(const AskedRows& others, std::size_t i) {
     const auto from = static_cast<std::ptrdiff_t>(others.starts_[i]), to = static_cast<std::ptrdiff_t>(others.starts_[i + 1]);
-    values_.assign(others.values_.begin() + from, others.values_.begin() + to);
-    if (sparse_) columns_.assign(others.columns_.begin() + from, others.columns_.begin() + to);
+    values_.insert(values_.end(), others.values_.begin() + from, others.values_.begin() + to);
+    if (sparse_) columns_.insert(columns_.end(), others.columns_.begin() + from, others.columns_.begin() + to);
     starts_.push_back(values_.size());
     squares_.push_back(others.squares_[i]);
     unseen_.push_back(others.unseen_[i]);
