@@ -168,7 +168,10 @@ class Labels:
         if self._sorted is None or not _comparable(y, self._sorted[0]):
             return np.asarray([self._place(label) for label in y.tolist()], dtype=np.int64)
         known, order = self._sorted
-        at = np.minimum(np.searchsorted(known, y), len(known) - 1)
+        if len(known) == 2:
+            at = (y >= known[1]).astype(np.int64)
+        else:
+            at = np.minimum(np.searchsorted(known, y), len(known) - 1)
         return np.where(known[at] == y, order[at], -1).astype(np.int64)
 
     def _place(self, label: Any) -> int:
