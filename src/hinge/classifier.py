@@ -319,5 +319,7 @@ def _labels(estimator: PAClassifier, y: Any) -> npt.NDArray[Any]:
         assert_all_finite(y, input_name="y")
     check_present(y)
     if y.dtype.kind == "O" or (y.dtype.kind == "f" and (y != np.trunc(y)).any()):
-        check_classification_targets(y)  # other labels are classes: it would look at each of them to find that out
+        check_classification_targets(
+            y
+        )  # other labels are classes: it would look at each of them to find that out
     return y

@@ -67,8 +67,8 @@ class Passes:
     ) -> tuple[Lane, int]:
         """Passes until `n_iter_no_change` of them in a row improved nothing by tol; and how many they were.
 
-        What should improve is the mean loss, or with `early_stopping` the score of the held-out rows. The weights of the
-        lane that is returned are written to `into`.
+        What should improve is the mean loss, or with `early_stopping` the score of the held-out rows.
+        The weights of the lane that is returned are written to `into`.
         """
         order = np.arange(len(examples.y), dtype=np.int64)
         best, waited, began = -np.inf, 0, time.perf_counter()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import targets
@@ -178,7 +179,7 @@ def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
         weight *= learner._class_weight.get(label, 1.0)
     with learner._lock:
         code = learner.labels.code(label)
-        if code is None and not (isinstance(weight, (int, float)) and weight > 0):
+        if code is None and not _weighs(weight):
             learner._engine.learn_one(x, 0.0, weight)  # teaches nothing, not even the label; or is refused
         elif code is not None:
             learner._engine.learn_one(x, code, weight)
@@ -192,6 +193,11 @@ def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
                 _grow(learner, labels, lambda: learner._engine.learn_one(x, labels.codes[label], weight))
             else:
                 _learn_new(learner, label, labels, lambda sign: learner._engine.learn_one(x, sign, weight))
+
+
+def _weighs(weight: Any) -> bool:
+    """Whether an example teaches anything. (numpy's numbers are numbers, too; what is none is rejected by the core.)"""
+    return isinstance(weight, Real) and float(weight) > 0
 
 
 def learn_first(learner: Learner, label: float, learn: Callable[[float], Any]) -> bool:
@@ -219,8 +225,9 @@ def learn_set(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> Non
     """An event with a set of labels, of which some may be new."""
     its_labels = targets.one_set(y)
     with learner._lock:
-        weighs = isinstance(weight, (int, float)) and weight > 0
-        fresh = [label for label in its_labels if label not in learner.labels.codes] if weighs else []
+        fresh = (
+            [label for label in its_labels if label not in learner.labels.codes] if _weighs(weight) else []
+        )
         fresh.sort(key=lambda label: (str(type(label)), label))
         labels = learner.labels.with_new(fresh) if fresh else learner.labels
         if fresh:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -67,6 +68,11 @@ class Labels:
         grown._small = self._small and all(map(_is_small, added))
         grown._strings = self._strings and all(isinstance(label, str) for label in added)
         return grown
+
+    def __sizeof__(self) -> int:
+        """In bytes, with the labels themselves."""
+        held = sys.getsizeof(self.known) + sys.getsizeof(self.codes)
+        return object.__sizeof__(self) + held + sum(map(sys.getsizeof, self.known))
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]] | None:

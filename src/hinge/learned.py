@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -345,7 +346,7 @@ class Learned:
         return (type(self).from_bytes, (self.to_bytes(), kernel if callable(kernel) else None))
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._engine.__sizeof__()
+        return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
 
     def __repr__(self) -> str:
         shown = [

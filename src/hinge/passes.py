@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight
 from ._numpy import Doubles
 from .learner import Learner
 from .passes_shown import reporter
-from .rows import Rows
+from .rows import Rows, unmasked
 from .statistics import Statistics
 from .targets import Encoded
 from .weighing import warn_if_ineffective
@@ -75,9 +75,9 @@ class FitsInPasses:
         """Passes over the rows (of X) until they improve nothing, or the batch conversion."""
         self._name_features(learner)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, rows.arrays[0] if rows.indptr is None else _Sized(rows), dtype=np.float64
-            )
+            of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
+            sample_weight = unmasked(sample_weight, "sample_weight")
+            sample_weight = _check_sample_weight(sample_weight, of, dtype=np.float64)
         held = self._hold_back(X, y, sample_weight, rows.count)
         if self.max_iter > 1 or self.batch_tolerance is not None:
             rows = rows.by_rows()

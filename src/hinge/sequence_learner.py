@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -363,7 +364,7 @@ class SequenceLearner:
         return (type(self).from_bytes, (self.to_bytes(), cost if callable(cost) else None))
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._engine.__sizeof__()
+        return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
 
 
 def _is_matrix(cost: Any) -> bool:
