@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -138,7 +139,7 @@ def test_a_newer_version(monkeypatch, tmp_path):
 def test_no_file_at_all(tmp_path):
     with pytest.raises(FileNotFoundError):
         hinge.load(tmp_path / "missing")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
         hinge.load(tmp_path)
 
 

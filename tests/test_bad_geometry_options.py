@@ -86,12 +86,12 @@ REFUSED = [
     (
         "uniclass",
         {"geometry": "entropy", "max_radius": 2.0},
-        "geometry='entropy' has a fixed radius: give radius, not max_radius",
+        "geometry='entropy' needs a radius that is fixed",
     ),
     (
         "uniclass",
         {"geometry": "entropy"},
-        "geometry='entropy' has a fixed radius: give radius, not max_radius",
+        "geometry='entropy' needs a radius that is fixed",
     ),
     (
         "uniclass",

@@ -131,10 +131,11 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     """The header and the arrays of a file. A file that does not begin like a model is not read any further."""
     source = str(path)
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    about = os.fstat(handle)
+    if stat.S_ISDIR(about.st_mode):
+        os.close(handle)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), source)
     with open(handle, "rb") as file:  # it does not wait for a pipe to be opened at its other end
-        about = os.fstat(handle)
-        if stat.S_ISDIR(about.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), source)
         if not stat.S_ISREG(about.st_mode):
             raise ModelFileError(
                 f"{source} is not a file but a device or a pipe: a model is read from a file"
