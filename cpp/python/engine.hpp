@@ -339,12 +339,13 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     return weights_held(averaged);
   }
-  // The same, of one lane, into an array that is there already.
+  // The same, of one lane, into an array that is there already. Columns that have not come yet have a weight of 0.
   void write_weights(nb::ndarray<nb::device::cpu, double, nb::ndim<1>, nb::c_contig> to, bool averaged) {
     const SharedReading reading(*this);
-    if (!one_w() || to.size() != learner_.memory().dimension())
-      throw Refused("there is no room for one weight per column and lane");
+    const std::size_t columns = learner_.memory().dimension();
+    if (!one_w() || to.size() < columns) throw Refused("there is no room for one weight per column and lane");
     learner_.memory().copy_weights(0, averaged, to.data());
+    std::fill(to.data() + columns, to.data() + to.size(), 0.0);
   }
 
  private:
