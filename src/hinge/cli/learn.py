@@ -19,6 +19,7 @@ from ..locks import lock_for_writing
 from ..streams.batches import BadLines
 from ..streams.files import Input, SourceError, printable
 from ..streams.follow import Followed
+from ..streams.remarks import remarks as learned_remarks
 from ..streams.session import Every, Position, Predictions, Session
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import Study
@@ -178,7 +179,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     remarks = [
         *reading.remarks(stream.source),
         *([] if arguments.follow else reading.unfinished(stream.files, name)),
-        *session.study.remarks(),
+        *learned_remarks(session.study),
     ]
     _summary(session, arguments, stop.number, passing, remarks)
     if curve is not None and stop.number is None:
@@ -336,7 +337,7 @@ def _summary(
         Json(sys.stdout).write("stopped" if stopped else "done", {
             "task": study.task, "examples": position.most, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
-            "updates": updates, "loss": statistics.loss, "features": study.learner.n_features,
+            "updates": updates, "capped": statistics.capped, "loss": statistics.loss, "features": study.learner.n_features,
             "remarks": remarks, "skipped": session.bad.count, "unlabelled": session.unlabelled,
             "unread_lines": unread_lines, "unread_bytes": unread_bytes,
             "seconds": round(session.seconds, 3), "model": saved,

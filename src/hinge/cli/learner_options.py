@@ -103,12 +103,14 @@ def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: b
 
 
 def in_words(study: Study) -> str:
-    """The learner with the options that are not the usual ones: pa1, C=1.0."""
+    """The learner with the options that are not the usual ones: pa1, C=1."""
     p = study.learner.parameters
-    shown = [f"{name}={value}" for name, value in p.items()
-             if name not in ("step", "classes", "w1") and value != parameters.default(name)
-             and len(str(value)) < 60]  # fmt: skip
     step = parameters.step_of(study.task, p)
-    if step in ("pa1", "pa2") and "C" in p and p["C"] == parameters.default("C"):
-        shown.insert(0, f"C={p['C']:g}")
-    return ", ".join([step, *shown])
+    shown = {name: f"{name}={value}" for name, value in p.items()
+             if name not in ("step", "classes", "w1") and value != parameters.default(name)
+             and len(str(value)) < 60}  # fmt: skip
+    if step in ("pa1", "pa2") and "C" in p:
+        its = study.learner.statistics
+        unused = " capped no step" if step == "pa1" and its.updates and not its.capped else ""
+        shown = {"C": "", **shown} | {"C": f"C={p['C']:g}{unused}"}
+    return ", ".join([step, *shown.values()])

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..learner import Learner
 from ..streams.batches import BadLines, part
+from ..streams.remarks import remarks
 from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import ERRORS, Score, Study, guess_task
@@ -41,7 +42,7 @@ class Runner:
         return self.study.score.error
 
     def remarks(self) -> list[str]:
-        return [] if self.study is None else self.study.remarks()
+        return [] if self.study is None else remarks(self.study)
 
     def learn(self, piece: Piece, start: int, stop: int, bad: BadLines) -> None:
         assert self.study is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,10 +20,10 @@ from ..learner import Learner
 from ..pipeline import Features, Pipeline
 from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
-from ..words import LENGTH
+from ..weighing import GivenWeights
 from .batches import BadLines, Batch, Numbers, part, taken
 from .files import SourceError, printable
-from .order import ENOUGH, Order
+from .order import Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
 SETS = ("multilabel", "prototype")  # tasks with sets of labels
@@ -171,6 +171,9 @@ class Study:
         self.task = learner.task if isinstance(learner, Learner) else "sequence"
         self.score = Score()
         self.order = Order()
+        self.given_weights = GivenWeights()
+        if isinstance(weights := learner.parameters.get("class_weight"), Mapping):
+            self.given_weights.see(list(weights.values()))
 
     @classmethod
     def new(cls, task: str, options: dict[str, Any]) -> Study:
@@ -256,6 +259,7 @@ class Study:
             raise _refused(error, batch, name) from None
         if self.task == "classification":
             self.order.see(y)
+        self.given_weights.see(batch.weights)
         after = learner.statistics
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
         self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
@@ -307,42 +311,6 @@ class Study:
         if batch.new_names and isinstance(self.learner, Learner):
             known = self.learner.n_features
             self.learner._engine.name_columns(batch.new_names[max(0, known - _first_new(batch)) :])
-
-    def remarks(self) -> list[str]:
-        """What is to be known of how it learned."""
-        learner, found = self.learner, self.order.remarks()
-        if ignored := getattr(learner, "n_ignored", 0):
-            found.append(
-                f"{ignored:,} features were ignored: they were new when the model had its "
-                f"{learner.parameters['max_features']:,} features (--max-features)."
-            )
-        if not isinstance(learner, Learner) or self.score.rounds < ENOUGH:
-            return found
-        q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
-        if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
-            found.append(
-                "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
-                "--no-fit-intercept often errs less."
-            )
-        if self.features is not None and self.features.text and q > 10 * LENGTH**2:
-            found.append(
-                "The other fields are much larger than the texts, which have a length of 10, and take most of each "
-                "step: leave large numbers out (--drop), or make them categories (--categorical)."
-            )
-        return found + self._looks_like_text(learner)
-
-    def _looks_like_text(self, learner: Learner) -> list[str]:
-        """A field of which nearly every value is a feature of its own."""
-        if learner.n_features < 0.8 * self.score.rounds or not learner._engine.n_names:
-            return []
-        fields = Counter(str(name).split("=", 1)[0] for name in learner.feature_names if "=" in str(name))
-        field, count = max(fields.items(), key=lambda its: its[1], default=("", 0))
-        if count < 0.8 * self.score.rounds:
-            return []
-        return [
-            f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
-            f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
-        ]
 
     def explain(self, batch: Batch, row: int, most: int) -> list[Contribution]:
         """The features of an example that contributed most to the score of what is predicted."""
