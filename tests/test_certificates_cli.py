@@ -10,9 +10,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 import hinge
+from hinge.certificates import strongest
 from hinge.certificates_compared import Predictor, compared, targets_of
 from hinge.cli.app import run
-from hinge.certificates import strongest
 from hinge.cli.hindsight import SCALES, guarantees, hindsight, moments
 from hinge.rows import Rows
 from hinge.streams.batches import Batch, part

@@ -337,9 +337,9 @@ def _summary(
         Json(sys.stdout).write("stopped" if stopped else "done", {
             "task": study.task, "examples": position.most, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
-            "updates": updates, "capped": statistics.capped, "loss": statistics.loss, "features": study.learner.n_features,
-            "remarks": remarks, "skipped": session.bad.count, "unlabelled": session.unlabelled,
-            "unread_lines": unread_lines, "unread_bytes": unread_bytes,
+            "updates": updates, "capped": statistics.capped, "loss": statistics.loss,
+            "features": study.learner.n_features, "remarks": remarks, "skipped": session.bad.count,
+            "unlabelled": session.unlabelled, "unread_lines": unread_lines, "unread_bytes": unread_bytes,
             "seconds": round(session.seconds, 3), "model": saved,
         })  # fmt: skip
         return

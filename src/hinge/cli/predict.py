@@ -92,12 +92,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def told(study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None) -> str:
-    """The predictions for a batch, as text; `explain`: with so many contributions each."""
+def told(
+    study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
+) -> str:
+    """The predictions for a batch, as text; `explain`: with so many contributions each. `lanes`: what `Study.lanes`
+    said of the examples, if that was asked before."""
     batch, name = piece.batch, piece.file.name
     try:
-        made = study.predict(batch, name)
-        scores = study.scores(batch) if arguments.scores else [None] * len(batch)
+        made = study.predict(batch, name) if lanes is None else study.predicted(lanes)
+        scores: list[Any] = [None] * len(batch)
+        if arguments.scores:
+            scores = study.scores(batch) if lanes is None else study.scored(lanes)
         parts: list[Any] = [None] * len(batch)
         if explain is not None:
             parts = [study.explain(batch, row, explain) for row in range(len(batch))]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .. import growth, kernels, parameters
+from .. import growth, kernels, parameters, scored
 from .._core import Engine
 from .._numpy import np
 from ..explain import Contribution
@@ -211,10 +211,17 @@ class Study:
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def learn(
-        self, batch: Batch, name: str, bad: BadLines, costs: list[float] | None = None, **passing: Any
+        self,
+        batch: Batch,
+        name: str,
+        bad: BadLines,
+        costs: list[float] | None = None,
+        told: list[tuple[Batch, Doubles]] | None = None,
+        **passing: Any,
     ) -> Taken:
         """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out, as
         are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
+        `told` gets what was learned, with what `lanes` said of each example before its round; for one of `runs`.
         """
         self._check_kind(batch, name)
         self._name(batch)
@@ -228,7 +235,7 @@ class Study:
         while start < len(known):
             try:
                 some = None if costs is None else costs[start:stop]
-                self._learn(part(known, start, stop), name, passing, some)
+                self._learn(part(known, start, stop), name, passing, some, told)
                 start = stop
             except _RowRefused as found:
                 stop, refusal = start + found.row, found.error
@@ -241,7 +248,12 @@ class Study:
         return Taken(len(batch), refused, len(batch) - len(known))
 
     def _learn(
-        self, batch: Batch, name: str, passing: dict[str, Any], costs: list[float] | None = None
+        self,
+        batch: Batch,
+        name: str,
+        passing: dict[str, Any],
+        costs: list[float] | None,
+        told: list[tuple[Batch, Doubles]] | None,
     ) -> None:
         learner, before = self.learner, self.learner.statistics
         if passing and not isinstance(batch.X, Rows):
@@ -251,7 +263,10 @@ class Study:
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
         try:
-            if isinstance(batch.X, Rows) and isinstance(learner, Learner):
+            if told is not None:
+                assert isinstance(learner, Learner)
+                told.append((batch, scored.learn(learner, batch.X, y, batch.weights)))
+            elif isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
             else:
                 (self.ranker or learner).learn_many(batch.X, y, batch.weights)
@@ -267,6 +282,36 @@ class Study:
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         for cost in [suffered] if costs is None else costs:
             self.score.cost += cost
+
+    def runs(self, batch: Batch, with_scores: bool) -> Iterator[tuple[int, int]]:
+        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with `told`,
+        and single ones. Each run is to be learned before the next one is asked for.
+
+        An example with a new label, or with none, is alone, and so is the first one with new columns. So is each of
+        those whose scores a batch does not tell (ranks: they need the thresholds of that moment)."""
+        learner, start = self.learner, 0
+        together = isinstance(learner, Learner) and self.ranker is None and scored.has_scores(learner)
+        labels = listed(batch.labels) if together and not (with_scores and self.task == "ordinal") else []
+        while start < len(batch):
+            stop = start + 1
+            fresh = isinstance(batch.X, Rows) and batch.X.width > learner.n_features
+            if labels and not fresh and self._knows(labels[start]):
+                while stop < len(batch) and self._knows(labels[stop]):
+                    stop += 1
+            yield start, stop
+            start = stop
+
+    def _knows(self, label: Any) -> bool:
+        """Whether an example with this label can be learned, and brings no new one."""
+        if label is None or label == []:
+            return False
+        if self.task == "regression":
+            return True
+        known = self.learner.labels.codes
+        try:
+            return all(one in known for one in label) if isinstance(label, list) else label in known
+        except TypeError:  # not even hashable
+            return False
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
         """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
@@ -349,9 +394,15 @@ class Study:
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
-        known, lanes = learner.labels.known, self.lanes(batch)
+        return self.predicted(self.lanes(batch))
+
+    def predicted(self, lanes: Doubles) -> list[Any]:
+        """What is predicted for examples of which `lanes` said this. Not for balls."""
+        learner = self.learner
+        assert isinstance(learner, Learner)
+        known = learner.labels.known
         if self.task == "classification" and not known:
-            return [None] * len(batch)
+            return [None] * len(lanes)
         if self.task == "classification" and learner.many_scores:
             return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
         if self.task == "classification":
@@ -372,8 +423,13 @@ class Study:
             return [(self.ranker or learner).score_one(x) for x in batch.X]
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
-        rows = narrowed(batch.X, learner.n_features)
-        scores: list[Any] = learner.scores_of(rows, self._beside_the_columns(batch)).tolist()
+        return self.scored(self.lanes(batch))
+
+    def scored(self, lanes: Doubles) -> list[Any]:
+        """The scores of examples of which `lanes` said this. Not for balls."""
+        learner = self.learner
+        assert isinstance(learner, Learner)
+        scores: list[Any] = learner._as_scores(lanes).tolist()
         if not learner.many_scores:
             return scores
         return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
