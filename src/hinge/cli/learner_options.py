@@ -18,16 +18,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(group)
     group.add_argument(
         "-a", "--algorithm", metavar="NAME",
-        help="A published algorithm, as in 'hinge algorithms', with options if you like: arow:r=0.1. The options below "
-        "go on top of it. [default: pa1]",
+        help="A published algorithm by its name ('hinge algorithms' lists them), with options if you like: arow:r=0.1. "
+        "The options below are added to it. [default: pa1]",
     )  # fmt: skip
-    add_parameters(group, OF_THE_LEARNER)
+    for title, names in parameters.GROUPS.items():
+        if its := [name for name in names if name in OF_THE_LEARNER]:
+            add_parameters(parser.add_argument_group(f"the learner ({title})"), its)
 
 
 def add_task(group: Any) -> None:
     group.add_argument(
         "--task", choices=TASKS, metavar="NAME",
-        help=f"{', '.join(TASKS)}. [default: by the labels of the first examples]",
+        help=f"What to learn: {', '.join(TASKS)}. [default: guessed from the labels of the first examples]",
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Predict with a model, one line for each example: to the standard output as they come, or to a file.
 
-The data is read as it was when the model learned. Where it has labels, the error is told, too.
+The data is read as it was when the model learned. If it has labels, the error is printed, too.
 
   hinge predict test.svm -m model.hinge
   hinge predict new.csv -m model.hinge --scores -o predictions.txt
@@ -36,23 +36,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="Where to write them, whole or not at all. [default: the standard output]",
+        help="Where to write them. The file is written whole or not at all. [default: the standard output]",
     )
     group.add_argument(
         "--scores", action="store_true",
-        help="The scores, too: after a tab, the score or label=score for each label; of a sentence, in a line before.",
+        help="Write the scores, too: after a tab, the score or label=score for each label; of a sentence, in a line "
+        "before it.",
     )  # fmt: skip
     group.add_argument(
         "--explain", metavar="N", type=reading.whole, nargs="?", const=5,
-        help="The N features that contributed most to the score, too: after a tab, feature=contribution for each. If "
-        "each label has a score, to that of the predicted one. [default: 5]",
+        help="Write the N features that contributed most to the score (of the predicted label, if each has one), too: "
+        "after a tab, feature=contribution for each. [default: 5]",
     )  # fmt: skip
     group.add_argument(
         "--json",
         action="store_true",
-        help="A JSON object a line: file, line, prediction (scores, contributions).",
+        help="Write one JSON object per line: file, line, prediction (scores, contributions).",
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the predictions.")
+    group.add_argument("-q", "--quiet", action="store_true", help="Print nothing but the predictions.")
     reading.add_arguments(parser)
 
 

@@ -143,11 +143,11 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("what is shown")
     learn.add_shown(group)
     group.add_argument(
-        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
+        "--plot", metavar="FILE", help="Draw the progressive errors to a .png, .svg, .pdf or .html file."
     )
     order = parser.add_argument_group("the order of the examples")
     order.add_argument(
-        "--shuffle", action="store_true", help="Read all of the data into memory first, and mix it."
+        "--shuffle", action="store_true", help="Read all of the data into memory first, and shuffle it."
     )
     order.add_argument(
         "--random-state",
