@@ -25,8 +25,9 @@ from ..rows import Rows
 from ..sequence_learner import SequenceLearner
 from ..statistics import Statistics
 from ..streams.batches import BadLines, Batch, part
+from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
-from ..streams.study import Study, _unseen, narrowed, shown_label, with_labels
+from ..streams.study import Study, _unseen, narrowed, with_labels
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import catalogue, parameters
+from ..streams.guessing import guess_task
 from ..streams.stream import Piece
-from ..streams.study import TASKS, Study, check_options, guess_task
+from ..streams.study import TASKS, Study, check_options
 from .options import OF_THE_LEARNER, add_parameters, flag, given, read_spec, read_value
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from ..streams.batches import Batch
 from ..streams.conll import SentenceBatch
+from ..streams.guessing import shown_label
 from ..streams.stream import Piece
-from ..streams.study import Score, Study, has_labels, located, shown_label
+from ..streams.study import Score, Study, has_labels, located
 from ..writing import whole_file
 from . import reading
 from .beginning import check_place, limits

@@ -13,10 +13,11 @@ from typing import Any
 
 from ..learner import Learner
 from ..streams.batches import BadLines, part
+from ..streams.guessing import guess_task
 from ..streams.remarks import remarks
 from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
-from ..streams.study import ERRORS, Score, Study, guess_task
+from ..streams.study import ERRORS, Score, Study
 from . import learn, learner_options, reading
 from .beginning import new_position
 from .progress import Figures, Window, error_text, reporter, short_error
