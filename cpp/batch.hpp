@@ -22,6 +22,9 @@ struct Batch {
   std::int64_t first = -1;              // supports: the number of the first row; less than 0: as they have come
   bool repeats = false;                 // one of several passes over the same rows; supports know them by their numbers
   const std::size_t* dimensions = nullptr;  // named features: how many columns there are once a row is met
+  double* scores = nullptr;  // where the scores of each visit go, lane by lane, as they are before its round; none: nowhere
+  bool averaged = false;     // whether these are the scores of the average
+  std::size_t known = 0;     // for these: how many columns there were before the batch
 };
 
 }  // namespace hinge

@@ -292,12 +292,66 @@ class Learner {
   // One lane and products: what the memory and the rule are, and what the rows look like, is asked once a batch, not in
   // every round.
   std::size_t all_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
+    if (batch.scores != nullptr) return scored_rounds(batch, poll, row);
     if (lanes_ == 1 && reads_ == Reads::product) {
       if (auto* weights = dynamic_cast<Weights<double>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
       if (auto* weights = dynamic_cast<Weights<float>*>(memory_.get())) return rounds_as(*weights, batch, poll, row);
     }
     if (supports_ != nullptr) return supported_rounds(batch, poll, row);
     return rounds<Memory&>(*memory_, *rule_, batch, poll, row);
+  }
+  // The same rounds, each after its scores were written down.
+  HINGE_APART std::size_t scored_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
+    if (supports_ != nullptr) throw Refused("with a kernel, a batch does not tell its scores");
+    constexpr std::size_t poll_every = std::size_t{1} << 22;
+    std::size_t presented = 0, read_since_poll = 0, known = batch.known;
+    const Rows& rows = *batch.rows;
+    Instance x = rows.blank();
+    const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
+    for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
+      row = batch.order == nullptr ? i : checked(batch.order[i], rows.count());
+      rows.take(row, x);
+      read_since_poll += x.size + 1;
+      if (read_since_poll >= poll_every) poll(), read_since_poll = 0;
+      score_known(rows, row, x, known, batch.averaged, batch.scores + i * lanes_);
+      if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
+      const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
+      const Reading reading = memory_->read(x, reads_, scores_.data());
+      presented += reading.in_order
+                       ? round(*memory_, *rule_, x, reading, truth_of(batch, row), weight, batch.tolerance)
+                       : learn_one(in_order(rows, row, x), truth_of(batch, row), weight, batch.tolerance);
+      known = memory_->dimension();
+    }
+    return presented;
+  }
+  // The scores of a row. Columns from `known` on are new with this row, and left out, as `score` does not know them. What
+  // is not finite is refused by the round.
+  void score_known(const Rows& rows, std::size_t row, Instance x, std::size_t known, bool averaged, double* scores) {
+    if (rows.width() > known) x = known_part(x, known);
+    Reading reading = read(x, averaged, scores);
+    if (!reading.in_order && memory_->takes_any_order(reads_) && (x.any_order = inside(x)))
+      reading = read(x, averaged, scores);
+    if (!reading.in_order || (x.any_order && !std::isfinite(reading.plain)))
+      reading = read(rows.in_order(x, row, scratch_), averaged, scores);
+    if (lanes_ == 1) scores[0] = reads_ == Reads::distance ? std::sqrt(reading.plain) : reading.plain;
+  }
+  Instance known_part(const Instance& x, std::size_t known) {
+    known_values_.clear();
+    known_columns_.clear();
+    visit(x, [&](const auto& features) {
+      for (std::size_t j = 0; j < features.size; ++j) {
+        if (features.column(j) >= known) continue;
+        known_values_.push_back(features.value(j));
+        known_columns_.push_back(static_cast<std::int64_t>(features.column(j)));
+      }
+    });
+    Instance part;
+    part.values = known_values_.data();
+    part.columns = known_columns_.data();
+    part.limit = known;
+    part.size = known_values_.size();
+    part.layout = Layout::sparse64;
+    return part;
   }
   // On supports: supported.hpp.
   std::size_t supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row);
@@ -447,10 +501,13 @@ class Learner {
   }
 
   double total_amount() const { return lanes_ == 1 ? std::abs(amounts_[0]) : sum_of_amounts(); }
-  double sum_of_amounts() const {
-    double sum = 0;
-    for (std::size_t r = 0; r < lanes_; ++r) sum += std::abs(amounts_[r]);
-    return sum;
+  double sum_of_amounts() const {  // four sums, so that no addition waits for the one before it
+    double sums[4] = {};
+    std::size_t r = 0;
+    for (; r + 4 <= lanes_; r += 4)
+      for (std::size_t k = 0; k < 4; ++k) sums[k] += std::abs(amounts_[r + k]);
+    for (; r < lanes_; ++r) sums[0] += std::abs(amounts_[r]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
   // What happens rarely. All that these functions get are copies, made when they are called: what a round works with has
@@ -508,6 +565,8 @@ class Learner {
   std::size_t lanes_ = 1;
   std::vector<double> scores_, amounts_;  // one a lane
   std::vector<double> direction_;         // of a block
+  std::vector<double> known_values_;      // of an instance without its new columns
+  std::vector<std::int64_t> known_columns_;
   Scratch scratch_;
   VisitedRows visited_;
 

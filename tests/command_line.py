@@ -29,6 +29,6 @@ def started(*arguments, folder, **options):
     """The command in a process of its own."""
     # Ctrl-C may be ignored where the tests run (in the background of a shell), so it is switched on.
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.argv[0] = 'hinge'; " \
-        "from hinge.cli import main; sys.exit(main())"  # fmt: skip
+        "from hinge.cli import command; sys.exit(command())"  # fmt: skip
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)], cwd=folder, **pipes)

@@ -13,7 +13,7 @@ from command_line import called
 from hinge import Learner
 from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
-from hinge.streams.study import guess_task
+from hinge.streams.guessing import guess_task
 from hinge.streams.text import Svmlight, VowpalText
 from stream_files import refusal, written
 

@@ -150,7 +150,7 @@ def test_help_is_grouped():
     text = inspect.getdoc(hinge.PAClassifier)
     places = [text.index(f"\n*{name[0].upper()}{name[1:]}*\n") for name in parameters.GROUPS]
     assert places == sorted(places)
-    assert text.index("*Kernel*") < text.index("\ndegree : ")
+    assert text.index("*Kernel and budget*") < text.index("\ndegree : ")
 
 
 # ---- weights ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import hinge
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
 PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "signal.signal(signal.SIGHUP, signal.SIG_DFL); from hinge.cli import main; sys.exit(main())"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL); from hinge.cli import command; sys.exit(command())"
 )
 LINES = {
     "svm": lambda i: f"{'+1' if i * 7 % 11 < 5 else '-1'} {i % 50 + 1}:1 {i % 31 + 60}:0.5",

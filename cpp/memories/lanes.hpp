@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "buffer.hpp"
@@ -62,7 +63,7 @@ class Lanes final : public Memory {
       v = std::move(wider_v);
       stride_ = stride;
     }
-    moving_.reserve(lanes);  // a move allocates nothing
+    if (moving_.capacity() < lanes) moving_.reserve(std::max(lanes, 2 * moving_.capacity()));  // a move allocates nothing
     extra_sums.resize(lanes);
     extras.resize(lanes);
   }
@@ -152,7 +153,10 @@ class Lanes final : public Memory {
         for (std::size_t j = 0; j < features.size; ++j)
           for (const Moving& m : moving_) add(j, m);
     });
-    for (std::size_t r = 0; beside != 0 && r < lanes(); ++r) extras[r] += amounts[r] * beside;
+    if (beside != 0 && kind_.shared)
+      for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * beside;
+    else if (beside != 0)
+      for (const Moving& m : moving_) extras[m.lane] += m.amount * beside;
     if (kind_.sorted) std::sort(extras.begin(), extras.end());
   }
 
@@ -243,8 +247,8 @@ class Lanes final : public Memory {
     if constexpr (std::is_same_v<Real, double>)
       if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
     Real few[small];  // the padding lanes are summed too
-    std::vector<Real> many(stride_ <= small ? 0 : stride_);
-    Real* const sums = stride_ <= small ? few : many.data();
+    const std::unique_ptr<Real[]> many(stride_ <= small ? nullptr : new Real[stride_]);  // not set to 0: lane_sums does
+    Real* const sums = stride_ <= small ? few : many.get();
     lane_sums(v.data(), stride_, x, sums);
     std::copy_n(sums, lanes(), scores);
   }

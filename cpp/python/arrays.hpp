@@ -26,6 +26,7 @@ namespace nb = nanobind;
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<1>, nb::c_contig>;
 using Matrix = nb::ndarray<nb::ro, nb::device::cpu, double, nb::ndim<2>, nb::c_contig>;
+using WritableMatrix = nb::ndarray<nb::device::cpu, double, nb::ndim<2>, nb::c_contig>;
 using Classes = std::pair<double, double>;  // the negative one first
 using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
 

@@ -107,17 +107,17 @@ NB_MODULE(_core, m) {
              const std::optional<Array>& y, const std::optional<Classes>& classes,
              const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
              const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
-             std::int64_t first, bool repeats) {
+             std::int64_t first, bool repeats, const std::optional<WritableMatrix>& scores, bool averaged) {
             return self.learn(sparse_rows(data, indices, indptr, width), y, classes, label_starts, weights, order,
-                              tolerance, max_updates, first,
-                              repeats);
+                              tolerance, max_updates, first, repeats, scores, averaged);
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
           "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(),
-          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false)
+          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false,
+          "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
       .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
            "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
-           "weights"_a.none() = nb::none())
+           "weights"_a.none() = nb::none(), "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
       .def("read_dicts", &Engine::read_dicts, "events"_a)
       .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0, "counts"_a = true)
       .def("name_labels", &Engine::name_labels, "labels"_a.none(), "turned"_a = false)

@@ -29,7 +29,7 @@ class Engine : public Guarded {
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Classes>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
                     const std::optional<Order>& order, double tolerance, std::int64_t max_updates, std::int64_t first,
-                    bool repeats) {
+                    bool repeats, const std::optional<WritableMatrix>& scores = std::nullopt, bool averaged = false) {
     Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
       throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
@@ -46,6 +46,7 @@ class Engine : public Guarded {
     batch.first = first;
     batch.repeats = repeats;
     const std::size_t known = learner_.memory().dimension();
+    put_scores(batch, scores, averaged, known);
     try {
       make_room(rows.width());
       const WithoutGil released;
@@ -59,7 +60,8 @@ class Engine : public Guarded {
   // A list of dicts as one batch: all or none.
   std::size_t learn_dicts(const nb::list& events, const std::optional<Array>& y,
                           const std::optional<Classes>& classes, const std::optional<Order>& label_starts,
-                          const std::optional<Doubles>& weights) {
+                          const std::optional<Doubles>& weights, const std::optional<WritableMatrix>& scores,
+                          bool averaged) {
     const Writing writing(*this);
     const std::size_t count = events.size();
     Targets targets(y, classes, label_starts, count);
@@ -94,6 +96,7 @@ class Engine : public Guarded {
       batch.weights = weights ? weights->data() : nullptr;
       batch.count = count;
       batch.dimensions = dimensions.data();
+      put_scores(batch, scores, averaged, known.columns);
       const WithoutGil released;
       return learner_.learn(batch, answer_signals);
     } catch (Refused& refused) {
@@ -188,8 +191,10 @@ class Engine : public Guarded {
     double* scores = lanes > 16 ? many.data() : few;
     score_event(x, averaged, scores);
     if (known == 0) return nb::none();
-    const std::size_t place = many_lanes() ? static_cast<std::size_t>(std::max_element(scores, scores + lanes) - scores)
-                                           : scores[0] > 0;
+    // While a batch brings new labels, there may be lanes whose labels have no names yet.
+    const std::size_t place =
+        many_lanes() ? static_cast<std::size_t>(std::max_element(scores, scores + std::min(lanes, known)) - scores)
+                     : scores[0] > 0;
     return called_.known[std::min(place, known - 1)];
   }
 
@@ -612,6 +617,16 @@ class Engine : public Guarded {
       throw Refused("X has " + std::to_string(width) + " features, the limit is " +
                     std::to_string(names_.limit()) + " (max_features)");
     learner_.memory().resize(width);
+  }
+
+  // Where the scores of a batch go, if they are asked for: a row for each visit, a column for each lane.
+  void put_scores(Batch& batch, const std::optional<WritableMatrix>& scores, bool averaged, std::size_t known) const {
+    if (!scores) return;
+    if (scores->shape(0) != batch.count || scores->shape(1) != learner_.lanes())
+      throw Refused("scores must have " + std::to_string(batch.count) + " rows of " + std::to_string(learner_.lanes()));
+    batch.scores = scores->data();
+    batch.averaged = averaged;
+    batch.known = known;
   }
 
   // Whether the names are but the numbers of the columns, as after a prediction for an event: more columns have some, too.

@@ -60,6 +60,17 @@ struct Worst {
 
 inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
   Worst worst;
+  if (relevant.count() == 1) {  // as is usual: there may be very many others
+    worst.relevant = relevant.first();
+    double highest = -std::numeric_limits<double>::infinity();
+    const auto look = [&](std::size_t from, std::size_t to) {
+      for (std::size_t r = from; r < to; ++r)
+        if (scores.of[r] > highest || worst.irrelevant == none) highest = scores.of[worst.irrelevant = r];
+    };
+    look(0, worst.relevant);
+    look(worst.relevant + 1, scores.count);
+    return worst;
+  }
   relevant.each(scores.count, [&](std::size_t r, bool is_relevant) {
     if (is_relevant) {
       if (worst.relevant == none || scores.of[r] < scores.of[worst.relevant]) worst.relevant = r;

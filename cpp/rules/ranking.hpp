@@ -24,14 +24,13 @@ class Ranking final : public Rule {
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
     Move move;
-    std::fill_n(amounts, scores.count, 0.0);
     move.q = scores.pair();
-    if (!relevant.asks(scores.count)) return move;
+    if (!relevant.asks(scores.count)) return std::fill_n(amounts, scores.count, 0.0), move;
     Worst pair = worst_pair(scores, relevant);
     move.mistaken(pair.margin(scores) <= 0);
     if (selection_ == prediction_) {
       pair.irrelevant = top_label(scores);
-      if (relevant.has(pair.irrelevant)) return move;
+      if (relevant.has(pair.irrelevant)) return std::fill_n(amounts, scores.count, 0.0), move;
     }
     const double size = scores.between(pair.relevant, pair.irrelevant);
     move.loss = std::max(0.0, step_.wanted(margin_, size) - pair.margin(scores));

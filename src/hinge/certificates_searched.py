@@ -18,7 +18,7 @@ from .bounds_labels import structured_comparator
 from .certificates import FOUND, GIVEN, Certificate, strongest, whole_stream
 from .certificates_compared import ANOTHER_RUN, CS, PASSES, SCALES, label_options, same_run
 from .comparators import LabelComparator, _compare
-from .comparators_geometries import SECOND_ORDER
+from .comparators_geometries import SECOND_ORDER, DiagonalAgain
 from .comparators_single import Comparator
 from .feature_maps import checked_features
 from .sequence_learner import SequenceLearner
@@ -34,10 +34,7 @@ FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a search of one's own for 
 
 def no_theorem(learner: Any) -> str:
     """Why there is none for this learner on any stream; "" if there may be one."""
-    p = learner.parameters
-    if p.get("geometry") == "diagonal" and p["covariance_update"] != "precision":
-        return f"hinge follows no covariance with covariance_update={p['covariance_update']!r} here"
-    if p.get("w1") is not None:
+    if learner.parameters.get("w1") is not None:
         return "the learner must have started at zero"
     return ""
 
@@ -67,15 +64,16 @@ def _follows(learner: Any) -> bool:
     return bool(learner.parameters.get("geometry", "euclidean") != "euclidean")
 
 
-def _terms(z: Any, w: Any, u: Any) -> Any:
-    """What an update adds to r Q(s u), a polynomial of s: of 1, -2 s and s^2. (z, w, u: of the same coordinates.)"""
-    return np.array([(z * z * w * w).sum(), (z * z * w * u).sum(), (z * z * u * u).sum()])
+def _terms(added: Any, w: Any, u: Any) -> Any:
+    """What an update adds to Q(s u), a polynomial of s: of 1, -2 s and s^2. `added`: to the inverse of the covariance,
+    at the coordinates of w and u."""
+    return np.array([(added * w * w).sum(), (added * w * u).sum(), (added * u * u).sum()])
 
 
 def _from_the_run(learner: Any, one: LabelComparator, scale: float, terms: Any) -> LabelComparator:
     """The distance of s u is |s u|^2/a + Q(s u)."""
     p = learner.parameters
-    Q = float(terms @ (1.0, -2 * scale, scale * scale)) / float(p["covariance_regularizer"])
+    Q = float(terms @ (1.0, -2 * scale, scale * scale))
     distance2 = one.distance2 / float(p["initial_variance"]) + Q
     return replace(one, selection=SECOND_ORDER + one.selection, distance2=distance2)
 
@@ -175,6 +173,7 @@ class TaggerAgain:
         if ahead and not self.again.labels.known:
             self.again.know(learner.labels.known)
         self.terms = [np.zeros(3) for _ in others]
+        self.diagonal = DiagonalAgain(learner.parameters)
         self.weights = [
             {(False, *key): weight for key, weight in other.transitions().items()}
             | {(True, *key): weight for key, weight in other.emissions().items()}
@@ -188,8 +187,9 @@ class TaggerAgain:
             return
         delta = again._engine.delta()
         z, w = (np.array([entry[place] for entry in delta]) for place in (3, 4))
+        added = self.diagonal.update([entry[:3] for entry in delta], z)
         for terms, weights in zip(self.terms, self.weights, strict=True):
-            terms += _terms(z, w, np.array([weights.get(entry[:3], 0.0) for entry in delta]))
+            terms += _terms(added, w, np.array([weights.get(entry[:3], 0.0) for entry in delta]))
 
     def was_run_of(self, learner: SequenceLearner) -> bool:
         return (
@@ -241,6 +241,7 @@ class _Recorder(StructuredLearner):
         self.wanted: list[float] = []
         self.leads: list[list[float]] = []  # u.a of each comparator
         self.terms = [np.zeros(3) for _ in others]  # of Q, with a covariance
+        self.diagonal = DiagonalAgain(self.parameters)
 
     def learn_constraint(self, truth: Joint, rival: Joint, wanted: float, weight: float, cost: float) -> None:
         before, p = self.statistics, self.parameters
@@ -256,27 +257,34 @@ class _Recorder(StructuredLearner):
         self.wanted.append(wanted)
         self.leads.append([other.score_joint(delta) for other in self.others])
         if _follows(self) and self.statistics.updates > before.updates:
-            z, w = _at(self, delta, False)
-            for terms, other, lead in zip(self.terms, self.others, self.leads[-1], strict=True):
-                if p["geometry"] == "mahalanobis":  # (w - s u)'zz'(w - s u)
-                    terms += _terms(np.ones(1), np.array([z @ w]), np.array([lead]))
-                else:
-                    terms += _terms(z, w, _at(other, delta, other.averaged)[1])
+            self._follow(delta)
+
+    def _follow(self, delta: Joint) -> None:
+        """Adds what this update adds to Q of each comparator."""
+        keys, z, w = _at(self, delta, False)
+        if self.parameters["geometry"] == "mahalanobis":  # (w - s u)'zz'(w - s u)/r
+            added = np.array([1 / float(self.parameters["covariance_regularizer"])])
+            for terms, lead in zip(self.terms, self.leads[-1], strict=True):
+                terms += _terms(added, np.array([z @ w]), np.array([lead]))
+            return
+        added = self.diagonal.update(keys, z)
+        for terms, other in zip(self.terms, self.others, strict=True):
+            terms += _terms(added, w, _at(other, delta, other.averaged)[2])
 
 
-def _at(learner: StructuredLearner, delta: Joint, averaged: bool) -> tuple[Any, Any]:
-    """The values of the features, and their weights."""
+def _at(learner: StructuredLearner, delta: Joint, averaged: bool) -> tuple[Any, Any, Any]:
+    """The features by their keys, their values, and their weights."""
     if delta.kind == "array":
-        return delta.values, np.asarray(learner.view(averaged), dtype=np.float64)
+        return range(len(delta.values)), delta.values, np.asarray(learner.view(averaged), dtype=np.float64)
     if delta.kind == "sparse":
         columns, values = delta.stored()
-        return values, np.asarray(learner.view(averaged)[columns], dtype=np.float64)
+        return columns.tolist(), values, np.asarray(learner.view(averaged)[columns], dtype=np.float64)
     found: dict[Any, tuple[float, float]] = {}  # hashed names may share a column
     for name, value, column, weight in learner._engine.look_up(delta.values, 0, averaged):
         key = ("name", name) if column is None else ("column", column)
         found[key] = (found.get(key, (0.0, 0.0))[0] + value, weight)
     both = np.array(list(found.values())).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    return list(found), both[:, 0], both[:, 1]
 
 
 def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:

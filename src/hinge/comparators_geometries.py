@@ -6,7 +6,7 @@ Import them from `bounds_geometries`, which knows their theorems and says what i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, cast
 
@@ -58,6 +58,32 @@ class Followed(Protocol):
     @property
     def last_intercept(self) -> Any: ...
     def learn(self, X: Any, y: Any = None, /) -> Any: ...
+
+
+def added_to_inverse(s: Vector, z: Vector, parameters: Mapping[str, Any]) -> Vector:
+    """What an update adds to the inverse of each variance s of a diagonal covariance; z is the instance."""
+    r, squares = float(parameters.get("covariance_regularizer", 1.0)), z * z
+    if parameters.get("covariance_update", default("covariance_update")) == "precision":
+        return squares / r
+    sizes = s * squares
+    # 1/s' - 1/s with s' = s - s^2 z^2/(r + z'Sz); the size of the other coordinates is not negative.
+    return cast(Vector, squares / (r + np.maximum(0.0, sizes.sum() - sizes)))
+
+
+class DiagonalAgain:
+    """The diagonal covariance of a run, made again from its updates. Coordinates are known by their keys."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.parameters = parameters
+        self._variances: dict[Hashable, float] = {}
+
+    def update(self, keys: Sequence[Hashable], z: Vector) -> Vector:
+        """What it adds to the inverse. The other coordinates of the instance are 0."""
+        start = float(self.parameters["initial_variance"])
+        s = np.array([self._variances.get(key, start) for key in keys], dtype=np.float64)
+        added = added_to_inverse(s, z, self.parameters)
+        self._variances.update(zip(keys, (s / (1 + s * added)).tolist(), strict=True))
+        return added
 
 
 @dataclass
@@ -116,11 +142,9 @@ class Trace:
         if self.full:
             self._covariance = S - np.outer(g, g) / (r + v)
             return z / math.sqrt(r)
-        if self.parameters.get("covariance_update", default("covariance_update")) == "precision":
-            self._covariance = S / (1 + S * z * z / r)
-            return z * z / r
-        self._covariance = S - g * g / (r + v)
-        return z * z / (r + v - S * z * z)  # 1/s' - 1/s with s' = s - s^2 z^2/(r + v)
+        added = added_to_inverse(S, z, self.parameters)
+        self._covariance = S / (1 + S * added)
+        return added
 
     def Q(self, u: ArrayLike) -> float:
         """The sum of (w - u)'(A_t - A_(t-1))(w - u) over the updates, w after the update; of all labels."""

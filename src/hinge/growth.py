@@ -272,6 +272,15 @@ def learn_batch(
         presented: int = _learn_then_adopt(learner, lambda: learn(everything, Encoded(signs)), labels)
         return presented
     codes = encoded(learner.task, labels, y, count, weights)
+    if everything.stop == 1 and learner.labels.lanes:  # one round is all or nothing by itself
+        presented = 0
+
+        def learn_it() -> None:
+            nonlocal presented
+            presented = learn(everything, codes)
+
+        _grow(learner, labels, learn_it)
+        return presented
     return _or_back(learner, lambda: _learn_in_parts(learner, labels, fresh, codes, everything.stop, learn))
 
 
@@ -304,10 +313,22 @@ def _learn_in_parts(
     coming: dict[int, list[Any]] = {row: [] for row in cuts}
     for label in final.known[len(learner.labels.known) :]:
         coming[fresh[label]].append(label)
+    known = len(learner.labels.known)
     for row, stop in zip(cuts, [*cuts[1:], count], strict=True):
-        set_labels(learner, learner.labels.with_new(coming[row]))
+        known += len(coming[row])
+        _make_room(learner, final, known)
         presented += learn(slice(row, stop), codes)
+    set_labels(learner, final)
     return presented
+
+
+def _make_room(learner: Learner, final: Labels, known: int) -> None:
+    """For the first so many of the labels, which are named when the batch is learned: to name them one by one would
+    cost the square of their number."""
+    if learner.parameters["nu"] is None and learner.labels.lanes:
+        learner._engine.set_labels(known)
+    else:
+        set_labels(learner, Labels(final.known[:known], lanes=True))
 
 
 def encoded(task: str, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:

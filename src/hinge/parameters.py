@@ -51,27 +51,28 @@ PARAMETERS: dict[str, Parameter] = {
             "pa1",
             "'pa', 'pa1', 'pa2', (labels) 'perceptron' or 'cw', or (regression) None",
             accepts.or_none(accepts.one_of("pa", "pa1", "pa2", "perceptron", "cw")),
-            "How far to move on a loss. 'pa': until there is no loss. 'pa1': the same, but never farther than "
-            "C. 'pa2': a part of it, less for small C. 'perceptron': by x, on mistakes only (with a covariance: the "
-            "second-order perceptron). 'cw' (with a covariance): confidence-weighted, until the margin is so "
-            "many standard deviations as `eta` asks for. None: 'pa1', but for regression with a covariance 'pa2': "
-            "steps of at most C could not follow: variances shrink with every step.",
+            "How far to move when there is a loss. 'pa': as far as is needed to have no loss. 'pa1': the same, but at"
+            " most C. 'pa2': less far the smaller C is, without a limit. 'perceptron': by x, and only on mistakes "
+            "(with a covariance: the second-order perceptron). 'cw' (confidence-weighted, needs a covariance): until "
+            "the margin is positive with the probability `eta`. None: 'pa1'; for regression with a covariance 'pa2', "
+            "because steps of at most C cannot keep up as the variances shrink.",
         ),
         Parameter(
             "C",
             1.0,
             "a number greater than 0 (inf is allowed)",
             accepts.real(0, infinite=True),
-            "Aggressiveness of 'pa1' and 'pa2': small for noisy data. N03's relaxation gamma is 1/(2C). "
-            "'pa', 'perceptron' and 'cw' do not use it.",
+            "Aggressiveness: the longest step of 'pa1', the softness of 'pa2'. Use a small C for noisy data. 'pa', "
+            "'perceptron' and 'cw' do not use it. N03's relaxation gamma is 1/(2C).",
         ),
         Parameter(
             "margin",
             1.0,
             "a finite number greater than 0",
             accepts.real(0),
-            "The margin to keep: the loss is [margin - y w.x]_+, or for many labels the margin less the lead of "
-            "the relevant label over the irrelevant one. With a cost: times its square root.",
+            "The margin to keep. Two classes: the loss is [margin - y w.x]_+. Many labels: [margin - lead]_+, where "
+            "the lead is how much higher the relevant label scores than the irrelevant one. A cost multiplies the "
+            "margin by its square root.",
             (*_LABELS, *_SEARCHED),
         ),
         Parameter(
@@ -80,11 +81,12 @@ PARAMETERS: dict[str, Parameter] = {
             "'max', 'prediction', 'simperc', 'simproj', 'conproj', 'mira', (perceptron) 'uniform' or (sequences and "
             "structures) 'max-additive'",
             accepts.one_of(*SELECTIONS, *SEARCHES),
-            "Which violated constraints count. 'max': the worst. 'prediction': that of the predicted label, if it is "
-            "wrong. 'simproj', 'conproj', 'simperc': all that are violated (or wrong), each on its own, averaged. "
-            "'mira': all of them, exactly. 'uniform': the perceptron with all wrong labels. With two classes all but "
-            "'max' give each class its own weights. Sequences and structures: 'prediction', 'max' (with margin "
-            "sqrt(cost), an exact search) or 'max-additive' (with the cost itself as the margin).",
+            "Which violated constraints count. 'max': the worst one. 'prediction': that of the predicted label, if it"
+            " is wrong. 'simproj', 'conproj': the average of one step per violated constraint. 'simperc': the same "
+            "for wrong labels only. 'mira': all constraints at once, solved exactly. 'uniform': the perceptron with "
+            "all wrong labels. With two classes, all but 'max' give each class its own weights. Sequences and "
+            "structures have 'prediction', 'max' (the margin is sqrt(cost), found by an exact search) and "
+            "'max-additive' (the margin is the cost itself).",
             (*_LABELS, *_SEARCHED),
         ),
         Parameter(
@@ -92,8 +94,9 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None or a finite number, 0 or more (0 with 'mira' needs w1)",
             accepts.or_none(accepts.real(0, inclusive=True)),
-            "The margin of selection='mira' (None: 0.01; from w = 0 a beta of 0 never moves) and of step='perceptron', "
-            "which moves if its margin is at most beta (None: 0, on mistakes only; with a budget 0.01).",
+            "The margin of selection='mira' and of step='perceptron'. 'mira': None is 0.01; a beta of 0 never moves "
+            "away from w = 0. 'perceptron': it moves if the margin is at most beta. None is 0 (on mistakes only), "
+            "with a budget 0.01.",
             ("classification", "multilabel"),
         ),
         Parameter(
@@ -102,10 +105,10 @@ PARAMETERS: dict[str, Parameter] = {
             "None, a square matrix or a dict of dicts, of numbers of 0 or more with 0 on the diagonal, or (sequences, "
             "structures) a function of the true and the predicted output",
             accepts.or_none(lambda value: callable(value) or accepts.is_cost(value)),
-            "cost[y][r]: what it costs to predict r when y is true (in a matrix: in the order of the classes). The "
-            "margin against r is margin * sqrt(cost); selection is 'max' or 'prediction'. "
-            "`hinge.tree_cost` makes one from a hierarchy. Sequences: the cost of a tag, added up (None: the tags that "
-            "are wrong).",
+            "cost[y][r] is what it costs to predict r when y is true. In a matrix the labels are in the order of "
+            "`classes`. The margin against r is margin * sqrt(cost). It needs selection 'max' or 'prediction'. "
+            "Sequences: the costs of the tags are added up; None counts the wrong tags. In Python, hinge.tree_cost "
+            "makes a cost from a hierarchy.",
             ("classification", "prototype", *_SEARCHED),
         ),
         Parameter(
@@ -114,8 +117,9 @@ PARAMETERS: dict[str, Parameter] = {
             "None, or numbers of 0 or more: a matrix or dict of dicts for pairs of labels (ordinal: a vector), or "
             "a list of several",
             accepts.or_none(accepts.is_nu),
-            "Weights of the constraints for 'simproj' and 'conproj': the cap of the constraint that label r beats s is "
-            "C / nu[r][s] (ordinal: C / nu[j] for threshold j). Of several the largest counts.",
+            "Weights of the constraints for 'simproj' and 'conproj'. The constraint that label r beats s is capped at"
+            " C / nu[r][s] (ordinal: threshold j at C / nu[j]). If several matrices are given, the largest weight "
+            "counts.",
             _LABELS,
         ),
         Parameter(
@@ -123,8 +127,9 @@ PARAMETERS: dict[str, Parameter] = {
             "tfidf",
             "'tfidf', 'email' or a FeatureMap",
             accepts.is_feature_map,
-            "The features phi(x, r) of each label r. 'tfidf': `ClassTfIdf`, 'email': `EmailFeatures`, of the words "
-            "of a text; or a map of one's own. The stream feeds a copy of it.",
+            "The features phi(x, r) of each label r, made from the words of a text. 'tfidf': `ClassTfIdf`. 'email': "
+            "`EmailFeatures`. In Python, a custom FeatureMap is possible: it is copied, and the stream feeds the "
+            "copy.",
             ("prototype",),
         ),
         Parameter(
@@ -132,7 +137,8 @@ PARAMETERS: dict[str, Parameter] = {
             "learned",
             "'learned' or a finite number",
             accepts.is_threshold,
-            "Labels that score higher are predicted. 'learned': a linear function of x, learned beside the ranking.",
+            "Labels that score higher than the threshold are predicted (multilabel). 'learned': the threshold is a "
+            "linear function of x, learned together with the ranking.",
             ("multilabel",),
         ),
         Parameter(
@@ -140,8 +146,8 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None, True or False",
             accepts.or_none(accepts.is_bool),
-            "Sort the thresholds after each step. None: where a step may cross them, that is for all selections "
-            "but 'simproj', which keeps them in order.",
+            "Sort the thresholds after each step. None: for all selections but 'simproj', whose steps keep them in "
+            "order.",
             ("ordinal",),
         ),
         Parameter(
@@ -149,7 +155,7 @@ PARAMETERS: dict[str, Parameter] = {
             0.1,
             "a finite number, 0 or more",
             accepts.real(0, inclusive=True),
-            "Errors up to epsilon cost nothing: the loss is [|y - w.x| - epsilon]_+.",
+            "Errors up to epsilon cost nothing (regression): the loss is [|y - w.x| - epsilon]_+.",
             ("regression",),
         ),
         Parameter(
@@ -157,9 +163,10 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None or a finite number, 0 or more",
             accepts.or_none(accepts.real(0, inclusive=True)),
-            "None: by quantile, so that about `contamination` of the examples lie outside; the centre is learned with "
-            "the loss |x - w|, and C is a percentage of the radius: how far an example moves the centre at most. A "
-            "number: the radius is fixed, as in the paper, and the loss is [|x - w| - radius]_+.",
+            "The radius of the ball (uniclass). A number: the radius is fixed, and the loss is [|x - w| - radius]_+, "
+            "as in the paper. None: the radius is the quantile of the distances that leaves about `contamination` of "
+            "the examples outside. Then the loss is |x - w|, and C is how far one example moves the centre at most, "
+            "in percent of the radius.",
             ("uniclass",),
         ),
         Parameter(
@@ -167,8 +174,9 @@ PARAMETERS: dict[str, Parameter] = {
             0.1,
             "a number from 0.0001 to 0.5",
             lambda value: accepts.real(0)(value) and 1e-4 <= float(value) <= 0.5,
-            "With a radius by quantile (radius=None, max_radius=None): the share of examples outside of the ball. "
-            "Exactly that share of the rows after `fit`; in a stream the share of about the last 1000 examples.",
+            "The share of examples outside of the ball (uniclass), if the radius is a quantile (radius=None, "
+            "max_radius=None). In a stream it is the share of about the last 1000 examples. In Python, after `fit`, "
+            "it is exactly this share of the rows.",
             ("uniclass",),
         ),
         Parameter(
@@ -176,8 +184,8 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None or a finite number greater than 0",
             accepts.or_none(accepts.real(0)),
-            "If given, the radius is learned: it starts at 0, only grows, and never exceeds max_radius "
-            "(`radius` is not used). A bound far above the radii that matter makes it grow slowly.",
+            "If given, the radius (uniclass) is learned: it starts at 0, only grows, and is at most max_radius. "
+            "`radius` is not used then. If max_radius is much too large, the radius grows slowly.",
             ("uniclass",),
         ),
         Parameter(
@@ -185,7 +193,7 @@ PARAMETERS: dict[str, Parameter] = {
             True,
             "True or False",
             accepts.is_bool,
-            "Learn an intercept: the weight of a constant feature of value 1, which counts in the norm of x.",
+            "Learn an intercept. It is the weight of a constant feature of value 1, which counts in the norm of x.",
             _LINEAR,
         ),
         Parameter(
@@ -193,9 +201,10 @@ PARAMETERS: dict[str, Parameter] = {
             "euclidean",
             "'euclidean', 'mahalanobis', 'diagonal' (both not for uniclass) or 'entropy'",
             accepts.one_of(*GEOMETRIES),
-            "What close means. 'mahalanobis': a full covariance, one for all labels, narrows where something was "
-            "learned (PAM, AROW); its cost and memory grow with the square of the features. 'diagonal': a variance for "
-            "each feature. 'entropy': weights on a simplex, multiplicative updates.",
+            "How the distance between old and new weights is measured. 'euclidean': by the weights alone. "
+            "'mahalanobis': by a full covariance, shared by all labels, which shrinks in directions that were learned"
+            " (PAM, AROW); time and memory grow with the square of the number of features. 'diagonal': by one "
+            "variance per feature. 'entropy': weights are on a simplex, and updates are multiplicative.",
             (*_SHAPED, "uniclass"),
         ),
         Parameter(
@@ -203,9 +212,10 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None, 'linear', 'poly', 'rbf', or a function of two matrices",
             accepts.or_none(lambda value: callable(value) or accepts.one_of(*KERNELS)(value)),
-            "None: weights. Else w is a sum of examples, the supports, in the space of the kernel: 'linear' x.z, "
-            "'poly' (gamma x.z + coef0)^degree, 'rbf' exp(-gamma |x - z|^2); a function is given two matrices (CSR, "
-            "if the data is sparse) and returns that of the kernel values. An intercept adds 1.",
+            "The kernel, if there is one. None: there is one weight per feature. Otherwise w is a sum of examples, "
+            "the supports, in the space of the kernel. 'linear': x.z. 'poly': (gamma x.z + coef0)^degree. 'rbf': "
+            "exp(-gamma |x - z|^2). An intercept adds 1 to the kernel. In Python, a function is possible: it takes "
+            "two matrices (CSR if the data is sparse) and returns the matrix of kernel values.",
             _KERNELIZED,
         ),
         Parameter(
@@ -213,7 +223,7 @@ PARAMETERS: dict[str, Parameter] = {
             3,
             "a whole number from 1 to 100",
             accepts.whole(1, 100),
-            "kernel='poly': its degree.",
+            "kernel='poly': the degree.",
             _KERNELIZED,
         ),
         Parameter(
@@ -221,8 +231,9 @@ PARAMETERS: dict[str, Parameter] = {
             "scale",
             "'scale' or a finite number greater than 0",
             lambda value: accepts.one_of("scale")(value) or accepts.real(0)(value),
-            "kernel='poly' or 'rbf': the factor of x.z, or of |x - z|^2. 'scale': 1/(n_features * X.var()) of the rows "
-            "that `fit` or the first `partial_fit` gets; a stream of events needs a number.",
+            "kernel='poly' and 'rbf': the factor of x.z (poly) or of |x - z|^2 (rbf). A stream of events needs a "
+            "number. In Python, 'scale' is 1/(n_features * X.var()) of the rows that `fit` or the first `partial_fit`"
+            " gets.",
             _KERNELIZED,
         ),
         Parameter(
@@ -230,7 +241,7 @@ PARAMETERS: dict[str, Parameter] = {
             0.0,
             "a finite number, 0 or more",
             accepts.real(0, inclusive=True),
-            "kernel='poly': what is added to gamma x.z.",
+            "kernel='poly': the constant that is added to gamma x.z.",
             _KERNELIZED,
         ),
         Parameter(
@@ -240,9 +251,9 @@ PARAMETERS: dict[str, Parameter] = {
             accepts.or_none(
                 lambda value: accepts.one_of("adaptive")(value) or accepts.whole(1, 2**31)(value)
             ),
-            "With a kernel: how many supports are kept. None: all. A number: before one more would come, the one with "
-            "the largest margin without itself goes. 'adaptive': after each update those go, one by one, that would "
-            "not be asked for again.",
+            "How many supports a kernel keeps. None: all of them. A number: when there is one too many, the support "
+            "with the largest margin without itself is removed. 'adaptive': each update removes, one by one, the "
+            "supports that would not be added again.",
             _KERNELIZED,
         ),
         Parameter(
@@ -250,7 +261,8 @@ PARAMETERS: dict[str, Parameter] = {
             "largest",
             "'largest' or 'oldest'",
             accepts.one_of("largest", "oldest"),
-            "With a budget: which support goes first, the one with the largest margin without itself, or the oldest.",
+            "With a budget, the support that is removed first. 'largest': the one with the largest margin without "
+            "itself. 'oldest': the oldest one.",
             _KERNELIZED,
         ),
         Parameter(
@@ -258,9 +270,9 @@ PARAMETERS: dict[str, Parameter] = {
             2**30,
             "a finite number greater than 0",
             accepts.real(0),
-            "With a kernel: the most bytes that the supports, and with a budget the kernel values among them, may "
-            "take; input that would need more is refused. What is left of it keeps kernel values between the passes "
-            "of `fit`.",
+            "With a kernel: the most bytes that the supports may take, with a budget including the kernel values "
+            "among them. Input that would need more is rejected. In Python, what is left keeps kernel values between "
+            "the passes of `fit`.",
             _KERNELIZED,
         ),
         Parameter(
@@ -268,7 +280,7 @@ PARAMETERS: dict[str, Parameter] = {
             1.0,
             "a finite number greater than 0",
             accepts.real(0),
-            "r: an update adds x x'/r to the inverse of the covariance. AROW is step='pa2' with C = 1/(2r).",
+            "AROW's r: an update adds x x'/r to the inverse of the covariance. AROW is step='pa2' with C = 1/(2r).",
             _SHAPED,
         ),
         Parameter(
@@ -276,7 +288,8 @@ PARAMETERS: dict[str, Parameter] = {
             1.0,
             "a number from 1e-50 to 1e50",
             lambda value: accepts.real(0)(value) and 1e-50 <= float(value) <= 1e50,
-            "The covariance starts as this times the identity: larger for features that are small.",
+            "The covariance starts as initial_variance times the identity. Use a larger one if the features are "
+            "small.",
             _SHAPED,
         ),
         Parameter(
@@ -284,9 +297,9 @@ PARAMETERS: dict[str, Parameter] = {
             "drop",
             "'precision' or 'drop'",
             accepts.one_of("precision", "drop"),
-            "geometry='diagonal': 'drop' makes the full update of the covariance and drops what is off its diagonal; "
-            "'precision' adds the diagonal of x x'/r to the inverse, as published for AROW, which one large row can "
-            "freeze.",
+            "geometry='diagonal': how an update shrinks the variances. 'drop': the full update of the covariance, of "
+            "which only the diagonal is kept. 'precision': the diagonal of x x'/r is added to the inverse, as "
+            "published for AROW; one very large row makes it stop learning.",
             _SHAPED,
         ),
         Parameter(
@@ -294,8 +307,8 @@ PARAMETERS: dict[str, Parameter] = {
             2**30,
             "a finite number greater than 0",
             accepts.real(0),
-            "geometry='mahalanobis': the most bytes that the covariance may take (4 n^2 for n features); input that "
-            "would need more is refused.",
+            "geometry='mahalanobis': the most bytes that the covariance may take (4 n^2 for n features). Input that "
+            "would need more is rejected.",
             tuple(task for task in _SHAPED if task != "sequence"),
         ),
         Parameter(
@@ -311,8 +324,8 @@ PARAMETERS: dict[str, Parameter] = {
             10.0,
             "a finite number greater than 0",
             accepts.real(0),
-            "geometry='entropy': the sum of all |weights| is at most this (1: the probability simplex). Scores are "
-            "at most scale times the largest value: a margin may be out of reach of a small one.",
+            "geometry='entropy': the sum of all |weights| is at most scale (1: the probability simplex). A score is "
+            "at most scale times the largest value, so that a small scale may not reach the margin.",
             ("classification", "regression", "multilabel", "ordinal", "uniclass"),
         ),
         Parameter(
@@ -320,8 +333,8 @@ PARAMETERS: dict[str, Parameter] = {
             True,
             "True or False",
             accepts.is_bool,
-            "geometry='entropy': weights may be negative (each feature counts twice, as x and as -x). False: weights "
-            "of 0 and more, which add up to scale.",
+            "geometry='entropy': weights may be negative. (Each feature counts twice, as x and as -x.) False: all "
+            "weights are 0 or more, and their sum is scale.",
             _SIMPLEX,
         ),
         Parameter(
@@ -329,8 +342,8 @@ PARAMETERS: dict[str, Parameter] = {
             "range",
             "'range' or 'paper'",
             accepts.one_of("range", "paper"),
-            "geometry='entropy': the size of an instance in the step. 'range': half the range of its values. 'paper': "
-            "as printed in N03, for values of 0 and more, with step='pa' and signed=False.",
+            "geometry='entropy': how the size of an instance is measured for the step. 'range': half the range of its"
+            " values. 'paper': as printed in N03, for values of 0 or more, with step='pa' and signed=False.",
             _SIMPLEX,
         ),
         Parameter(
@@ -339,8 +352,8 @@ PARAMETERS: dict[str, Parameter] = {
             "None, a vector of finite numbers, a matrix of them (many labels: a row each), a dict of named weights, "
             "or (uniclass) 'first' or 'zero'",
             accepts.is_start,
-            "Where to start. None is 0; for uniclass it is 'first': the first instance becomes the centre, and "
-            "is not a round.",
+            "The weights to start from. None: 0; for uniclass 'first', where the first instance becomes the centre "
+            "and is not a round.",
             _BATCH,
         ),
         Parameter(
@@ -348,16 +361,16 @@ PARAMETERS: dict[str, Parameter] = {
             False,
             "True, False, or a whole number of 1 or more",
             lambda value: accepts.is_bool(value) or accepts.whole(1, 2**62)(value),
-            "Predict with the average of the vectors that predicted so far, kept lazily and exactly. A number "
-            "n starts the average at round n.",
+            "Predict with the average of all weight vectors that made the predictions so far. A number n starts the "
+            "average at round n.",
         ),
         Parameter(
             "classes",
             None,
             "None or two or more different labels",
             accepts.or_none(accepts.is_classes),
-            "The labels in order, if known ahead; others are refused then. None: from the data, sorted in `fit`; in "
-            "a stream new labels are welcome any time. Ranks: from the lowest to the highest.",
+            "The labels in order, if they are known before; other labels are rejected then. None: the labels of the "
+            "data, as they come in a stream, sorted by `fit`. Ranks go from the lowest to the highest.",
             (*_LABELS, "sequence"),
         ),
         Parameter(
@@ -365,7 +378,7 @@ PARAMETERS: dict[str, Parameter] = {
             2**16,
             "a whole number from 2 to 2^24",
             accepts.whole(2, 2**24),
-            "The most labels that the model accepts; a stream that would bring more is refused.",
+            "The most labels that the model accepts. Input with more is rejected.",
             ("classification", "multilabel", "prototype", "sequence"),
         ),
         Parameter(
@@ -373,8 +386,8 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None, 'balanced', or a dict of labels to weights of 0 or more",
             accepts.is_class_weight,
-            "Multiplies the weight of each example by that of its label. 'balanced' (fit only) makes the "
-            "labels weigh the same in all.",
+            "Multiplies the weight of each example by that of its label. In Python, 'balanced' (`fit` only) gives all"
+            " labels the same total weight.",
             _CLASSIFICATION,
         ),
         Parameter(
@@ -382,30 +395,30 @@ PARAMETERS: dict[str, Parameter] = {
             1000,
             "a whole number of 1 or more",
             accepts.whole(1),
-            "At most so many passes over the data in `fit`.",
+            "The most passes over the data that `fit` makes.",
         ),
         Parameter(
             "tol",
             1e-3,
             "None or a finite number, 0 or more",
             accepts.or_none(accepts.real(0, inclusive=True)),
-            "`fit` stops when the mean loss of `n_iter_no_change` passes in a row was not lower than the best "
-            "by more than tol, and whenever a whole pass changed nothing. None: only then.",
+            "`fit` stops when `n_iter_no_change` passes in a row have not lowered the mean loss by more than tol, and"
+            " whenever a pass changes nothing. None: only when a pass changes nothing.",
         ),
         Parameter(
             "n_iter_no_change",
             5,
             "a whole number of 1 or more",
             accepts.whole(1),
-            "How many passes without improvement `fit` accepts.",
+            "After how many passes without improvement `fit` stops.",
         ),
         Parameter(
             "early_stopping",
             False,
             "True or False",
             accepts.is_bool,
-            "`fit` holds rows back, stops when their `score` has not improved by `tol` in `n_iter_no_change` passes, "
-            "and keeps the model that had the best one.",
+            "`fit` holds back some rows, stops when their `score` has not improved by `tol` in `n_iter_no_change` "
+            "passes, and keeps the model with the best score.",
             _EARLY,
         ),
         Parameter(
@@ -413,7 +426,7 @@ PARAMETERS: dict[str, Parameter] = {
             0.1,
             "a number between 0 and 1",
             lambda value: accepts.real(0)(value) and float(value) < 1,
-            "early_stopping: the share of the rows that is held back (classes: of each class).",
+            "With early_stopping: the share of the rows that is held back, of each class.",
             _EARLY,
         ),
         Parameter(
@@ -421,15 +434,15 @@ PARAMETERS: dict[str, Parameter] = {
             True,
             "True or False",
             accepts.is_bool,
-            "Visit the rows in a new random order each pass of `fit`.",
+            "Visit the rows in a new random order in each pass of `fit`.",
         ),
         Parameter(
             "batch_tolerance",
             None,
             "None or a finite number greater than 0",
             accepts.or_none(accepts.real(0)),
-            "If given, `fit` runs N03's batch conversion (with step='pa', in the order of the rows): it presents "
-            "only examples whose squared loss exceeds batch_tolerance, until there is none.",
+            "If given, `fit` runs N03's batch conversion, which needs step='pa': it visits the rows in order and "
+            "learns only those whose squared loss exceeds batch_tolerance, until there are none.",
             _BATCH,
         ),
         Parameter(
@@ -437,7 +450,7 @@ PARAMETERS: dict[str, Parameter] = {
             1_000_000,
             "a whole number of 1 or more",
             accepts.whole(1),
-            "The batch conversion gives up after so many updates (the data may not be realizable).",
+            "The batch conversion stops after so many updates: the data may not be realizable.",
             _BATCH,
         ),
         Parameter(
@@ -445,23 +458,24 @@ PARAMETERS: dict[str, Parameter] = {
             None,
             "None or a whole number from 1 to 30",
             accepts.or_none(accepts.whole(1, 30)),
-            "Named features: None keeps a vocabulary that grows; a number b hashes the names into 2^b columns "
-            "(MurmurHash3, the columns and signs of scikit-learn's FeatureHasher).",
+            "How names of features become columns. None: names of features are kept in a vocabulary that grows. A "
+            "number b: names are hashed into 2^b columns, with the columns and signs of scikit-learn's FeatureHasher "
+            "(MurmurHash3).",
         ),
         Parameter(
             "max_features",
             2**24,
             "a whole number from 1 to 2^40",
             accepts.whole(1, 2**40),
-            "The most features that the model accepts; input that would need more is refused, see `at_max_features`.",
+            "The most features that the model accepts. Input with more is rejected; see `at_max_features`.",
         ),
         Parameter(
             "at_max_features",
             "error",
             "'error' or 'ignore'",
             accepts.one_of("error", "ignore"),
-            "What happens to named features that are new when there are `max_features`: 'error' rejects their example, "
-            "'ignore' leaves them out of it, and counts them (`n_ignored`).",
+            "What happens to new named features when the model has `max_features`. 'error': their example is "
+            "rejected. 'ignore': they are left out and counted (`n_ignored`).",
             (*_KERNELIZED, "sequence"),
         ),
         Parameter(
@@ -469,16 +483,16 @@ PARAMETERS: dict[str, Parameter] = {
             2**32,
             "a finite number greater than 0",
             accepts.real(0),
-            "The most bytes that the weights may take: 8 for each feature and label (dtype='float32': 4; with an "
-            "average 8 more). Input that would need more is rejected. With a kernel see max_cache.",
+            "The most bytes that the weights may take: 8 per feature and label (dtype='float32': 4; an average adds "
+            "8). Input that would need more is rejected. For kernels there is `max_cache`.",
         ),
         Parameter(
             "dtype",
             "float64",
             "'float32' or 'float64'",
             accepts.is_dtype,
-            "The type of the weights. Data of either type is read in place. Sums are made in float64; with 'float32' "
-            "and many labels in float32, which is faster.",
+            "The type of the weights. Data of either type is read in place. Sums are made in float64, but with "
+            "'float32' and many labels in float32, which is faster.",
         ),
         Parameter(
             "random_state",
@@ -512,7 +526,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "labels": (
         "selection", "cost", "nu", "features", "threshold", "sort_thresholds", "classes", "max_labels", "class_weight",
     ),
-    "the model": (
+    "weights and features": (
         "fit_intercept", "average", "w1", "hash_bits", "max_features", "at_max_features", "max_weights", "dtype",
     ),
     "the passes of fit": (
@@ -523,7 +537,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "geometry", "covariance_regularizer", "initial_variance", "covariance_update", "max_covariance", "scale",
         "signed", "entropy_step",
     ),
-    "kernel": ("kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache"),
+    "kernel and budget": ("kernel", "degree", "gamma", "coef0", "budget", "removal", "max_cache"),
 }  # fmt: skip
 # What only `fit` reads: no other method has to follow a change of these.
 OF_FIT = GROUPS["the passes of fit"]

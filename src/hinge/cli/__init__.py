@@ -1,14 +1,27 @@
-"""The `hinge` command. `main` is the entry point; the commands are in `app`, each in its own module."""
+"""The `hinge` command. `command` is the entry point; the commands are in `app`, each in its own module."""
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+from contextlib import suppress
 
-__all__ = ["main"]
+__all__ = ["command", "main"]
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+
+
+def command() -> int:
+    """The program: `main`, and no trace of a Ctrl-C that comes while it ends."""
+    try:
+        code = main()
+    except KeyboardInterrupt:  # another one, while the first was being told
+        code = INTERRUPTED
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on it just ends
+    return code
 
 
 def main() -> int:
@@ -53,4 +66,4 @@ def _forget_output() -> None:
 
 def _after_echo() -> str:
     """A terminal has just shown ^C on the line."""
-    return "\n" if sys.stderr.isatty() else ""
+    return "\n" if sys.stderr is not None and sys.stderr.isatty() else ""

@@ -89,9 +89,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
     group = parser.add_argument_group("help")
     group.add_argument("-h", "--help", action="help", help="Show this help.")
     if any(hasattr(action, "brief") for action in parser._actions):
-        group.add_argument(
-            "--help-all", action=_HelpAll, nargs=0, help="Show all that there is to say of each option."
-        )
+        group.add_argument("--help-all", action=_HelpAll, nargs=0, help="Show the whole text of each option.")
     return parser
 
 

@@ -10,7 +10,6 @@ It asks hinge itself what may come next, so it knows what this version knows.
 from __future__ import annotations
 
 import argparse
-import sys
 
 # Each asks `hinge completion --words` with the words so far; files are completed where nothing else fits.
 SCRIPTS = {
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.shell is None:
         raise ValueError(f"hinge completion needs a shell: {', '.join(SCRIPTS)}")
-    sys.stdout.write(SCRIPTS[arguments.shell])
+    print(SCRIPTS[arguments.shell], end="")
     return 0
 
 

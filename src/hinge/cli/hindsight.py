@@ -17,7 +17,7 @@ from ..bounds_geometries import SecondOrderComparator
 from ..certificates import Certificate, strongest
 from ..certificates_compared import begins_with_one, of_ball, of_lanes, squared_length, targets_of
 from ..comparators import LabelComparator
-from ..comparators_geometries import SECOND_ORDER
+from ..comparators_geometries import SECOND_ORDER, DiagonalAgain
 from ..comparators_single import Vector, joined
 from ..kernels import beta_of
 from ..learner import Learner
@@ -25,8 +25,9 @@ from ..rows import Rows
 from ..sequence_learner import SequenceLearner
 from ..statistics import Statistics
 from ..streams.batches import BadLines, Batch, part
+from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
-from ..streams.study import Study, _unseen, narrowed, shown_label, with_labels
+from ..streams.study import Study, _unseen, narrowed, with_labels
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 
@@ -55,11 +56,6 @@ def _no_run(learner: Learner) -> str:
     p = learner.parameters
     if p["geometry"] == "entropy":
         return "features came on the way, which took their share from the others, and no theorem covers that"
-    if p["geometry"] == "diagonal" and p["covariance_update"] != "precision":
-        return (
-            "with covariance_update='drop' it takes Python, and Learner.certificate (or "
-            "--covariance-update precision)"
-        )
     if p["geometry"] != "euclidean" and learner.many_scores and p["classes"] is None:
         return "with a covariance the labels must be named ahead (--classes): the run is made again"
     return ""
@@ -179,8 +175,6 @@ class _OfRun(_OfRows):
 
     def __init__(self, study: Study) -> None:
         super().__init__(study)
-        if why_not := _no_run(self.learner):  # the sums below would be of another covariance
-            raise ValueError(why_not)
         p = self.learner.parameters
         two, known = (
             self.study.task == "classification" and not self.learner.many_scores,
@@ -192,6 +186,7 @@ class _OfRun(_OfRows):
         if self.learner._engine.n_names:  # readers of VW text give a name only once
             self.again.learner._engine.name_columns(self.learner.feature_names)
         self.full = p["geometry"] == "mahalanobis"
+        self.diagonal = DiagonalAgain(p)
         self.u = self._whole(self.learner, self.learner.weights, self.learner.intercept)
         self.sums = np.zeros(3)
         self.scales = np.asarray(SCALES)
@@ -231,12 +226,13 @@ class _OfRun(_OfRows):
         learner: Any = self.again.learner
         columns, values = self._features(one)
         w = self._whole(learner, learner.last_weights, learner.last_intercept)[:, columns]
-        u, r = self.u[:, columns], float(learner.parameters["covariance_regularizer"])
+        u = self.u[:, columns]
         if self.full:
-            w, u, sizes = w @ values, u @ values, np.ones(1)
+            w, u = w @ values, u @ values
+            added = np.array([1 / float(learner.parameters["covariance_regularizer"])])
         else:
-            sizes = values**2
-        self.sums += [float((product * sizes).sum()) / r for product in (w * w, w * u, u * u)]
+            added = self.diagonal.update(columns, values)
+        self.sums += [float((product * added).sum()) for product in (w * w, w * u, u * u)]
 
     def _size(self, one: Batch) -> float:
         """x'Sx"""

@@ -1,7 +1,7 @@
 """Learn from files or from a stream that never ends, one example after the other.
 
 Each example is predicted before it is learned, so the error that is shown is honest without any data set aside. A
-model that is saved goes on learning later, to the bit as if it had never stopped.
+saved model resumes later, bit-identical to one that never stopped.
 
   hinge learn train.svm -m model.hinge
   hinge learn mails.jsonl.gz --text body --label folder -a arow:r=0.1 --geometry diagonal -m mails.hinge
@@ -19,6 +19,7 @@ from ..locks import lock_for_writing
 from ..streams.batches import BadLines
 from ..streams.files import Input, SourceError, printable
 from ..streams.follow import Followed
+from ..streams.remarks import remarks as learned_remarks
 from ..streams.session import Every, Position, Predictions, Session
 from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import Study
@@ -31,58 +32,65 @@ from .stopping import Stop, stopping
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the model")
-    group.add_argument("-m", "--model", metavar="FILE", help="Where to save it: whole or not at all.")
+    group.add_argument(
+        "-m", "--model", metavar="FILE", help="Where to save the model. It is written whole or not at all."
+    )
     group.add_argument(
         "--resume", action="store_true",
-        help="Go on where the model at -m stopped: the same data, without the examples that it has learned. Starts "
-        "anew if there is no such file. From a pipe it goes on with what comes.",
+        help="Resume where the model at -m stopped: the same data, without the examples that it has learned. If there "
+        "is no such file, a new model starts. A pipe is read from where it is.",
     )  # fmt: skip
-    group.add_argument("-i", "--initial", metavar="FILE", help="Start from this model, with other data.")
-    group.add_argument("--force", action="store_true", help="Replace a model that is there.")
+    group.add_argument(
+        "-i", "--initial", metavar="FILE", help="Start from this model, and learn from other data."
+    )
+    group.add_argument("--force", action="store_true", help="Replace the model at -m, if there is one.")
     group.add_argument(
         "--save-every", metavar="N", type=every,
-        help="Save after every N examples, too, or every so often: 30s, 5m, 1h.",
+        help="Also save the model after every N examples, or at intervals: 30s, 5m, 1h.",
     )  # fmt: skip
     group = parser.add_argument_group("the predictions")
     group.add_argument(
         "-p", "--predictions", metavar="FILE",
-        help="Write the prediction for each example, made before it is learned (in the first pass), one line per "
-        "example as 'hinge predict' does, or with --json one object. --resume continues the file.",
+        help="Write the prediction for each example, made before the example is learned (in the first pass): one line "
+        "per example as 'hinge predict' writes it, with --json one object per line. --resume continues the file.",
     )  # fmt: skip
-    group.add_argument("--scores", action="store_true", help="With --predictions: the scores, too.")
+    group.add_argument("--scores", action="store_true", help="With --predictions: write the scores, too.")
     reading.add_arguments(parser)
-    parser.add_argument(
+    parser.add_argument_group("a log that grows").add_argument(
         "--follow", action="store_true",
-        help="DATA is a log that grows: read it as 'tail -F' does, over rotation and truncation, until a signal ends "
-        "it. With --resume every line is learned exactly once, also after a kill.",
+        help="DATA is a log that grows. It is read as 'tail -F' does, across rotation and truncation, until a signal "
+        "ends the run. With --resume every line is learned exactly once, even after a kill.",
     )  # fmt: skip
     group = parser.add_argument_group("what is shown")
     add_shown(group)
     group.add_argument(
-        "--plot", metavar="FILE", help="Draw the progressive error and its bound: .png, .svg, .pdf or .html."
+        "--plot",
+        metavar="FILE",
+        help="Draw the progressive error and its bound to a .png, .svg, .pdf or .html file.",
     )
     group.add_argument(
         "--certificate",
         action="store_true",
-        help="Read the data again, and say what was guaranteed against fixed predictors, and what was suffered.",
+        help="Read the data again, and print the bound that a theorem guarantees (against the best of some fixed "
+        "predictors), next to what the learner suffered.",
     )
     learner_options.add_arguments(parser)
     add_parameters(parser.add_argument_group("passes over the data"), PASSES)
 
 
 def add_shown(group: Any) -> None:
-    group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the result.")
+    group.add_argument("-q", "--quiet", action="store_true", help="Print nothing but the result.")
     group.add_argument(
         "--progress", metavar="N", type=every,
-        help="Tell how it goes after every N examples, or every so often: 10s, 5m, 1h. [default: at doubling numbers "
-        "of examples, and once a minute]",
+        help="Report progress after every N examples, or at intervals: 10s, 5m, 1h. [default: at 1, 2, 4, 8, ... "
+        "examples, and at least once a minute]",
     )  # fmt: skip
     group.add_argument(
-        "--json", action="store_true", help="A JSON object a line, for machines, to the standard output."
+        "--json", action="store_true", help="Print one JSON object per line to the standard output."
     )
     group.add_argument(
         "--window", metavar="N", type=reading.whole, default=1000,
-        help="'lately' is the error of the last N examples. [default: 1000]",
+        help="The number of examples whose error is reported as 'lately'. [default: 1000]",
     )  # fmt: skip
 
 
@@ -178,7 +186,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     remarks = [
         *reading.remarks(stream.source),
         *([] if arguments.follow else reading.unfinished(stream.files, name)),
-        *session.study.remarks(),
+        *learned_remarks(session.study),
     ]
     _summary(session, arguments, stop.number, passing, remarks)
     if curve is not None and stop.number is None:
@@ -336,9 +344,9 @@ def _summary(
         Json(sys.stdout).write("stopped" if stopped else "done", {
             "task": study.task, "examples": position.most, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
-            "updates": updates, "loss": statistics.loss, "features": study.learner.n_features,
-            "remarks": remarks, "skipped": session.bad.count, "unlabelled": session.unlabelled,
-            "unread_lines": unread_lines, "unread_bytes": unread_bytes,
+            "updates": updates, "capped": statistics.capped, "loss": statistics.loss,
+            "features": study.learner.n_features, "remarks": remarks, "skipped": session.bad.count,
+            "unlabelled": session.unlabelled, "unread_lines": unread_lines, "unread_bytes": unread_bytes,
             "seconds": round(session.seconds, 3), "model": saved,
         })  # fmt: skip
         return

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import catalogue, parameters
+from ..streams.guessing import guess_task
 from ..streams.stream import Piece
-from ..streams.study import TASKS, Study, check_options, guess_task
+from ..streams.study import TASKS, Study, check_options
 from .options import OF_THE_LEARNER, add_parameters, flag, given, read_spec, read_value
 
 
@@ -18,16 +19,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(group)
     group.add_argument(
         "-a", "--algorithm", metavar="NAME",
-        help="A published algorithm, as in 'hinge algorithms', with options if you like: arow:r=0.1. The options below "
-        "go on top of it. [default: pa1]",
+        help="A published algorithm by its name ('hinge algorithms' lists them), with options if you like: arow:r=0.1. "
+        "The options below are added to it. [default: pa1]",
     )  # fmt: skip
-    add_parameters(group, OF_THE_LEARNER)
+    for title, names in parameters.GROUPS.items():
+        if its := [name for name in names if name in OF_THE_LEARNER]:
+            add_parameters(parser.add_argument_group(f"the learner ({title})"), its)
 
 
 def add_task(group: Any) -> None:
     group.add_argument(
         "--task", choices=TASKS, metavar="NAME",
-        help=f"{', '.join(TASKS)}. [default: by the labels of the first examples]",
+        help=f"What to learn: {', '.join(TASKS)}. [default: guessed from the labels of the first examples]",
     )  # fmt: skip
 
 
@@ -103,12 +106,14 @@ def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: b
 
 
 def in_words(study: Study) -> str:
-    """The learner with the options that are not the usual ones: pa1, C=1.0."""
+    """The learner with the options that are not the usual ones: pa1, C=1."""
     p = study.learner.parameters
-    shown = [f"{name}={value}" for name, value in p.items()
-             if name not in ("step", "classes", "w1") and value != parameters.default(name)
-             and len(str(value)) < 60]  # fmt: skip
     step = parameters.step_of(study.task, p)
-    if step in ("pa1", "pa2") and "C" in p and p["C"] == parameters.default("C"):
-        shown.insert(0, f"C={p['C']:g}")
-    return ", ".join([step, *shown])
+    shown = {name: f"{name}={value}" for name, value in p.items()
+             if name not in ("step", "classes", "w1") and value != parameters.default(name)
+             and len(str(value)) < 60}  # fmt: skip
+    if step in ("pa1", "pa2") and "C" in p:
+        its = study.learner.statistics
+        unused = " capped no step" if step == "pa1" and its.updates and not its.capped else ""
+        shown = {"C": "", **shown} | {"C": f"C={p['C']:g}{unused}"}
+    return ", ".join([step, *shown.values()])

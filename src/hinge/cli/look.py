@@ -25,8 +25,9 @@ from ..kernels import beta_of
 from ..learner import Learner
 from ..sequence_learner import SequenceLearner
 from ..streams.files import printable
+from ..streams.guessing import shown_label
 from ..streams.session import Position
-from ..streams.study import Study, shown_label
+from ..streams.study import Study
 from .progress import error_text
 from .reading import whole
 

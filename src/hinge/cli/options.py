@@ -13,21 +13,21 @@ from ..parameters import PARAMETERS, Parameter
 
 # What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
 PASSES: dict[str, tuple[Any, str]] = {
-    "max_iter": (1, "At most so many passes over the data. The progressive error is that of the first one."),
+    "max_iter": (1, "The most passes over the data. The progressive error is that of the first pass."),
     "tol": (
         None,
-        "Stop when the mean loss of n-iter-no-change passes in a row was not lower than the best by more than tol; "
-        "and whenever a whole pass changed nothing.",
+        "Stop when `n_iter_no_change` passes in a row have not lowered the mean loss by more than tol, and whenever a "
+        "pass changes nothing. None: only when a pass changes nothing.",
     ),
-    "n_iter_no_change": (5, "How many passes without improvement are accepted, if there is a tol."),
+    "n_iter_no_change": (5, "With `tol`: after how many passes without improvement to stop."),
     "shuffle": (
         False,
-        "Read all of the data into memory first, and visit it in a new random order each pass.",
+        "Read all of the data into memory first, and visit it in a new random order in each pass.",
     ),
     "batch_tolerance": (
         None,
-        "N03's batch conversion: step 'pa', passes in which only examples are presented whose squared loss exceeds "
-        "batch-tolerance, until there is none. (max-iter is no limit then.)",
+        "If given, N03's batch conversion is run, which needs step='pa': passes that learn only examples whose squared "
+        "loss exceeds batch_tolerance, until there are none. `max_iter` is not used then.",
     ),
     "max_updates": (1_000_000, PARAMETERS["max_updates"].help),
     "random_state": (0, "The seed of --shuffle."),
@@ -35,6 +35,21 @@ PASSES: dict[str, tuple[Any, str]] = {
 }
 ONLY_IN_FIT = ("early_stopping", "validation_fraction")  # a stream is judged before it is learned
 OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONLY_IN_FIT))
+
+# What may be given here, where that is less than in Python, or written in another way.
+ALLOWED = {
+    "kernel": "none, linear, poly or rbf",
+    "features": "tfidf or email",
+    "cost": "none, or JSON: a square matrix or an object of objects, of numbers of 0 or more with 0 on the diagonal",
+    "nu": "none, or JSON: numbers of 0 or more in a matrix or an object of objects (ordinal: in a list), or a list of "
+    "several",
+    "w1": "none, or JSON: a list of numbers, a list of lists (many labels: one per label) or an object of named "
+    "weights; for uniclass first or zero",
+    "gamma": "scale (not for streams) or a finite number greater than 0",
+    "class_weight": "none, label=weight,label=weight,... or JSON, with weights of 0 or more",
+    "classes": "none, or two or more different labels: a,b,c or JSON",
+    "random_state": "a whole number from 0 to 2^32 - 1",
+}
 
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False, "inf": math.inf}
 
@@ -59,7 +74,7 @@ def add_parameters(group: Any, names: Iterable[str]) -> None:
                 flag(name), dest=name, action=argparse.BooleanOptionalAction, default=None, help=whole
             )
         else:
-            whole = f"{text} It is {spoken(parameter.allowed)}. {end}"
+            whole = f"{text} Allowed: {ALLOWED.get(name) or spoken(parameter.allowed)}. {end}"
             flags = [flag(name), *(["--passes"] if name == "max_iter" else [])]
             action = group.add_argument(
                 *flags, dest=name, metavar=_metavar(parameter), default=None, help=whole
@@ -157,12 +172,25 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def spoken(text: str) -> str:
-    """A text of the table for the command line: without Python's quotes, with the names of options."""
+    """A text of the table for the command line: without Python's quotes, and without sentences about Python; options
+    are written as they are given."""
+    text = re.sub(r" ?\bIn Python,(?:[^.]|\.(?! |$))*\.", "", text)
+    text = re.sub(r"\b(\w+)=(?:'([\w.-]+)'|(None|True|False)\b)", _as_given, text)
     text = re.sub(r"'([\w.-]+)'", r"\1", text)
     text = re.sub(r"\bNone\b", "none", text)
     text = re.sub(r"\bTrue\b", "yes", text)
     text = re.sub(r"\bFalse\b", "no", text)
     return re.sub(r"`(\w+)`", lambda found: flag(found[1]) if found[1] in PARAMETERS else found[1], text)
+
+
+def _as_given(found: re.Match[str]) -> str:
+    """kernel='poly' is --kernel poly, signed=False is --no-signed."""
+    name, word, constant = found.groups()
+    if name not in PARAMETERS:
+        return found[0]
+    if constant in ("True", "False") and PARAMETERS[name].allowed == "True or False":
+        return flag(name) if constant == "True" else flag(f"no_{name}")
+    return f"{flag(name)} {word or constant.lower()}"
 
 
 def shown(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Predict with a model, one line for each example: to the standard output as they come, or to a file.
 
-The data is read as it was when the model learned. Where it has labels, the error is told, too.
+The data is read as it was when the model learned. If it has labels, the error is printed, too.
 
   hinge predict test.svm -m model.hinge
   hinge predict new.csv -m model.hinge --scores -o predictions.txt
@@ -18,8 +18,9 @@ from typing import Any
 
 from ..streams.batches import Batch
 from ..streams.conll import SentenceBatch
+from ..streams.guessing import shown_label
 from ..streams.stream import Piece
-from ..streams.study import Score, Study, has_labels, located, shown_label
+from ..streams.study import Score, Study, has_labels, located
 from ..writing import whole_file
 from . import reading
 from .beginning import check_place, limits
@@ -36,23 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="Where to write them, whole or not at all. [default: the standard output]",
+        help="Where to write them. The file is written whole or not at all. [default: the standard output]",
     )
     group.add_argument(
         "--scores", action="store_true",
-        help="The scores, too: after a tab, the score or label=score for each label; of a sentence, in a line before.",
+        help="Write the scores, too: after a tab, the score or label=score for each label; of a sentence, in a line "
+        "before it.",
     )  # fmt: skip
     group.add_argument(
         "--explain", metavar="N", type=reading.whole, nargs="?", const=5,
-        help="The N features that contributed most to the score, too: after a tab, feature=contribution for each. If "
-        "each label has a score, to that of the predicted one. [default: 5]",
+        help="Write the N features that contributed most to the score (of the predicted label, if each has one), too: "
+        "after a tab, feature=contribution for each. [default: 5]",
     )  # fmt: skip
     group.add_argument(
         "--json",
         action="store_true",
-        help="A JSON object a line: file, line, prediction (scores, contributions).",
+        help="Write one JSON object per line: file, line, prediction (scores, contributions).",
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="Nothing but the predictions.")
+    group.add_argument("-q", "--quiet", action="store_true", help="Print nothing but the predictions.")
     reading.add_arguments(parser)
 
 
@@ -92,12 +94,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def told(study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None) -> str:
-    """The predictions for a batch, as text; `explain`: with so many contributions each."""
+def told(
+    study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
+) -> str:
+    """The predictions for a batch, as text; `explain`: with so many contributions each. `lanes`: what `Study.lanes`
+    said of the examples, if that was asked before."""
     batch, name = piece.batch, piece.file.name
     try:
-        made = study.predict(batch, name)
-        scores = study.scores(batch) if arguments.scores else [None] * len(batch)
+        made = study.predict(batch, name) if lanes is None else study.predicted(lanes)
+        scores: list[Any] = [None] * len(batch)
+        if arguments.scores:
+            scores = study.scores(batch) if lanes is None else study.scored(lanes)
         parts: list[Any] = [None] * len(batch)
         if explain is not None:
             parts = [study.explain(batch, row, explain) for row in range(len(batch))]

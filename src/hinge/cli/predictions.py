@@ -17,6 +17,7 @@ class Predictions:
 
     def __init__(self, path: str, size: int | None, arguments: argparse.Namespace) -> None:
         self.path, self.arguments = path, arguments
+        self.with_scores = bool(arguments.scores)
         self.size = size or 0  # in bytes
         self._regular = os.path.isfile(path) or not os.path.exists(path)
         self._file: Any = open(path, "r+b" if size and self._regular else "wb")  # noqa: SIM115 (see close)
@@ -30,9 +31,9 @@ class Predictions:
             self._file.truncate(size)
             self._file.seek(size)
 
-    def of(self, study: Study, piece: Piece) -> str:
-        """The prediction for some examples, as text."""
-        return told(study, piece, self.arguments)
+    def of(self, study: Study, piece: Piece, lanes: Any = None) -> str:
+        """The prediction for some examples, as text; `lanes`: what `Study.lanes` said before they were learned."""
+        return told(study, piece, self.arguments, lanes=lanes)
 
     def write(self, text: str) -> None:
         encoded = text.encode()

@@ -206,5 +206,7 @@ def reporter(quiet: bool, as_json: bool, every: Every | None = None) -> Quiet:
         return Quiet()
     if as_json:
         return Json(sys.stdout, every)
+    if sys.stderr is None:  # it is closed
+        return Quiet()
     dumb = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
     return Lines(sys.stderr, every) if dumb or every is not None else Bar()

@@ -13,9 +13,11 @@ from typing import Any
 
 from ..learner import Learner
 from ..streams.batches import BadLines, part
+from ..streams.guessing import guess_task
+from ..streams.remarks import remarks
 from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
-from ..streams.study import ERRORS, Score, Study, guess_task
+from ..streams.study import ERRORS, Score, Study
 from . import learn, learner_options, reading
 from .beginning import new_position
 from .progress import Figures, Window, error_text, reporter, short_error
@@ -41,7 +43,7 @@ class Runner:
         return self.study.score.error
 
     def remarks(self) -> list[str]:
-        return [] if self.study is None else self.study.remarks()
+        return [] if self.study is None else remarks(self.study)
 
     def learn(self, piece: Piece, start: int, stop: int, bad: BadLines) -> None:
         assert self.study is not None
@@ -142,11 +144,11 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("what is shown")
     learn.add_shown(group)
     group.add_argument(
-        "--plot", metavar="FILE", help="Draw the progressive errors: .png, .svg, .pdf or .html."
+        "--plot", metavar="FILE", help="Draw the progressive errors to a .png, .svg, .pdf or .html file."
     )
     order = parser.add_argument_group("the order of the examples")
     order.add_argument(
-        "--shuffle", action="store_true", help="Read all of the data into memory first, and mix it."
+        "--shuffle", action="store_true", help="Read all of the data into memory first, and shuffle it."
     )
     order.add_argument(
         "--random-state",

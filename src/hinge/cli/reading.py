@@ -22,17 +22,17 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "FIELD",
         "CSV, JSON, Arrow",
         "A field with text or a list of words, learned as a bag of words. May be given several times. The other fields "
-        "are features, too (--keep, --drop).",
+        "stay features (--keep and --drop choose).",
     ),
     "ngrams": (
         "N",
         "CSV, JSON, Arrow",
-        "With --text: sequences of up to N words, too; 2-3: of two or three. [default: 1]",
+        "With --text: the features are sequences of up to N words; 2-3: of two or three words. [default: 1]",
     ),
     "char_ngrams": (
         "N",
         "CSV, JSON, Arrow",
-        "With --text: sequences of up to N characters within words, too; 3-5: of three to five.",
+        "With --text: sequences of up to N characters within words are features, too; 3-5: of three to five.",
     ),
     "keep": (
         "A,B,...",
@@ -40,7 +40,7 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "Only these fields (CSV, JSON, Arrow: 'user.*' is a pattern), namespaces or features (VW), indices or ranges "
         "(svmlight: 1-100,205) are features.",
     ),
-    "drop": ("A,B,...", "all but CoNLL", "These are no features; named as for --keep."),
+    "drop": ("A,B,...", "all but CoNLL", "These are not features. They are named as for --keep."),
     "interactions": (
         "A*B,...",
         "CSV, JSON, Arrow, VW",
@@ -50,7 +50,7 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
     "categorical": (
         "A,B,...",
         "CSV, JSON, Arrow",
-        "Columns of names, though they look like numbers: each value becomes an indicator.",
+        "Columns whose numbers are names: each value becomes an indicator.",
     ),
     "missing": (
         "NAME",
@@ -58,35 +58,39 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "What to do with a value that is missing (empty, NA, ?, nan, null; in JSON null): indicator makes it a feature "
         "of its own, omit leaves it out, error rejects it. [default: indicator; JSON: omit]",
     ),
-    "separator": ("CHARACTER", "CSV, CoNLL", "What parts the columns; 'tab' is one. [default: as it looks]"),
+    "separator": (
+        "CHARACTER",
+        "CSV, CoNLL",
+        "The character between columns; 'tab' is one. [default: found from the first line]",
+    ),
     "header": (
         "",
         "CSV",
-        "Whether the first line has the names of the columns; without, they are 0, 1, ... [default: yes]",
+        "The first line has the names of the columns. Without a header they are called 0, 1, ... [default: yes]",
     ),
     "columns": ("A,B,...", "CoNLL", "The names of the columns, as in 'word,pos,tag'."),
     "tag": ("NAME", "CoNLL", "The column to be learned. [default: the last one]"),
     "templates": (
         "FILE",
         "CoNLL",
-        "The features of a token, a template a line; or a ready-made set: tagging, chunking, names.",
+        "The features of a token, one template per line; or one of the sets tagging, chunking and names.",
     ),
-    "comments": ("", "CoNLL", "Lines that begin with # are passed over. [default: no]"),
-    "docstart": ("", "CoNLL", "Lines that begin with -DOCSTART- are passed over. [default: no]"),
-    "zero_based": ("", "svmlight", "Indices count from 0, not from 1. [default: no]"),
+    "comments": ("", "CoNLL", "Skip lines that begin with #. [default: no]"),
+    "docstart": ("", "CoNLL", "Skip lines that begin with -DOCSTART-. [default: no]"),
+    "zero_based": ("", "svmlight", "Indices start at 0, not at 1. [default: no]"),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data", nargs="+", metavar="DATA",
-        help="Files, patterns like 'day-*.vw', or - for the standard input. Packed files (.gz, .bz2, .xz, .zst) are "
-        "unpacked.",
+        help="Files, patterns like 'day-*.vw', or - for the standard input. Compressed files (.gz, .bz2, .xz, .zst) "
+        "are decompressed.",
     )  # fmt: skip
     group = parser.add_argument_group("what the data looks like")
     group.add_argument(
         "--format", choices=[*FORMATS], metavar="NAME",
-        help=f"{', '.join(FORMATS)}. [default: by the ending of the file, or by its content]",
+        help=f"{', '.join(FORMATS)}. [default: by the name of the file, or by its content]",
     )  # fmt: skip
     kinds: dict[str, dict[str, Any]] = {
         "text": {"action": "append"}, "ngrams": {"type": _range}, "char_ngrams": {"type": _range},
@@ -104,7 +108,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what cannot be read")
     group.add_argument(
         "--on-error", choices=["stop", "skip"], default="stop",
-        help="A line that cannot be read ends the run (exit code 2), or is left out and counted. [default: stop]",
+        help="A line that cannot be read ends the run (stop, exit code 2), or is left out and counted (skip). "
+        "[default: stop]",
     )  # fmt: skip
     group.add_argument(
         "--max-skipped", metavar="N", type=whole_or_zero, default=1000,
@@ -115,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BYTES",
         type=whole,
         default=None,
-        help="Longer lines are refused. [default: 2^24; CoNLL 2^16]",
+        help="The longest line that is accepted. [default: 2^24; CoNLL 2^16]",
     )
 
 

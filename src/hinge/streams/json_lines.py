@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -162,9 +163,9 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Refused(f"the field {shortened(twice)} occurs {names.count(twice)} times", twice)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
+        raise _Refused(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
     return record
 
 

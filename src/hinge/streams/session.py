@@ -126,7 +126,9 @@ class Every:
 class Predictions(Protocol):
     """Takes what is predicted for each example before it is learned. See `hinge.cli.predictions`."""
 
-    def of(self, study: Study, piece: Piece) -> str: ...
+    with_scores: bool
+
+    def of(self, study: Study, piece: Piece, lanes: Any = None) -> str: ...
     def write(self, text: str) -> None: ...
     def flush(self) -> int: ...
     def close(self) -> None: ...
@@ -323,23 +325,43 @@ class Session:
                 yield
 
     def _take(self, study: Study, piece: Piece, costs: list[float] | None, passing: dict[str, Any]) -> Taken:
-        """Learns from all of a piece. If predictions are wanted, one example after the other, in the first pass."""
+        """Learns from all of a piece. In the first pass, writes what was predicted for each example before it was
+        learned, if that is wanted."""
         batch, name, predictions = piece.batch, piece.file.name, self.predictions
         if predictions is None or self.position.passes > 0:
             return study.learn(batch, name, self.bad, costs, **passing)
         refused = unlabelled = 0
-        for row in range(len(batch)):
-            one = piece._replace(batch=part(batch, row, row + 1))
-            text = predictions.of(study, one)
-            its = study.learn(
-                one.batch, name, self.bad, None if costs is None else costs[row : row + 1], **passing
-            )
-            if its.error is not None:
-                return Taken(row, refused, unlabelled, its.error)
+        singles = ((row, row + 1) for row in range(len(batch)))
+        for start, stop in singles if passing else study.runs(batch, predictions.with_scores):
+            some = piece._replace(batch=part(batch, start, stop))
+            its_costs = None if costs is None else costs[start:stop]
+            its = self._predict_and_learn(study, predictions, some, its_costs, passing)
             refused, unlabelled = refused + its.refused, unlabelled + its.unlabelled
-            if not its.refused:
-                predictions.write(text)
+            if its.error is not None:
+                return Taken(start + its.rows, refused, unlabelled, its.error)
         return Taken(len(batch), refused, unlabelled)
+
+    def _predict_and_learn(
+        self,
+        study: Study,
+        predictions: Predictions,
+        piece: Piece,
+        costs: list[float] | None,
+        passing: dict[str, Any],
+    ) -> Taken:
+        """One of `Study.runs`. For an example that is refused nothing is written."""
+        batch, name = piece.batch, piece.file.name
+        if len(batch) == 1:
+            text = predictions.of(study, piece)
+            its = study.learn(batch, name, self.bad, costs, **passing)
+            if its.error is None and not its.refused:
+                predictions.write(text)
+            return its
+        told: list[Any] = []
+        its = study.learn(batch, name, self.bad, costs, told, **passing)
+        for learned, lanes in told:
+            predictions.write(predictions.of(study, piece._replace(batch=learned), lanes))
+        return its
 
     def _advance(self, taken: Taken, piece: Piece, end: int) -> None:
         position, study = self.position, self.study

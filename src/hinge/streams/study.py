@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .. import growth, kernels, parameters
+from .. import growth, kernels, parameters, scored
 from .._core import Engine
 from .._numpy import np
 from ..explain import Contribution
@@ -20,109 +18,14 @@ from ..learner import Learner
 from ..pipeline import Features, Pipeline
 from ..rows import Doubles, Rows
 from ..sequence_learner import SequenceLearner
-from ..words import LENGTH
+from ..weighing import GivenWeights
 from .batches import BadLines, Batch, Numbers, part, taken
-from .files import SourceError, printable
-from .order import ENOUGH, Order
+from .files import SourceError
+from .guessing import listed
+from .order import Order
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
 SETS = ("multilabel", "prototype")  # tasks with sets of labels
-
-
-class Guess(NamedTuple):
-    """A task, and what in the labels speaks for it; the other task that it might be, if that is not certain."""
-
-    task: str
-    reason: str
-    or_else: str = ""
-
-
-def guess_task(batch: Batch) -> Guess:
-    """What the labels of the first examples look like."""
-    if isinstance(batch.X, list) and batch.X and isinstance(batch.X[0], list):
-        return Guess("sequence", "there are sentences")
-    labels = listed(batch.labels)
-    present = [label for label in labels if label is not None and label != []]
-    if not present:
-        return Guess("uniclass", "there are no labels")
-    if any(isinstance(label, list) and len(label) > 1 for label in present):
-        return Guess("multilabel", "some examples have several labels")
-    single = {label[0] if isinstance(label, list) else label for label in present}
-    if any(isinstance(label, (str, bool)) for label in single):
-        return Guess("classification", f"the labels are names: {_some(single)}")
-    if any(label != int(label) for label in single):
-        return Guess("regression", f"the labels are numbers that are not whole: {_some(single)}")
-    return _guess_of_numbers([label[0] if isinstance(label, list) else label for label in present])
-
-
-FEW = 10  # so many whole numbers are names of classes
-CERTAIN = 100  # more are quantities
-OFTEN = 100  # examples of each
-
-
-def _guess_of_numbers(labels: list[Any]) -> Guess:
-    """Whole numbers name classes, or count something. They count if there are many, and each is rare, or some are left
-    out, or their counts rise and fall with them: few are 1 or 29, and many are 9 or 10."""
-    counts = Counter(map(int, labels))
-    distinct, said = len(counts), f"the labels are {_some(set(counts))}"
-    if distinct <= FEW:
-        return Guess("classification", said)
-    said = f"the labels are {distinct} different whole numbers"
-    if distinct > CERTAIN:
-        return Guess("regression", said)
-    low, high = min(counts), max(counts)
-    each = len(labels) / distinct
-    if each < 3:
-        return Guess("regression", f"{said}, and each is rare", "classification")
-    if distinct > 2 * FEW:
-        if low not in (0, 1) or high - low + 1 > distinct:
-            return Guess(
-                "regression", f"{said} from {low} to {high}, not all from 0 or 1 on", "classification"
-            )
-        if each < OFTEN:
-            return Guess("regression", f"{said}, and each is rare", "classification")
-        if _is_smooth([counts[value] for value in sorted(counts)]):
-            return Guess("regression", f"{said}, whose counts rise and fall with them", "classification")
-    return Guess("classification", said, "regression")
-
-
-def _is_smooth(counts: list[int]) -> bool:
-    """Whether neighbours are much more alike than any two, which differ by more than chance."""
-    n = len(counts)
-    near = sum(abs(a - b) for a, b in pairwise(counts)) / (n - 1)
-    # The mean difference of any two, from the counts in order (Gini); by chance it is about the root of a count.
-    spread = (
-        2 * sum((2 * place - n + 1) * count for place, count in enumerate(sorted(counts))) / (n * (n - 1))
-    )
-    return near < 0.5 * spread and spread > 2 * (sum(counts) / n) ** 0.5
-
-
-def _some(labels: set[Any]) -> str:
-    in_order = sorted(labels, key=lambda label: (str(type(label)), label))
-    shown = ", ".join(shortened_label(label) for label in in_order[:4])
-    return shown if len(in_order) <= 4 else f"{shown}, ... ({len(in_order)} so far)"
-
-
-def shown_label(label: Any) -> str:
-    """1.0 is shown as 1: readers of numbers cannot know that they are names of classes."""
-    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
-        return str(int(label))
-    return printable(str(label))  # a line is a line
-
-
-def shortened_label(label: Any) -> str:
-    text = shown_label(label)
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def listed(labels: Numbers | list[Any]) -> list[Any]:
-    """A label each, or a list of labels (none or several)."""
-    if not isinstance(labels, Numbers):
-        return labels
-    if labels.single is not None:
-        return labels.single.tolist()
-    parts = np.split(labels.values, labels.starts[1:-1]) if len(labels) else []
-    return [part.tolist() for part in parts]
 
 
 @dataclass
@@ -171,6 +74,9 @@ class Study:
         self.task = learner.task if isinstance(learner, Learner) else "sequence"
         self.score = Score()
         self.order = Order()
+        self.given_weights = GivenWeights()
+        if isinstance(weights := learner.parameters.get("class_weight"), Mapping):
+            self.given_weights.see(list(weights.values()))
 
     @classmethod
     def new(cls, task: str, options: dict[str, Any]) -> Study:
@@ -208,10 +114,17 @@ class Study:
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def learn(
-        self, batch: Batch, name: str, bad: BadLines, costs: list[float] | None = None, **passing: Any
+        self,
+        batch: Batch,
+        name: str,
+        bad: BadLines,
+        costs: list[float] | None = None,
+        told: list[tuple[Batch, Doubles]] | None = None,
+        **passing: Any,
     ) -> Taken:
         """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out, as
         are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
+        `told` gets what was learned, with what `lanes` said of each example before its round; for one of `runs`.
         """
         self._check_kind(batch, name)
         self._name(batch)
@@ -225,7 +138,7 @@ class Study:
         while start < len(known):
             try:
                 some = None if costs is None else costs[start:stop]
-                self._learn(part(known, start, stop), name, passing, some)
+                self._learn(part(known, start, stop), name, passing, some, told)
                 start = stop
             except _RowRefused as found:
                 stop, refusal = start + found.row, found.error
@@ -238,7 +151,12 @@ class Study:
         return Taken(len(batch), refused, len(batch) - len(known))
 
     def _learn(
-        self, batch: Batch, name: str, passing: dict[str, Any], costs: list[float] | None = None
+        self,
+        batch: Batch,
+        name: str,
+        passing: dict[str, Any],
+        costs: list[float] | None,
+        told: list[tuple[Batch, Doubles]] | None,
     ) -> None:
         learner, before = self.learner, self.learner.statistics
         if passing and not isinstance(batch.X, Rows):
@@ -248,7 +166,10 @@ class Study:
         y = self.truth(batch, name)
         tokens = sum(map(len, y)) if self.task == "sequence" else 0
         try:
-            if isinstance(batch.X, Rows) and isinstance(learner, Learner):
+            if told is not None:
+                assert isinstance(learner, Learner)
+                told.append((batch, scored.learn(learner, batch.X, y, batch.weights)))
+            elif isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
             else:
                 (self.ranker or learner).learn_many(batch.X, y, batch.weights)
@@ -256,6 +177,7 @@ class Study:
             raise _refused(error, batch, name) from None
         if self.task == "classification":
             self.order.see(y)
+        self.given_weights.see(batch.weights)
         after = learner.statistics
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
         self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
@@ -263,6 +185,36 @@ class Study:
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         for cost in [suffered] if costs is None else costs:
             self.score.cost += cost
+
+    def runs(self, batch: Batch, with_scores: bool) -> Iterator[tuple[int, int]]:
+        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with `told`,
+        and single ones. Each run is to be learned before the next one is asked for.
+
+        An example with a new label, or with none, is alone, and so is the first one with new columns. So is each of
+        those whose scores a batch does not tell (ranks: they need the thresholds of that moment)."""
+        learner, start = self.learner, 0
+        together = isinstance(learner, Learner) and self.ranker is None and scored.has_scores(learner)
+        labels = listed(batch.labels) if together and not (with_scores and self.task == "ordinal") else []
+        while start < len(batch):
+            stop = start + 1
+            fresh = isinstance(batch.X, Rows) and batch.X.width > learner.n_features
+            if labels and not fresh and self._knows(labels[start]):
+                while stop < len(batch) and self._knows(labels[stop]):
+                    stop += 1
+            yield start, stop
+            start = stop
+
+    def _knows(self, label: Any) -> bool:
+        """Whether an example with this label can be learned, and brings no new one."""
+        if label is None or label == []:
+            return False
+        if self.task == "regression":
+            return True
+        known = self.learner.labels.codes
+        try:
+            return all(one in known for one in label) if isinstance(label, list) else label in known
+        except TypeError:  # not even hashable
+            return False
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
         """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
@@ -308,42 +260,6 @@ class Study:
             known = self.learner.n_features
             self.learner._engine.name_columns(batch.new_names[max(0, known - _first_new(batch)) :])
 
-    def remarks(self) -> list[str]:
-        """What is to be known of how it learned."""
-        learner, found = self.learner, self.order.remarks()
-        if ignored := getattr(learner, "n_ignored", 0):
-            found.append(
-                f"{ignored:,} features were ignored: they were new when the model had its "
-                f"{learner.parameters['max_features']:,} features (--max-features)."
-            )
-        if not isinstance(learner, Learner) or self.score.rounds < ENOUGH:
-            return found
-        q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
-        if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
-            found.append(
-                "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
-                "--no-fit-intercept often errs less."
-            )
-        if self.features is not None and self.features.text and q > 10 * LENGTH**2:
-            found.append(
-                "The other fields are much larger than the texts, which have a length of 10, and take most of each "
-                "step: leave large numbers out (--drop), or make them categories (--categorical)."
-            )
-        return found + self._looks_like_text(learner)
-
-    def _looks_like_text(self, learner: Learner) -> list[str]:
-        """A field of which nearly every value is a feature of its own."""
-        if learner.n_features < 0.8 * self.score.rounds or not learner._engine.n_names:
-            return []
-        fields = Counter(str(name).split("=", 1)[0] for name in learner.feature_names if "=" in str(name))
-        field, count = max(fields.items(), key=lambda its: its[1], default=("", 0))
-        if count < 0.8 * self.score.rounds:
-            return []
-        return [
-            f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
-            f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
-        ]
-
     def explain(self, batch: Batch, row: int, most: int) -> list[Contribution]:
         """The features of an example that contributed most to the score of what is predicted."""
         learner = self.learner
@@ -381,9 +297,15 @@ class Study:
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
-        known, lanes = learner.labels.known, self.lanes(batch)
+        return self.predicted(self.lanes(batch))
+
+    def predicted(self, lanes: Doubles) -> list[Any]:
+        """What is predicted for examples of which `lanes` said this. Not for balls."""
+        learner = self.learner
+        assert isinstance(learner, Learner)
+        known = learner.labels.known
         if self.task == "classification" and not known:
-            return [None] * len(batch)
+            return [None] * len(lanes)
         if self.task == "classification" and learner.many_scores:
             return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
         if self.task == "classification":
@@ -404,8 +326,13 @@ class Study:
             return [(self.ranker or learner).score_one(x) for x in batch.X]
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
-        rows = narrowed(batch.X, learner.n_features)
-        scores: list[Any] = learner.scores_of(rows, self._beside_the_columns(batch)).tolist()
+        return self.scored(self.lanes(batch))
+
+    def scored(self, lanes: Doubles) -> list[Any]:
+        """The scores of examples of which `lanes` said this. Not for balls."""
+        learner = self.learner
+        assert isinstance(learner, Learner)
+        scores: list[Any] = learner._as_scores(lanes).tolist()
         if not learner.many_scores:
             return scores
         return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]

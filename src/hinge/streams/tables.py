@@ -98,6 +98,7 @@ class Table:
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
         self.features.set_aside(self.label, self.weight)
         if not self.settled:
+            there = set(names)
             for option, wanted in (
                 ("label", [self.label] if isinstance(self.label, str) else []),
                 ("weight", [self.weight] if self.weight is not None else []),
@@ -107,7 +108,7 @@ class Table:
                 ("categorical", list(self.kinds)),
             ):
                 for name in wanted:
-                    if not any(map(matcher([name]), names)):
+                    if name not in there and not ("*" in name and any(map(matcher([name]), names))):
                         raise fail(
                             f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}"
                         )
@@ -123,9 +124,10 @@ class Table:
         label = columns.get(self.label) if isinstance(self.label, str) else None
         return label, None if self.weight is None else columns.get(self.weight)
 
-    def absent(self, names: Sequence[str]) -> list[str]:
+    def absent(self, names: Iterable[str]) -> list[str]:
         """Columns that were there before, and are not among these."""
-        return [name for name in self.kinds if name not in names and self.features.is_feature(name)]
+        there = set(names)  # there may be very many
+        return [name for name in self.kinds if name not in there and self.features.is_feature(name)]
 
     # ---- text ---------------------------------------------------------------------------------------------------
 
@@ -221,7 +223,7 @@ class Table:
         if not names:
             X = [{} for _ in range(count)]
         missing = {name: cells.missing for name, cells in features.items() if cells.missing}
-        absent = self.absent(list(columns))
+        absent = self.absent(columns)
         for name, places in {**missing, **dict.fromkeys(absent, range(count))}.items():
             its = escaped(name)
             for row in places:

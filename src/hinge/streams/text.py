@@ -449,11 +449,12 @@ def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | No
             return
         stopped = True
         room.put(None)  # who waits for it need not wait any longer
-        thread.join(timeout=0.5)
+        with suppress(RuntimeError):  # it has not started: Ctrl-C came first
+            thread.join(timeout=0.5)
 
     atexit.register(end)  # native code must not be under way when Python ends
-    thread.start()
     try:
+        thread.start()
         while True:
             item, error = _next_of(waiting, idle)
             room.put(None)

@@ -1,0 +1,61 @@
+"""What is to be known of how a learner learned, at the end of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ..learner import Learner
+from ..words import LENGTH
+from .order import ENOUGH
+
+if TYPE_CHECKING:
+    from .study import Study
+
+
+def remarks(study: Study) -> list[str]:
+    learner: Any = study.learner
+    found = study.order.remarks()
+    if ignored := getattr(learner, "n_ignored", 0):
+        found.append(
+            f"{ignored:,} features were ignored: they were new when the model had its "
+            f"{learner.parameters['max_features']:,} features (--max-features)."
+        )
+    if study.given_weights.changed_nothing(learner):
+        found.append(_ineffective_weights(learner.parameters))
+    if not isinstance(learner, Learner) or study.score.rounds < ENOUGH:
+        return found
+    q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
+    if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
+        found.append(
+            "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
+            "--no-fit-intercept often errs less."
+        )
+    if study.features is not None and study.features.text and q > 10 * LENGTH**2:
+        found.append(
+            "The other fields are much larger than the texts, which have a length of 10, and take most of each "
+            "step: leave large numbers out (--drop), or make them categories (--categorical)."
+        )
+    return found + _looks_like_text(learner, study.score.rounds)
+
+
+def _ineffective_weights(options: dict[str, Any]) -> str:
+    if options["step"] == "pa1":
+        why = f"they scale C={options['C']:g}, which capped no step. Lower --C, or use --step pa2"
+    else:
+        why = f"--step {options['step']} does not use them. Use --step pa1 with a small --C, or --step pa2"
+    return f"The weights of the examples changed nothing: {why}."
+
+
+def _looks_like_text(learner: Learner, rounds: int) -> list[str]:
+    """A field of which nearly every value is a feature of its own."""
+    if learner.n_features < 0.8 * rounds or not learner._engine.n_names:
+        return []
+    fields = Counter(str(name).split("=", 1)[0] for name in learner.feature_names if "=" in str(name))
+    field, count = max(fields.items(), key=lambda its: its[1], default=("", 0))
+    if count < 0.8 * rounds:
+        return []
+    return [
+        f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
+        f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
+    ]

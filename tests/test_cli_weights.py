@@ -1,0 +1,110 @@
+"""`hinge learn` reports weights that changed nothing, and a C that capped no step."""
+
+import json
+
+import pytest
+
+import hinge
+from command_line import called
+
+CHANGED_NOTHING = "The weights of the examples changed nothing"
+
+
+@pytest.fixture
+def run(capfd, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return called(capfd, monkeypatch)
+
+
+def vw(folder, weight):
+    """Two words that agree with their labels, but for every seventh example."""
+    lines = []
+    for i in range(60):
+        label = (1 if i % 2 else -1) * (-1 if i % 7 == 0 else 1)
+        lines.append(f"{label} {weight} |f {'odd' if i % 2 else 'even'} w{i % 5}")
+    (folder / "w.vw").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ([], "they scale C=1, which capped no step. Lower --C, or use --step pa2."),
+        (["--step", "pa"], "--step pa does not use them."),
+        (["--selection", "mira"], "they scale C=1"),
+    ],
+)
+def test_weights_without_effect_are_reported_once(run, tmp_path, options, why):
+    vw(tmp_path, 3)
+    done = run("learn", "w.vw", *options, "-m", "weighted.hinge", "-q")
+    assert done.code == 0, done.err
+    assert done.out.count(CHANGED_NOTHING) == 1
+    assert why in done.out
+    vw(tmp_path, 1)
+    plain = run("learn", "w.vw", *options, "-m", "plain.hinge", "-q")
+    assert CHANGED_NOTHING not in plain.out
+    weighted, plain = (hinge.load(tmp_path / f"{name}.hinge") for name in ("weighted", "plain"))
+    assert weighted.named_weights() == plain.named_weights()  # it is true
+
+
+@pytest.mark.parametrize(
+    ("weight", "options"),
+    [
+        (1, []),
+        (3, ["--C", "0.01"]),
+        (3, ["--step", "pa2"]),
+        (3, ["--step", "perceptron"]),
+        (3, ["--geometry", "diagonal"]),
+    ],
+)
+def test_weights_with_an_effect_are_not_reported(run, tmp_path, weight, options):
+    vw(tmp_path, weight)
+    done = run("learn", "w.vw", *options, "-q")
+    assert done.code == 0, done.err
+    assert CHANGED_NOTHING not in done.out
+
+
+def test_a_weight_of_zero_is_an_effect(run, tmp_path):
+    (tmp_path / "w.jsonl").write_text(
+        "".join(json.dumps({"label": "ab"[i % 2], "x": i % 3, "w": i % 2 * 2}) + "\n" for i in range(20))
+    )
+    done = run("learn", "w.jsonl", "--weight", "w", "-q")
+    assert done.code == 0, done.err
+    assert CHANGED_NOTHING not in done.out
+
+
+def test_class_weights_without_effect_are_reported(run, tmp_path):
+    vw(tmp_path, 1)
+    assert CHANGED_NOTHING in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q").out
+    assert CHANGED_NOTHING not in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q", "--C", "0.01").out
+    assert CHANGED_NOTHING not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
+
+
+def test_tags_and_comparisons_report_it_too(run, tmp_path):
+    vw(tmp_path, 3)
+    done = run("compare", "w.vw", "pa1", "pa", "-q")
+    assert done.out.count(CHANGED_NOTHING) == 1
+    (tmp_path / "w.jsonl").write_text(
+        "".join(json.dumps({"label": ["ab"[i % 2]], "x": i % 3 + 1, "w": 2}) + "\n" for i in range(20))
+    )
+    done = run("learn", "w.jsonl", "--weight", "w", "--task", "multilabel", "-q", "--json")
+    assert done.code == 0, done.err
+    (remark,) = [text for text in json.loads(done.out.splitlines()[-1])["remarks"] if CHANGED_NOTHING in text]
+    assert "--C" in remark
+
+
+@pytest.mark.parametrize(("C", "unused"), [(1, True), (100, True), (0.01, False)])
+def test_the_closing_line_says_that_C_capped_no_step(run, tmp_path, C, unused):
+    vw(tmp_path, 1)
+    done = run("learn", "w.vw", "--C", C, "-q")
+    (closing,) = [line for line in done.out.splitlines() if line.startswith("classification")]
+    assert closing.startswith(
+        f"classification (pa1, C={C}{' capped no step' if unused else ''}): 60 examples"
+    )
+    done = run("learn", "w.vw", "--C", C, "-q", "--json")
+    assert (json.loads(done.out.splitlines()[-1])["capped"] == 0) == unused
+
+
+@pytest.mark.parametrize("step", ["pa", "pa2", "perceptron"])
+def test_steps_without_a_cap_do_not_mention_it(run, tmp_path, step):
+    vw(tmp_path, 1)
+    assert "capped" not in run("learn", "w.vw", "--step", step, "-q").out

@@ -1,0 +1,54 @@
+"""The help of `hinge learn` and of the estimators lists options in groups, those of the options table."""
+
+from __future__ import annotations
+
+import pytest
+
+from hinge import parameters
+from hinge.cli.app import WholeFormatter, command_parser
+from hinge.cli.options import OF_THE_LEARNER, flag, spoken
+
+
+def groups_of(command):
+    """Each group of options with their names."""
+    found = {}
+    for group in command_parser(command)._action_groups:
+        found[group.title] = [action.dest for action in group._group_actions]
+    return found
+
+
+@pytest.mark.parametrize("command", ["learn"])
+def test_options_of_the_learner_are_in_their_groups(command):
+    found = groups_of(command)
+    for title, names in parameters.GROUPS.items():
+        its = [name for name in names if name in OF_THE_LEARNER]
+        assert found.get(f"the learner ({title})", []) == its
+    listed = [name for names in found.values() for name in names]
+    assert len(listed) == len(set(listed))
+    assert set(OF_THE_LEARNER) <= set(listed)
+    assert not found["options"]  # each is in a group with a heading
+
+
+def test_the_whole_help_has_the_headings_in_order():
+    parser = command_parser("learn")
+    parser.formatter_class = WholeFormatter
+    text = parser.format_help()
+    places = [text.index(f"\nthe learner ({title}):\n") for title in parameters.GROUPS if "fit" not in title]
+    assert places == sorted(places)
+    for name in OF_THE_LEARNER:
+        assert flag(name) in text
+
+
+@pytest.mark.parametrize("name", OF_THE_LEARNER)
+def test_help_on_the_command_line_says_nothing_of_python(name):
+    parser = command_parser("learn")
+    text = next(action.help for action in parser._actions if action.dest == name)
+    for word in ("In Python", "'pa", "None", "True", "False", "partial_fit", "FeatureMap", "a function", "`"):
+        assert word not in text, text
+
+
+def test_options_are_spoken_as_they_are_given():
+    assert spoken("kernel='poly' and 'rbf': x.") == "--kernel poly and rbf: x."
+    assert spoken("with signed=False, radius=None.") == "with --no-signed, --radius none."
+    assert spoken("One. In Python, 1/(n * X.var()) of `fit`. Two.") == "One. Two."
+    assert spoken("One. In Python, it is two.") == "One."
