@@ -34,10 +34,13 @@ struct Hashed {
   std::size_t column;
   double sign;
 };
-inline Hashed hashed(const char* name, std::size_t length, std::size_t columns) {
-  const auto hash = static_cast<std::int32_t>(murmur3(name, length));
+inline Hashed hashed(std::uint32_t murmur, std::size_t columns) {
+  const auto hash = static_cast<std::int32_t>(murmur);
   const std::uint32_t size = hash < 0 ? 0u - static_cast<std::uint32_t>(hash) : static_cast<std::uint32_t>(hash);
   return {size % columns, hash >= 0 ? 1.0 : -1.0};
+}
+inline Hashed hashed(const char* name, std::size_t length, std::size_t columns) {
+  return hashed(murmur3(name, length), columns);
 }
 
 }  // namespace hinge

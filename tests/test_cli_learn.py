@@ -441,7 +441,9 @@ def test_the_curve_is_drawn_with_its_bound(run, tmp_path, ending):
 def test_the_last_examples_are_a_curve_of_their_own_if_they_are_not_all(run, tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n" * 100)
     run("learn", "data.svm", "-q", "--plot", "curve.html", "--window", "50")
-    assert b"<th>so far</th><th>lately</th>" in (tmp_path / "curve.html").read_bytes()
+    page = (tmp_path / "curve.html").read_bytes()
+    assert b"<th>examples</th><th>so far</th><th>lately</th>" in page
+    assert b"; lately: the last 50." in page
 
 
 def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):
@@ -450,6 +452,22 @@ def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):
     assert "The curve is in curve.html (no bound: it is above 100 %, which says nothing)" in done.out
     assert "(There are 300 examples: it says nothing here.)" in done.out
     assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
+
+
+def test_a_bound_of_more_ranks_than_there_are_is_not_drawn(run, tmp_path):
+    (tmp_path / "data.svm").write_text("0 1:1\n2 1:1\n1 2:1\n" * 30)
+    done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--task", "ordinal", "--classes", "0,1,2")
+    assert (
+        "(no bound: it is above the 2 ranks between the lowest and the highest, which says nothing)"
+        in done.out
+    )
+    assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
+
+
+def test_a_picture_of_tags_counts_tags(run, tmp_path):
+    (tmp_path / "data.conll").write_text("the DET\nman NOUN\n\nold ADJ\nmen NOUN\n\n" * 20)
+    run("learn", "data.conll", "-q", "--plot", "curve.html")
+    assert b"<th>tags</th><th>so far</th>" in (tmp_path / "curve.html").read_bytes()
 
 
 def test_the_bound_is_above_the_curve(run, tmp_path):
@@ -471,7 +489,7 @@ def test_the_bound_is_above_the_curve(run, tmp_path):
             Position(["data.svm"], "svmlight"),
             lambda _, kind=kind, step=step: Study.new(kind, {"step": step}),
         )
-        curve = Curve()
+        curve = Curve(1000)
         for _ in session.run():
             score, statistics = session.study.score, session.study.learner.statistics
             curve.see(Figures(session.position.examples, score, Score(), 0, 0.0, None), statistics)

@@ -271,16 +271,24 @@ NB_MODULE(_core, m) {
 
   nb::class_<Texts>(m, "Texts")
       .def("__init__", [](Texts* self, const std::string& analyzer, std::size_t least, std::size_t most, bool lowercase,
-                          std::size_t hash_bits, std::size_t max_features) {
+                          const std::string& weighting, std::size_t hash_bits, std::size_t max_features) {
         if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
-        new (self) Texts(Analyzer(analyzer, least, most, lowercase), hash_bits, max_features);
-      }, nb::kw_only(), "analyzer"_a = "word", "least"_a = 1, "most"_a = 1, "lowercase"_a = true, "hash_bits"_a = 0,
-         "max_features"_a = std::size_t{1} << 24)
+        if (weighting != "binary" && weighting != "tfidf") throw Refused("weighting must be 'binary' or 'tfidf'");
+        new (self) Texts(Analyzer(analyzer, least, most, lowercase),
+                         weighting == "binary" ? Weighting::binary : Weighting::tfidf, hash_bits, max_features);
+      }, nb::kw_only(), "analyzer"_a = "word", "least"_a = 1, "most"_a = 1, "lowercase"_a = true,
+         "weighting"_a = "binary", "hash_bits"_a = 0, "max_features"_a = std::size_t{1} << 24)
       .def("terms", &Texts::terms, "text"_a, "prefix"_a = "")
-      .def("rows", &Texts::rows, "texts"_a, nb::kw_only(), "grow"_a)
+      .def("weighed", &Texts::weighed, "text"_a)
+      .def("rows", &Texts::rows, "texts"_a, nb::kw_only(), "grow"_a, "together"_a = false,
+           "sample_weight"_a.none() = nb::none())
+      .def("begin", &Texts::begin)
+      .def("undo", &Texts::undo)
       .def("add_names", &Texts::add_names, "names"_a)
       .def("names", &Texts::names)
-      .def("forget", &Texts::forget, "columns"_a)
+      .def("counts", &Texts::counts)
+      .def("restore_counts", &Texts::restore_counts, "counts"_a, "texts"_a, "ignored"_a)
+      .def_prop_ro("n_texts", &Texts::n_texts)
       .def_prop_ro("n_ignored", &Texts::n_ignored)
       .def_prop_ro("n_columns", &Texts::n_columns);
 

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "../murmur.hpp"
+#include "../readers/document_counts.hpp"
 #include "../readers/vocabulary.hpp"
 #include "../rows.hpp"
 #include "arrays.hpp"
@@ -167,12 +170,19 @@ class Analyzer {
   std::vector<Place> ends_;
 };
 
-// Rows of length 1, or 0 if a text has no terms: each different term of a text has the same value, however often it occurs.
-// Terms have columns of a vocabulary that grows, or (bits > 0) by their hash.
+// How the terms of a text are weighed: all the same, however often one occurs; or by 1 + log of how often it occurs, times
+// the inverse document frequency (document_counts.hpp).
+enum class Weighting { binary, tfidf };
+
+// Rows of length 1, or 0 if a text has no terms. Terms have columns of a vocabulary that grows, or (bits > 0) by their
+// hash. Terms without a column count in the length of their row.
 class Texts {
  public:
-  Texts(Analyzer analyzer, std::size_t bits, std::size_t max_features)
-      : analyzer_(std::move(analyzer)), hashed_columns_(bits == 0 ? 0 : std::size_t{1} << bits), limit_(max_features) {}
+  Texts(Analyzer analyzer, Weighting weighting, std::size_t bits, std::size_t max_features)
+      : analyzer_(std::move(analyzer)),
+        weighting_(weighting),
+        hashed_columns_(bits == 0 ? 0 : std::size_t{1} << bits),
+        limit_(max_features) {}
 
   // The terms of one text, in their order, with something put before each.
   nb::list terms(nb::handle text, const std::string& prefix) {
@@ -185,35 +195,62 @@ class Texts {
     });
     return found;
   }
+  // The terms of one text with their values in its row. (Where two share a column, their values add up there.)
+  nb::dict weighed(nb::handle text) {
+    check(text);
+    read(text, false);
+    const double scale = weigh(terms_.data(), terms_.size());
+    nb::dict found;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const Found& one = found_[terms_[i].found];
+      found[string({bytes_.data() + one.from, one.size})] = weights_[i] * scale;
+    }
+    return found;
+  }
 
-  // values, columns, starts and the names of new columns. Terms without a column count in the length of their row.
-  nb::tuple rows(const nb::list& texts, bool grow) {
+  // values, columns, starts and the names of new columns. `grow`: terms may be new, and each text is weighed by the texts
+  // before it and then counted; `together`: all are counted before the first is weighed. A text of weight 0 is not counted.
+  nb::tuple rows(const nb::list& texts, bool grow, bool together, const std::optional<Doubles>& sample_weight) {
+    if (sample_weight && sample_weight->size() != texts.size()) throw Refused("one weight per text was expected");
     const std::size_t known = vocabulary_.size();
-    const std::size_t ignored = ignored_;
-    std::vector<double> values;
-    std::vector<std::int32_t> columns;
-    std::vector<std::int64_t> starts{0};
+    Rows made;
+    std::vector<Term> kept;  // the terms of all texts
+    std::vector<std::size_t> ends;
     try {
       for (std::size_t i = 0; i < texts.size(); ++i) {
         check(texts[i], i);
         read(texts[i], grow);
-        const Instance x = scratch_.ordered();
-        const auto* its_values = static_cast<const double*>(x.values);
-        const auto* its_columns = static_cast<const std::int64_t*>(x.columns);
-        values.insert(values.end(), its_values, its_values + x.size);
-        for (std::size_t j = 0; j < x.size; ++j) columns.push_back(static_cast<std::int32_t>(its_columns[j]));
-        starts.push_back(static_cast<std::int64_t>(values.size()));
+        if (together) {
+          kept.insert(kept.end(), terms_.begin(), terms_.end());
+          ends.push_back(kept.size());
+        } else {
+          made.add(row_of(terms_.data(), terms_.size()));
+        }
+        if (grow && !(sample_weight && sample_weight->data()[i] == 0)) count();
         if (i % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
       }
     } catch (...) {
-      vocabulary_.truncate(known);
-      ignored_ = ignored;
+      if (grow) undo();
       throw;
     }
+    for (std::size_t i = 0, from = 0; i < ends.size(); from = ends[i++])
+      made.add(row_of(kept.data() + from, ends[i] - from));
+    if (together) begin(), counts_.commit();
     nb::list names;
     for (std::size_t column = known; column < vocabulary_.size(); ++column) names.append(string(vocabulary_.name(column)));
-    return nb::make_tuple(numpy_array(std::move(values)), numpy_array(std::move(columns)), numpy_array(std::move(starts)),
-                          names);
+    return nb::make_tuple(numpy_array(std::move(made.values)), numpy_array(std::move(made.columns)),
+                          numpy_array(std::move(made.starts)), names);
+  }
+  // `undo` takes back what `rows` have changed since the last `begin`.
+  void begin() {
+    known_before_ = vocabulary_.size();
+    ignored_before_ = ignored_;
+    counts_.begin();
+  }
+  void undo() {
+    vocabulary_.truncate(std::min(known_before_, vocabulary_.size()));
+    ignored_ = ignored_before_;
+    counts_.undo();
   }
 
   void add_names(const nb::list& names) {
@@ -227,19 +264,65 @@ class Texts {
       if (vocabulary_.find(term, hash) != none) throw Refused("the term " + quoted(name) + " occurs twice");
       vocabulary_.add(term, hash);
     }
+    begin();
   }
   nb::list names() const {
     nb::list all;
     for (std::size_t column = 0; column < vocabulary_.size(); ++column) all.append(string(vocabulary_.name(column)));
     return all;
   }
-  // Takes back the last columns.
-  void forget(std::size_t columns) { vocabulary_.truncate(columns); }
+  // In how many texts the term of each column occurred (none if terms weigh the same), how many texts there were, and how
+  // often a term was left out.
+  nb::tuple counts() const {
+    std::vector<std::int64_t> all(weighting_ == Weighting::tfidf ? n_columns() : 0);
+    for (std::size_t column = 0; column < all.size(); ++column) all[column] = counts_.of(column);
+    return nb::make_tuple(numpy_array(std::move(all)), counts_.texts(), ignored_);
+  }
+  // After `add_names`.
+  void restore_counts(const Order& counts, std::int64_t texts, std::size_t ignored) {
+    if (counts.size() != (weighting_ == Weighting::tfidf ? n_columns() : 0))
+      throw Refused("there are " + std::to_string(counts.size()) + " document frequencies for " +
+                    std::to_string(n_columns()) + " columns");
+    std::vector<std::int64_t> all(counts.data(), counts.data() + counts.size());
+    const bool within = std::all_of(all.begin(), all.end(), [&](std::int64_t one) { return one >= 0 && one <= texts; });
+    if (texts < 0 || texts > std::int64_t{1} << 53 || !within)
+      throw Refused("the document frequencies are not between 0 and the number of texts, " + std::to_string(texts));
+    counts_.restore(texts, std::move(all));
+    ignored_ = ignored;
+    begin();
+  }
   std::size_t n_columns() const { return hashed_columns_ > 0 ? hashed_columns_ : vocabulary_.size(); }
   // How often a term was left out because it was new, and the vocabulary was full.
   std::size_t n_ignored() const { return ignored_; }
+  std::int64_t n_texts() const { return counts_.texts(); }
 
  private:
+  static constexpr std::uint32_t no_column = 0xFFFFFFFF;
+
+  struct Found {
+    std::uint32_t hash, size;
+    std::size_t from;  // in `bytes_`
+  };
+  // A different term of a text.
+  struct Term {
+    std::uint32_t column;
+    std::int32_t times;  // how often; less than 0 if its sign is -1
+    std::uint32_t found;
+  };
+  struct Rows {
+    std::vector<double> values;
+    std::vector<std::int32_t> columns;
+    std::vector<std::int64_t> starts{0};
+
+    void add(const Instance& x) {
+      const auto* its_values = static_cast<const double*>(x.values);
+      const auto* its_columns = static_cast<const std::int64_t*>(x.columns);
+      values.insert(values.end(), its_values, its_values + x.size);
+      for (std::size_t j = 0; j < x.size; ++j) columns.push_back(static_cast<std::int32_t>(its_columns[j]));
+      starts.push_back(static_cast<std::int64_t>(values.size()));
+    }
+  };
+
   static void check(nb::handle text, std::size_t row = none) {
     if (!PyUnicode_Check(text.ptr())) throw Refused("a text must be a string, not " + quoted(text), row);
   }
@@ -247,31 +330,37 @@ class Texts {
     return nb::steal(PyUnicode_DecodeUTF8(term.data(), static_cast<Py_ssize_t>(term.size()), "replace"));
   }
 
-  // One text into `scratch_`.
+  // The different terms of one text, into `terms_`.
   void read(nb::handle text, bool grow) {
     found_.clear();
     bytes_.clear();
+    terms_.clear();
     analyzer_.for_each(text, [&](std::string_view term) {
       const std::uint32_t hash = Vocabulary::hash_of(term);
       vocabulary_.ask_for_slot(hash);
       found_.push_back({hash, static_cast<std::uint32_t>(term.size()), bytes_.size()});
       bytes_.append(term);
     });
-    scratch_.clear();
     if (hashed_columns_ > 0)
       read_hashed();
     else
       read_named(grow);
   }
+  // In the order of their columns.
   void read_hashed() {
-    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.hash < b.hash; });
-    const auto last =
-        std::unique(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.hash == b.hash; });
-    found_.erase(last, found_.end());
-    const double value = 1 / std::sqrt(static_cast<double>(found_.size()));
+    keys_.clear();
     for (const Found& one : found_) {
-      const Hashed place = hashed(bytes_.data() + one.from, one.size, hashed_columns_);
-      scratch_.add(place.column, place.sign * value);
+      const std::uint64_t column = hashed(one.hash, hashed_columns_).column;
+      keys_.push_back({column << 32 | one.hash, static_cast<std::uint32_t>(keys_.size())});
+    }
+    std::sort(keys_.begin(), keys_.end());
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const Hashed place = hashed(static_cast<std::uint32_t>(keys_[i].first), hashed_columns_);
+      const std::int32_t sign = place.sign < 0 ? -1 : 1;
+      if (i > 0 && keys_[i].first == keys_[i - 1].first)
+        terms_.back().times += sign;
+      else
+        terms_.push_back({static_cast<std::uint32_t>(place.column), sign, keys_[i].second});
     }
   }
   // Columns that are repeated are found by when they were seen last, whether or not they stay.
@@ -279,41 +368,77 @@ class Texts {
     for (const Found& one : found_) vocabulary_.ask_for_name(one.hash);
     const std::size_t known = vocabulary_.size(), room = grow ? std::max(limit_, known) : known;
     turn_ += 1;
-    columns_.clear();
-    std::size_t distinct = 0, left_out = 0;
-    for (const Found& one : found_) {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const Found& one = found_[i];
       const std::string_view term(bytes_.data() + one.from, one.size);
       std::size_t column = vocabulary_.find(term, one.hash);
       if (column == none) column = vocabulary_.add(term, one.hash);
-      if (column >= seen_.size()) seen_.resize(column + 1 + column / 2, 0);
-      if (seen_[column] == turn_) continue;
-      seen_[column] = turn_;
-      distinct += 1;
-      if (column < room)
-        columns_.push_back(column);
-      else
-        left_out += 1;
+      if (column >= seen_.size()) seen_.resize(column + 1 + column / 2);
+      Seen& seen = seen_[column];
+      if (seen.turn == turn_) {
+        terms_[seen.place].times += 1;
+        continue;
+      }
+      seen = {turn_, terms_.size()};
+      const bool stays = column < room;
+      if (!stays && grow) ignored_ += 1;
+      terms_.push_back({stays ? static_cast<std::uint32_t>(column) : no_column, 1, static_cast<std::uint32_t>(i)});
     }
     if (vocabulary_.size() > room) vocabulary_.truncate(room);
-    if (grow) ignored_ += left_out;
-    const double value = 1 / std::sqrt(static_cast<double>(distinct));
-    for (const std::size_t column : columns_) scratch_.add(column, value);
   }
 
-  struct Found {
-    std::uint32_t hash, size;
-    std::size_t from;  // in `bytes_`
+  // Counts the text whose terms are in `terms_`. (Terms with the same column follow each other.)
+  void count() {
+    if (weighting_ == Weighting::binary) return;
+    counts_.count_text();
+    std::uint32_t last = no_column;
+    for (const Term& term : terms_) {
+      if (term.column != last && term.column != no_column) counts_.count_column(term.column);
+      last = term.column;
+    }
+  }
+  // Weights into `weights_`. Returns what makes a row of length 1 of them.
+  double weigh(const Term* terms, std::size_t size) {
+    weights_.clear();
+    double squares = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      double weight = 1;
+      if (weighting_ == Weighting::tfidf)
+        weight = DocumentCounts::weight_of_repeats(std::abs(terms[i].times)) * counts_.weight(terms[i].column);
+      weights_.push_back(weight);
+      squares += weight * weight;
+    }
+    return 1 / std::sqrt(squares);
+  }
+  Instance row_of(const Term* terms, std::size_t size) {
+    const double scale = weigh(terms, size);
+    scratch_.clear();
+    for (std::size_t i = 0; i < size; ++i)
+      if (terms[i].column != no_column)
+        scratch_.add(terms[i].column, (terms[i].times < 0 ? -scale : scale) * weights_[i]);
+    return scratch_.ordered();
+  }
+
+  struct Seen {
+    std::uint64_t turn = 0;  // the text in which a column occurred last
+    std::size_t place = 0;   // in its `terms_`
   };
 
   Analyzer analyzer_;
+  Weighting weighting_;
   std::size_t hashed_columns_, limit_;
   Vocabulary vocabulary_;
+  DocumentCounts counts_;
+  std::size_t ignored_ = 0, known_before_ = 0, ignored_before_ = 0;
+
+  // Of the text that is being read.
   std::vector<Found> found_;
   std::string bytes_;
-  std::vector<std::uint64_t> seen_;  // the text in which each column occurred last
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys_;
+  std::vector<Seen> seen_;
   std::uint64_t turn_ = 0;
-  std::vector<std::size_t> columns_;
-  std::size_t ignored_ = 0;
+  std::vector<Term> terms_;
+  std::vector<double> weights_;
   Scratch scratch_;
 };
 

@@ -17,7 +17,7 @@ from . import parameters
 from .estimator import StreamEstimator
 from .labels import as_labels, check_present, in_array, plain
 from .learner import Learner
-from .rows import unmasked
+from .rows import Rows, unmasked
 
 
 @parameters.documented("classification", parameters.PARAMETERS)
@@ -163,12 +163,16 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
-        rows = new._rows(X, reset=True)
+        rows = new._first_rows(X, sample_weight, together=True)
         y = _labels(new, y)
         new._classes = classes = new._found_classes(y)
         learner = new._begin(classes, new._class_weights(classes, y))
         new._fit_learner(learner, X, rows, y, sample_weight)
         return self._become(new)
+
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+        """The rows of `fit` (`together`), or of the first `partial_fit`."""
+        return self._rows(X, reset=True)
 
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         classes = as_labels(np.unique(y) if self.classes is None else self.classes)
@@ -192,7 +196,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         learner = self._current()
         if learner is None:
             new = self._aside()
-            rows = new._rows(X, reset=True)
+            rows = new._first_rows(X, sample_weight, together=False)
             learner = new._first(classes)
             learner._learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,12 @@ __all__ = ["MatplotlibMissing", "error_curves", "plot_history", "progressive_cur
 # as names are written in the colour of their curve.
 COLOURS = ("#D55E00", "#0072B2", "#008060", "#A8417A", "#595959", "#8A6D00", "#3E9CCB", "#000000")
 INK, FAINT = "#222222", "#767676"
+
+# Inches of a picture: the least of it, the curves, and the margins around them.
+WIDTH, HEIGHT = 10.0, 5.6
+CURVES_WIDTH, NARROWEST, LEFT, NAMES_FROM, RIGHT = 5.8, 5.0, 0.9, 0.3, 0.15
+ABOVE, BELOW = 0.9, 0.62
+NAME_SIZE, SMALLEST = 11.0, 9.0  # points
 
 
 class MatplotlibMissing(ImportError):
@@ -49,44 +54,118 @@ def progressive_curves(
     share: bool = True,
     dashed: Mapping[str, Sequence[tuple[int, float]]] | None = None,
     bold: str | None = None,
+    x: str = "examples",
+    digits: int = 1,
 ) -> None:
     """Draws errors over rounds, each curve a list of (round, error), into a file: .png, .svg, .pdf or .html.
 
-    `share`: the errors are shares, from 0 to 1, and shown in percent. `dashed` are what the curves are compared with.
-    `bold` is the curve that matters most; without, the one that ends lowest.
+    `share`: the errors are shares, from 0 to 1, and shown in percent with so many `digits`. `dashed` are what the
+    curves are compared with. `bold` is the curve that matters most; without, the one that ends lowest. `x` is what is
+    counted.
     """
+    figure = progressive_figure(
+        curves, title=title, subtitle=subtitle, share=share, dashed=dashed, bold=bold, x=x, digits=digits
+    )
+    if path.suffix.lower() == ".html":
+        factor, unit = (100.0, " %") if share else (1.0, "")
+        _write_page(figure, path, title, subtitle, {**curves, **(dashed or {})}, factor, unit, x)
+    else:
+        _write(figure, path)
+
+
+def progressive_figure(
+    curves: Mapping[str, Sequence[tuple[int, float]]],
+    *,
+    title: str,
+    subtitle: str,
+    share: bool,
+    dashed: Mapping[str, Sequence[tuple[int, float]]] | None,
+    bold: str | None,
+    x: str,
+    digits: int,
+) -> Any:
+    """The picture of `progressive_curves`."""
     figure = _new_figure()
-    axes = figure.add_axes((0.09, 0.11, 0.58, 0.73))
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
     rounds = max(curve[-1][0] for curve in curves.values())
-    first = max(rounds // 40, 1)  # before that, an error rate says nothing yet
     factor, unit = (100.0, " %") if share else (1.0, "")
     best = bold or min(curves, key=lambda name: curves[name][-1][1])
     _set_limits(axes, curves, dashed or {}, rounds, share)
-
+    first = (
+        1 if axes.get_xscale() == "log" else max(rounds // 40, 1)
+    )  # before, an error rate says nothing yet
+    styles = [*line_styles(len(curves)), *([(FAINT, (0, (5, 4)))] * len(dashed or {}))]
     labels = []
-    named = [
-        *((name, curve, False) for name, curve in curves.items()),
-        *((n, c, True) for n, c in (dashed or {}).items()),
-    ]
-    colours = itertools.cycle(COLOURS)
-    for name, curve, is_dashed in named:
-        colour = FAINT if is_dashed else next(colours)
-        style: Any = {"linewidth": 1.2, "linestyle": (0, (5, 4)), "zorder": 1} if is_dashed else {
-            "linewidth": 2.4 if name == best else 1.4, "zorder": 3 if name == best else 2}  # fmt: skip
-        begin = 1 if is_dashed or axes.get_xscale() == "log" else first
-        shown = [(at, factor * error) for at, error in curve if at >= begin] or [curve[-1]]
-        axes.plot(*zip(*shown, strict=True), color=colour, **style)
+    for (name, curve), (colour, line) in zip([*curves.items(), *(dashed or {}).items()], styles, strict=True):
+        is_dashed, is_best = colour == FAINT, name == best
+        shown = [(at, factor * error) for at, error in curve if at >= first or is_dashed] or [
+            (curve[-1][0], factor * curve[-1][1])
+        ]
+        width = 1.2 if is_dashed else 2.4 if is_best else 1.4
+        axes.plot(*zip(*shown, strict=True), color=colour, linestyle=line, linewidth=width,
+                  zorder=1 if is_dashed else 3 if is_best else 2)  # fmt: skip
         end = factor * curve[-1][1]
-        text = f"{name}  {end:.1f}{unit}" if share else f"{name}  {end:.4g}"
-        labels.append((min(end, axes.get_ylim()[1]), text, colour, name == best and not is_dashed))
-    _dress(axes, unit)
-    name_curves(axes, labels)
-    figure.text(0.02, 0.945, title, fontsize=14, fontweight="bold", color=INK)
-    figure.text(0.02, 0.895, subtitle, fontsize=11, color=FAINT)
-    if path.suffix.lower() == ".html":
-        _write_page(figure, path, title, subtitle, {name: curve for name, curve, _ in named}, factor, unit)
-    else:
-        _write(figure, path)
+        text = f"{_shortened(name)}  {end:.{digits}f}{unit}" if share else f"{_shortened(name)}  {end:.4g}"
+        labels.append((min(end, axes.get_ylim()[1]), text, colour, is_best and not is_dashed))
+    _dress(axes, unit, x)
+    gap = _make_room(figure, axes, labels)
+    name_curves(axes, labels, gap=gap, size=NAME_SIZE)
+    _write_title(figure, title, subtitle)
+    return figure
+
+
+def line_styles(count: int) -> list[tuple[str, Any]]:
+    """A colour and a line for each curve, no two of them the same: lines, and then dashes with more and more dots."""
+    styles: list[tuple[str, Any]] = []
+    for number in range(count):
+        dots = number // len(COLOURS)
+        line: Any = (0, (4, 1.5) + (1, 1.5) * dots) if dots else "solid"
+        styles.append((COLOURS[number % len(COLOURS)], line))
+    return styles
+
+
+def _shortened(name: str, most: int = 60) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _make_room(figure: Any, axes: Any, labels: list[tuple[float, str, str, bool]]) -> float:
+    """Makes the picture so large that all names are in it, and no two overlap. Returns their distance, as a part of the
+    height of the axes."""
+    names = [
+        figure.text(0, 0, text, fontsize=NAME_SIZE, fontweight="bold" if bold else "normal", parse_math=False)
+        for _, text, _, bold in labels
+    ]
+    room = LEFT + NAMES_FROM + max(_inches(name) for name in names) + RIGHT
+    for name in names:
+        name.remove()
+    line = 1.34 * NAME_SIZE / 72
+    width = max(WIDTH, NARROWEST + room)
+    high = max(HEIGHT - ABOVE - BELOW, (len(labels) - 1) * line)
+    height = high + ABOVE + BELOW
+    figure.set_size_inches(width, height)
+    across = min(CURVES_WIDTH, width - room)
+    axes.set_position((LEFT / width, BELOW / height, across / width, high / height))
+    return line / high
+
+
+def _inches(text: Any) -> float:
+    return float(text.get_window_extent().width / text.get_figure().dpi)
+
+
+def _write_title(figure: Any, title: str, subtitle: str) -> None:
+    """As large as fits; what is too long ends with an ellipsis."""
+    width, height = figure.get_size_inches()
+    for words, size, weight, colour, below in (
+        (title, 14, "bold", INK, 0.31),
+        (subtitle, 11, "normal", FAINT, 0.59),
+    ):
+        text = figure.text(0.2 / width, 1 - below / height, words, fontsize=size, fontweight=weight, color=colour,
+                           parse_math=False)  # fmt: skip
+        room = width - 0.2 - RIGHT
+        if (needed := _inches(text)) > room:
+            text.set_fontsize(max(SMALLEST, 0.98 * size * room / needed))
+        while _inches(text) > room:
+            text.set_text(text.get_text()[:-5] + "…")
 
 
 def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, title: str = "") -> None:
@@ -94,6 +173,11 @@ def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, ti
     were held back, with the pass that was kept marked."""
     if not history:
         raise ValueError("the history has no passes: call `fit` first")
+    _write(history_figure(history, title), Path(path))
+
+
+def history_figure(history: Sequence[Mapping[str, float]], title: str = "") -> Any:
+    """The picture of `plot_history`."""
     figure = _new_figure()
     judged = all("validation_score" in entry for entry in history)
     places = [(0.09, 0.53, 0.86, 0.3), (0.09, 0.12, 0.86, 0.3)] if judged else [(0.09, 0.12, 0.86, 0.7)]
@@ -104,21 +188,25 @@ def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, ti
         axes = figure.add_axes(place)
         values = [entry[name] for entry in history]
         axes.plot(range(1, len(values) + 1), values, color=colour, linewidth=2, marker="o", markersize=4)
-        _dress(axes, "")
+        _dress(axes, "", "pass" if name == panels[-1][0] else "")
         axes.set_title(said, loc="left", fontsize=11, color=colour)
         axes.margins(y=0.15)
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.set_xlabel("pass" if name == panels[-1][0] else "", fontsize=11, color=INK)
+        axes.set_xlim(0.5, len(values) + 0.5)
+    count, losses = len(history), [entry["mean_loss"] for entry in history]
+    passes = "1 pass" if count == 1 else f"{count} passes"
+    found = f"Mean loss {losses[-1]:.4g} after {passes}"
+    if count > 1:
+        found += f", {losses[0]:.4g} in the first"
     if judged:
         best = max(values)
         at = values.index(best) + 1
         axes.plot([at], [best], "o", color=colour, markersize=10, markerfacecolor="white", markeredgewidth=2)
-        axes.annotate(f"kept: pass {at}, {best:.4g}", (at, best), textcoords="offset points", xytext=(10, 6),
-                      fontsize=11, fontweight="bold", color=colour)  # fmt: skip
-    seconds = sum(entry["seconds"] for entry in history)
-    figure.text(0.02, 0.94, title or "The passes of fit", fontsize=14, fontweight="bold", color=INK)
-    figure.text(0.02, 0.89, f"{len(history)} passes, {seconds:.2g} s", fontsize=11, color=FAINT)
-    _write(figure, Path(path))
+        axes.set_title(
+            f"kept: pass {at}, {best:.4g}", loc="right", fontsize=11, fontweight="bold", color=colour
+        )
+        found = f"Pass {at} of {count} was kept: its score was {best:.4g}"
+    _write_title(figure, title or found, f"{passes}, {sum(entry['seconds'] for entry in history):.2g} s")
+    return figure
 
 
 def _set_limits(
@@ -146,7 +234,7 @@ def _set_limits(
         return
     if share:
         top = max([top, *(2 * end for end in above)])  # a bound that falls comes in from above
-    axes.set_ylim(0, min(100, 5 * math.ceil(top / 5)) if share else 1.1 * top or 1.0)
+    axes.set_ylim(0, max(5, min(100, 5 * math.ceil(top / 5))) if share else 1.1 * top or 1.0)
     axes.set_xlim(0, rounds)
 
 
@@ -156,10 +244,10 @@ def _new_figure() -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MatplotlibMissing(f"it needs matplotlib ({error}): pip install 'hinge[plots]'") from error
-    return Figure(figsize=(10, 5.6), dpi=150, facecolor="white")
+    return Figure(figsize=(WIDTH, HEIGHT), dpi=150, facecolor="white")
 
 
-def _dress(axes: Any, unit: str) -> None:
+def _dress(axes: Any, unit: str, x: str) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
@@ -168,7 +256,9 @@ def _dress(axes: Any, unit: str) -> None:
     axes.tick_params(which="both", colors=INK, labelsize=11, length=0, pad=6)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}{unit}")
-    axes.set_xlabel("rounds", fontsize=11, color=INK)
+    axes.set_xlabel(x, fontsize=11, color=INK)
+    if axes.get_xscale() == "linear":  # what is counted is whole
+        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
 
 
 def name_curves(
@@ -180,12 +270,12 @@ def name_curves(
     labels = [
         (float(scale.transform((1.0, end))[1]), text, colour, bold) for end, text, colour, bold in labels
     ]
-    heights = spread([height for height, *_ in labels], min(gap, 1 / len(labels)), 0.0, 1.0)
+    heights = spread([height for height, *_ in labels], min(gap, 1 / max(len(labels) - 1, 1)), 0.0, 1.0)
     beside = axes.transAxes
     for height, (end, text, colour, bold) in zip(heights, labels, strict=True):
         axes.plot((1.005, 1.025), (end, height), color=colour, linewidth=0.8, transform=beside, clip_on=False)
         axes.text(1.033, height, text, color=colour, fontsize=size, fontweight="bold" if bold else "normal",
-                  verticalalignment="center", transform=beside)  # fmt: skip
+                  verticalalignment="center", transform=beside, parse_math=False)  # fmt: skip
 
 
 def spread(
@@ -223,6 +313,7 @@ def _write_page(
     curves: Mapping[str, Sequence[tuple[int, float]]],
     factor: float,
     unit: str,
+    x: str,
 ) -> None:
     """A page that needs nothing else: the picture, and its numbers at some moments in a table."""
     drawing = picture_of(figure, "svg").decode()
@@ -241,7 +332,7 @@ def _write_page(
     names = "".join(f"<th>{html.escape(name)}</th>" for name in curves)
     path.write_text(
         _PAGE.format(title=html.escape(title), subtitle=html.escape(subtitle), drawing=drawing, names=names,
-                     rows="\n".join(rows)),
+                     x=html.escape(x), rows="\n".join(rows)),
         encoding="utf-8",
     )  # fmt: skip
 
@@ -256,7 +347,7 @@ th, td {{ text-align: right; padding: .15rem 1rem; border-bottom: 1px solid #e6e
 </style>
 {drawing}
 <p>{subtitle}.</p>
-<table><tr><th>rounds</th>{names}</tr>
+<table><tr><th>{x}</th>{names}</tr>
 {rows}
 </table>
 </html>

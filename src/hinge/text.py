@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -13,20 +13,23 @@ import numpy.typing as npt
 from . import encoding, model_file, parameters
 from ._core import Texts
 from .classifier import PAClassifier
+from .estimator import _FIRST
 from .learner import Contribution, Learner
 from .rows import Rows, is_frame
 from .words import LENGTH, check_range
 
 ANALYZERS = ("word", "char", "char_wb")
+WEIGHTINGS = ("tfidf", "binary")
+COUNTS = "document_frequencies"  # in a file
 
 
 class TextClassifier(PAClassifier):
     """Classification of texts, online: each text is a bag of words, or of sequences of words or characters.
 
     Give it strings: a list, an array, a Series, or a DataFrame with one column. There is nothing to fit ahead: the
-    vocabulary grows with the stream, or terms are hashed (`hash_bits`). A text is a vector of length 10 with the same
-    value for each of its terms, however often one occurs (so that the intercept, a constant feature of 1, takes a
-    hundredth of a step, not half of it). Terms never seen before count nothing.
+    vocabulary grows with the stream, or terms are hashed (`hash_bits`), and terms are weighed by how many texts had
+    them so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature of 1, takes a
+    hundredth of a step, not half of it).
 
     Parameters
     ----------
@@ -37,6 +40,11 @@ class TextClassifier(PAClassifier):
         The least and the most words or characters of a term, up to 10.
     lowercase : bool, default=True
         Whether texts are taken in lower case.
+    weighting : {'tfidf', 'binary'}, default='tfidf'
+        What a term of a text weighs. 'tfidf': (1 + log t) (1 + log((1 + n)/(1 + d))) if it occurs t times, and d of
+        the n texts so far have it. `predict` takes n and d as they are and never changes them; `learn_one` and
+        `partial_fit` learn from a text as `predict` would see it, and count it then; `fit` counts all texts before it
+        learns from them. A text of weight 0 is not counted. 'binary': all terms weigh the same.
     hash_bits : int or None, default=None
         Terms fall into 2^hash_bits columns by their hash: memory is fixed, and weights have no names. None: a
         vocabulary.
@@ -82,6 +90,7 @@ class TextClassifier(PAClassifier):
         analyzer: str = "word",
         ngram_range: Sequence[int] = (1, 1),
         lowercase: bool = True,
+        weighting: str = "tfidf",
         hash_bits: int | None = None,
         max_features: int = 2**22,
         step: str = parameters.default("step"),
@@ -101,6 +110,7 @@ class TextClassifier(PAClassifier):
         self.analyzer = analyzer
         self.ngram_range = ngram_range
         self.lowercase = lowercase
+        self.weighting = weighting
         self.hash_bits = hash_bits
         self.max_features = max_features
         self.step = step
@@ -134,16 +144,17 @@ class TextClassifier(PAClassifier):
         self._new_texts()
 
     def _new_texts(self) -> Texts:
-        if self.analyzer not in ANALYZERS:
-            raise ValueError(
-                f"analyzer must be one of {', '.join(map(repr, ANALYZERS))}, not {self.analyzer!r}"
-            )
+        for name, known in (("analyzer", ANALYZERS), ("weighting", WEIGHTINGS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
         least, most = check_range("ngram_range", self.ngram_range)
         return Texts(
             analyzer=self.analyzer,
             least=least,
             most=most,
             lowercase=bool(self.lowercase),
+            weighting=str(self.weighting),
             hash_bits=self.hash_bits or 0,
             max_features=self.max_features,
         )
@@ -151,18 +162,26 @@ class TextClassifier(PAClassifier):
     def _takes_names(self, X: Any) -> bool:
         return False
 
-    def _rows(self, X: Any, *, reset: bool) -> Rows:
-        """Of texts; `reset`: with a new vocabulary of all their terms, else with the terms that are known."""
-        if reset:
-            self._texts = self._new_texts()
-        rows, _ = self._read(texts_of(X), grow=reset)
-        return rows
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+        """With a new vocabulary. `together`: all texts are counted before the first is weighed."""
+        texts = texts_of(X)
+        self._texts = self._new_texts()
+        weights = _weights_of(sample_weight, len(texts))
+        return _read(self._texts, texts, grow=True, together=together, sample_weight=weights)[0]
 
-    def _read(self, texts: list[Any], grow: bool) -> tuple[Rows, list[str]]:
-        """Rows, and the names of new columns."""
-        values, columns, starts, names = self._texts.rows(texts, grow=grow)
-        values *= LENGTH
-        return Rows(values, columns, starts, self._texts.n_columns), names
+    def _rows(self, X: Any, *, reset: bool = False) -> Rows:
+        """As the model knows the texts; nothing changes."""
+        return _read(self._texts, texts_of(X), grow=False)[0]
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        self._fitted()
+        return self._scores_of(texts_of(X))
+
+    def _scores_of(self, texts: list[Any]) -> npt.NDArray[np.float64]:
+        mine = self.__dict__  # which `fit` replaces as a whole
+        learner = mine["_learner"]
+        with learner._lock:  # counts, columns and weights of one moment
+            return learner.scores_of(_read(mine["_texts"], texts, grow=False)[0])  # type: ignore[no-any-return]
 
     def _name_features(self, learner: Learner) -> None:
         if self.hash_bits is None:
@@ -176,16 +195,20 @@ class TextClassifier(PAClassifier):
         self, learner: Learner, texts: list[Any], y: Any, sample_weight: Any, grow: bool
     ) -> None:
         """All of them, or none; `grow`: whether labels may be new, too."""
+        weights = _weights_of(sample_weight, len(texts))
         with learner._lock:
-            known = self._texts.n_columns
-            rows, names = self._read(texts, grow=True)
+            its = self._texts
+            known, rounds = its.n_columns, learner._engine.statistics()[0]
+            its.begin()
             try:
+                rows, names = _read(its, texts, grow=True, sample_weight=weights)
                 learner.name_columns(names)
                 learner._learn_rows(rows, y, sample_weight, grow=grow)
             except BaseException:
-                if self.hash_bits is None:
-                    self._texts.forget(known)
-                    learner._engine.forget(known)
+                if learner._engine.statistics()[0] == rounds:  # else an interrupt came right after it
+                    its.undo()
+                    if self.hash_bits is None:
+                        learner._engine.forget(known)
                 raise
 
     # ---- one text ---------------------------------------------------------------------------------------------
@@ -198,12 +221,16 @@ class TextClassifier(PAClassifier):
         """The rounds of many texts: all of them, or none. Labels may be new."""
         return self._learn_stream(texts_of(X), y, sample_weight)
 
-    def _begun(self) -> dict[str, Any]:
-        self._texts = self._new_texts()
-        return super()._begun()
-
     def _learn_stream(self, texts: list[Any], y: Any, sample_weight: Any) -> Self:
-        return self._learn(lambda learner: self._learn_texts(learner, texts, y, sample_weight, grow=True))
+        if self._current() is None:
+            with _FIRST:  # of several threads one begins
+                if self._current() is None:
+                    new = self._aside()  # what is rejected is not a beginning
+                    new._texts, learner = new._new_texts(), new._new_learner()
+                    new._learn_texts(learner, texts, y, sample_weight, grow=True)
+                    return self._become(new._keep(learner))
+        self._learn_texts(self._current(), texts, y, sample_weight, grow=True)
+        return self
 
     def predict_one(self, x: str) -> Any:  # type: ignore[override]
         """The label of a text (None before the first label). Never learns."""
@@ -212,14 +239,14 @@ class TextClassifier(PAClassifier):
             return None
         if len(learner.labels.known) == 1:
             return learner.labels.known[0]
-        scores = learner.scores_of(self._read([x], grow=False)[0])
+        scores = self._scores_of([x])
         place = int(scores.argmax()) if scores.ndim == 2 else int(scores[0] > 0)
         return learner.labels.known[place]
 
     def score_one(self, x: str) -> Any:  # type: ignore[override]
         """The score of a text; more than two classes: a dict of scores."""
         learner = self._fitted()
-        scores = learner.scores_of(self._read([x], grow=False)[0])
+        scores = self._scores_of([x])
         if scores.ndim == 1:
             return float(scores[0])
         return dict(zip(learner.labels.known, scores[0].tolist(), strict=True))
@@ -227,8 +254,9 @@ class TextClassifier(PAClassifier):
     def explain_one(self, x: str, label: Any = None) -> list[Contribution]:  # type: ignore[override]
         """What each term of a text contributed to its score (of many classes to that of `label`), the largest first."""
         learner = self._fitted()
-        terms = dict.fromkeys(self._texts.terms(x))
-        return learner.explain_one(dict.fromkeys(terms, LENGTH / math.sqrt(len(terms) or 1)), label)
+        with learner._lock:
+            weighed = self._texts.weighed(x)
+            return learner.explain_one({term: LENGTH * value for term, value in weighed.items()}, label)
 
     @property
     def n_ignored_(self) -> int:
@@ -238,6 +266,14 @@ class TextClassifier(PAClassifier):
 
     # ---- files ------------------------------------------------------------------------------------------------
 
+    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+        with self._fitted()._lock:
+            header, tensors = super().to_parts()
+            counts, texts, ignored = self._texts.counts()
+        tensors[COUNTS] = counts
+        header["texts"] = {"counted": texts, "ignored": ignored}
+        return header, tensors
+
     @classmethod
     def from_parts(
         cls,
@@ -245,24 +281,38 @@ class TextClassifier(PAClassifier):
         tensors: model_file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
+        old = "texts" not in header  # until 0.8, when all terms weighed the same
+        if old:
+            header = {**header, "parameters": {**header["parameters"], "weighting": "binary"}}
         model = super().from_parts(header, tensors, functions)
-        model._texts = model._new_texts()
-        if model.hash_bits is None:
-            model._texts.add_names(model._learner.feature_names)
+        names = model._learner.feature_names if model.hash_bits is None else []
+        its = {"counted": 0, "ignored": 0} if old else header["texts"]
+        counts = np.zeros(0, np.int64) if old else tensors[COUNTS]
+        model._texts = model._restored_texts(names, counts, its["counted"], its["ignored"])
         return model
+
+    def _restored_texts(self, names: list[str], counts: Any, counted: int, ignored: int) -> Texts:
+        texts = self._new_texts()
+        texts.add_names(names)
+        if counts.dtype != np.int64:
+            raise ValueError(f"its document frequencies are {counts.dtype}, not int64")
+        texts.restore_counts(np.ascontiguousarray(counts), counted, ignored)
+        return texts
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
-        if state.pop("_texts", None) is not None:
-            state["_names"] = self._texts.names() if self.hash_bits is None else []
+        learner, texts = state.get("_learner"), state.pop("_texts", None)
+        if learner is not None:
+            with learner._lock:  # both of one moment
+                state["_learner"] = copy.copy(learner)
+                state["_texts_state"] = (texts.names(), *texts.counts())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        names = state.pop("_names", None)
+        kept = state.pop("_texts_state", None)
         super().__setstate__(state)
-        if names is not None:
-            self._texts = self._new_texts()
-            self._texts.add_names(names)
+        if kept is not None:
+            self._texts = self._restored_texts(*kept)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -272,6 +322,24 @@ class TextClassifier(PAClassifier):
         if not isinstance(model, cls):
             raise ValueError(f"{path} is a {type(model).__name__}, not a {cls.__name__}")
         return model
+
+
+def _read(its: Texts, texts: list[Any], **options: Any) -> tuple[Rows, list[str]]:
+    """Rows, and the names of new columns."""
+    values, columns, starts, names = its.rows(texts, **options)
+    values *= LENGTH
+    return Rows(values, columns, starts, its.n_columns), names
+
+
+def _weights_of(sample_weight: Any, count: int) -> npt.NDArray[np.float64] | None:
+    """Weights that say which texts count; None: all do. What cannot be weights is rejected where texts are learned."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return weights if weights.shape == (count,) else None
 
 
 def texts_of(X: Any) -> list[Any]:

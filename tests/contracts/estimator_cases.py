@@ -69,6 +69,12 @@ OTHER: dict[str, Any] = {
     "random_state": 3,
     "verbose": 1,
 }
+OTHER_OF_TEXTS: dict[str, Any] = {
+    "analyzer": "char",
+    "ngram_range": (1, 2),
+    "lowercase": False,
+    "weighting": "binary",
+}
 
 
 @dataclass(frozen=True)
@@ -227,6 +233,11 @@ RANKER = _searched(
     lambda **options: hinge.PARanker(**{"features": "tfidf", **options}), TEXTS, FOLDERS,
     ["personal", "bills", "travel"], {"decision_function": lambda m: m.decision_function(TEXTS[:9])},
 )  # fmt: skip
+TEXT = _searched(
+    lambda **options: hinge.TextClassifier(**{"random_state": 0, "max_iter": 3, "tol": None, **options}),
+    TEXTS, FOLDERS,
+    ["personal", "bills", "travel"], {"decision_function": lambda m: m.decision_function(TEXTS[:9])},
+)  # fmt: skip
 SEQUENCE = _searched(
     lambda **options: hinge.PASequence(**{"random_state": 0, "max_iter": 2, **options}), SENTENCES, TAGS,
     ["ADJ", "DET", "NOUN", "VERB"],
@@ -254,6 +265,7 @@ ESTIMATORS = [
     _array_case(hinge.PAMultilabel, "multilabel", CLASSES),
     _array_case(hinge.PAOrdinal, "ordinal", RANKS, classes=RANKS),
     RANKER,
+    TEXT,
     SEQUENCE,
     STRUCTURED,
 ]

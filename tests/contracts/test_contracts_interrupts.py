@@ -92,11 +92,14 @@ def looks(model: Any) -> Any:
     rest = {
         name: value
         for name, value in mine.items()
-        if name not in ("_learner", "_ready", "_used", "feature_map_")
+        if name not in ("_learner", "_ready", "_used", "feature_map_", "_texts")
     }
     if "history_" in rest:  # without what the clock said
         rest["history_"] = [{**entry, "seconds": 0} for entry in rest["history_"]]
     counts = str(mine["feature_map_"].state()) if "feature_map_" in mine else ""
+    if "_texts" in mine and learner is not None:
+        texts = mine["_texts"]
+        counts = str((texts.names(), *map(np.ndarray.tolist, map(np.asarray, texts.counts()))))
     return known, repr(sorted(rest.items())), counts
 
 
@@ -197,6 +200,26 @@ ACTIONS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "a first text": (hinge.PARanker, lambda m: m.learn_one("a d", "z"), lambda m: m.learn_one("a d", "x")),
     "a fit of texts": (hinge.PARanker, lambda m: m.fit(["a b", "b c"], ["x", "y"]), None),
+    "a text with new words and a new label": (
+        lambda: hinge.TextClassifier().learn_many(["aa bb", "bb cc"], ["x", "y"]),
+        lambda m: m.learn_one("aa dd", "z"),
+        lambda m: m.learn_one("aa dd", "x"),
+    ),
+    "hashed texts": (
+        lambda: hinge.TextClassifier(hash_bits=6).learn_many(["aa bb", "bb cc"], ["x", "y"]),
+        lambda m: m.learn_many(["aa dd", "ee"], ["x", "y"]),
+        lambda m: m.learn_one("aa dd", "x"),
+    ),
+    "a first text of a classifier": (
+        hinge.TextClassifier,
+        lambda m: m.learn_one("aa dd", "z"),
+        lambda m: m.learn_one("aa ee", "x"),
+    ),
+    "a second fit of a classifier of texts": (
+        lambda: hinge.TextClassifier(max_iter=2, tol=None, random_state=0).fit(["aa bb", "cc"], ["x", "y"]),
+        lambda m: m.fit(["aa bb", "bb cc", "dd"], ["x", "y", "z"]),
+        lambda m: m.learn_one("aa ee", "x"),
+    ),
     "a sentence": (SEQUENCE.learned, lambda m: m.learn_one([["w=new"]], ["NEW"]), more_of(SEQUENCE)),
     "a fit of sentences": (SEQUENCE.new, lambda m: m.fit([[["a"], ["b"]]], [["X", "Y"]]), more_of(SEQUENCE)),
     "a structure": (STRUCTURED.learned, lambda m: STRUCTURED.teach["learn_one"](m, slice(30, 31)), more_of(STRUCTURED)),

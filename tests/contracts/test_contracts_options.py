@@ -11,6 +11,7 @@ from estimator_cases import (
     ESTIMATORS,
     EVERY,
     OTHER,
+    OTHER_OF_TEXTS,
     STRUCTURED,
     Case,
     options_of,
@@ -37,6 +38,16 @@ def test_every_option_has_another_value():
     assert sorted(grouped) == sorted(parameters.PARAMETERS)
 
 
+def test_every_option_of_texts_has_another_value():
+    mine = hinge.TextClassifier().get_params()
+    assert OTHER_OF_TEXTS.keys() == mine.keys() - parameters.PARAMETERS.keys()
+    assert all(OTHER_OF_TEXTS[name] != mine[name] for name in OTHER_OF_TEXTS)
+
+
+def other(name):
+    return OTHER_OF_TEXTS[name] if name in OTHER_OF_TEXTS else OTHER[name]
+
+
 def changes():
     for case in EVERY:
         for name in options_of(case):
@@ -49,7 +60,7 @@ def changes():
 
 @pytest.mark.parametrize(("case", "name", "method", "setter"), list(changes()))
 def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method, setter, tmp_path):
-    model, value = case.learned(), OTHER[name]
+    model, value = case.learned(), other(name)
     if name == "average":
         value = not model.average
     reference, unchanged, before = copy.deepcopy(model), copy.deepcopy(model), whole(model)
@@ -84,8 +95,8 @@ def test_fit_starts_anew_with_the_options_as_they_are(case):
         if name in FUNCTIONS and case is STRUCTURED:
             continue
         model = case.learned()
-        setattr(model, name, OTHER[name])
-        fresh = case.new(**{name: OTHER[name]})
+        setattr(model, name, other(name))
+        fresh = case.new(**{name: other(name)})
         try:
             case.fit(fresh)
         except ValueError:

@@ -59,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted and stopped is None and running.error is None:
         race.certify(running, arguments.json)
     if arguments.plot is not None:
-        best = running.best
-        race.draw(running, arguments.plot, f"{best.name} errs least", arguments.json)
+        race.draw(running, arguments.plot, arguments.json)
     if running.error is not None:
         raise running.error
     return 0 if stopped is None else 128 + stopped

@@ -17,13 +17,14 @@ from ..streams.session import Session
 from ..streams.stream import Stream
 from ..streams.study import ERRORS, Study
 from .hindsight import certified, guarantees, moments, no_comparators
-from .progress import Figures, error_text, short_error
+from .progress import COUNTED, Figures, error_text, short_error
 
 
 class Curve:
-    """What is kept of a run to draw it."""
+    """What is kept of a run to draw it. `window`: how many of the last rounds `lately` is about."""
 
-    def __init__(self) -> None:
+    def __init__(self, window: int) -> None:
+        self.window = window
         self.errors: list[tuple[int, float]] = []
         self.lately: list[tuple[int, float]] = []
         self.statistics: list[Statistics] = []  # at the same moments
@@ -46,8 +47,9 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     if not why_not and study.learner.averaged:
         why_not = "the theorems are about the vectors that were averaged, not about their average"
     bound = [] if why_not else list(_bounds(study, curve, stream))
-    if bound and ERRORS[study.task][1] and bound[-1][1] >= 1:
-        why_not, bound = "it is above 100 %, which says nothing", []
+    largest, words = _largest_error(study)
+    if bound and bound[-1][1] >= largest:
+        why_not, bound = f"it is above {words}, which says nothing", []
     if not why_not and not bound:
         why_not = f"no theorem bounds the error of this step for {study.task}"
     curves = {"so far": curve.errors}
@@ -60,13 +62,26 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         share=ERRORS[study.task][1],
         dashed=guaranteed,
         bold="so far",
+        x=COUNTED.get(study.task, "examples"),
+        digits=2,
         title=_title(study.task, curve.errors[-1][1], bound),
-        subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned",
+        subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned"
+        + (f"; lately: the last {curve.window:,}" if "lately" in curves else ""),
     )
     if as_json:
         print(json.dumps({"event": "plot", "file": path, "no_bound": why_not or None}))
     else:
         print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
+
+
+def _largest_error(study: Study) -> tuple[float, str]:
+    """What no error can exceed."""
+    if ERRORS[study.task][1]:
+        return 1.0, "100 %"
+    if study.task == "ordinal":
+        most = len(study.learner.labels.known) - 1
+        return float(most), f"the {most} ranks between the lowest and the highest"
+    return math.inf, ""
 
 
 def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:

@@ -324,7 +324,7 @@ def _curve(arguments: argparse.Namespace) -> Any:
         return None
     from .curve import Curve
 
-    return Curve()
+    return Curve(arguments.window)
 
 
 def _summary(

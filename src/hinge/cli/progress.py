@@ -55,6 +55,9 @@ class Window:
         return score.since(before[0])
 
 
+COUNTED = {"sequence": "tags"}  # what a picture counts, where it is not examples
+
+
 def error_text(task: str, error: float) -> str:
     if error != error:
         return "no error yet"

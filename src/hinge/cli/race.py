@@ -20,7 +20,7 @@ from ..streams.stream import Piece, Shuffled, Stream
 from ..streams.study import ERRORS, Score, Study
 from . import learn, learner_options, reading
 from .beginning import new_position
-from .progress import Figures, Window, error_text, reporter, short_error
+from .progress import COUNTED, Figures, Window, error_text, reporter, short_error
 from .stopping import stopping
 
 
@@ -311,7 +311,7 @@ def save_best(race: Race, model: str, format_name: str) -> None:
     study.save(model)
 
 
-def draw(race: Race, path: str, title: str, as_json: bool) -> None:
+def draw(race: Race, path: str, as_json: bool) -> None:
     from pathlib import Path
 
     from .. import plots
@@ -321,7 +321,18 @@ def draw(race: Race, path: str, title: str, as_json: bool) -> None:
     curves = {runner.name: runner.curve for runner in going if runner in drawn}
     best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
     plots.progressive_curves(
-        Path(path), curves, share=ERRORS[race.task][1], title=title,
+        Path(path), curves, share=ERRORS[race.task][1], title=title_of(race.task, {r.name: r.error for r in going}),
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
+        bold=race.best.name, x=COUNTED.get(race.task, "examples"), digits=2,
     )  # fmt: skip
     print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
+
+
+def title_of(task: str, errors: dict[str, float]) -> str:
+    """Who errs least, all of them if several do, and how much."""
+    least = min(errors.values())
+    best = [name for name, error in errors.items() if error == least]
+    if len(best) > 3:
+        best = [*best[:2], f"{len(best) - 2} others"]
+    names = best[0] if len(best) == 1 else f"{', '.join(best[:-1])} and {best[-1]}"
+    return f"{names} {'errs' if len(best) == 1 else 'err'} least: {error_text(task, least)}"

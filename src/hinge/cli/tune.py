@@ -73,7 +73,7 @@ def tune(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             print(f"The best model is in {arguments.model}")
     if arguments.plot is not None:
-        race.draw(running, arguments.plot, f"{running.best.name} errs least", arguments.json)
+        race.draw(running, arguments.plot, arguments.json)
     if running.error is not None:
         raise running.error
     return 0 if stopped is None else 128 + stopped

@@ -249,7 +249,13 @@ RECIPES = [
         "Noise in the instances: PA suffers, PA-I and PA-II with a small C do not.",
         instance_noise,
     ),
-    Recipe("E2", "J06", "Fig. 3 bottom", "Noise in the labels: the same.", label_noise),
+    Recipe(
+        "E2",
+        "J06",
+        "Fig. 3 bottom",
+        "Noise in the labels: PA suffers, PA-I and PA-II with a small C do not.",
+        label_noise,
+    ),
     Recipe("E3a", "J06", "Fig. 4", "C matters: the noisier the data, the smaller it should be.", effect_of_C),
     Recipe(
         "E3b",

@@ -18,6 +18,10 @@ LINES_HEIGHT, ROW_HEIGHT, LANE_HEIGHT = 3.6, 0.4, 0.14  # inches
 
 def draw(path: Path, picture: Picture, about: str) -> None:
     """Into a file: .png, .svg or .pdf. `about` is what the experiment was and ran on."""
+    write_whole(path, picture_of(figure_of(picture, about), path.suffix.lstrip(".").lower() or "png"))
+
+
+def figure_of(picture: Picture, about: str) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -33,7 +37,7 @@ def draw(path: Path, picture: Picture, about: str) -> None:
         columns = across if len(side_by_side) > 1 else 1  # one alone has all of its band
         for column, panel in enumerate(side_by_side, 1):
             _draw_panel(band.add_subplot(1, columns, column), panel)
-    write_whole(path, picture_of(figure, path.suffix.lstrip(".").lower() or "png"))
+    return figure
 
 
 def _write_header(figure: Any, picture: Picture, about: str, width: float, below: float) -> None:
@@ -72,16 +76,28 @@ def _colours(panel: Panel) -> list[str]:
 
 
 def _key(panels: Sequence[Panel]) -> list[Any]:
-    """What the marks are, above panels with rows: there, they have no ends to be named at."""
+    """What the marks are, above panels with rows or points: there, they have no ends to be named at."""
     from matplotlib.lines import Line2D
 
     marks = {
-        series.name: Line2D([], [], color=colour, label=series.name, **_marker(series))
+        series.name: Line2D([], [], color=colour, label=series.name, **_style(panel, series))
         for panel in panels
-        if panel.rows
+        if panel.rows or _has_points(panel)
         for series, colour in zip(panel.series, _colours(panel), strict=True)
     }
     return list(marks.values()) if len(marks) > 1 else []
+
+
+def _has_points(panel: Panel) -> bool:
+    return any(series.points for series in panel.series)
+
+
+def _style(panel: Panel, series: Series) -> dict[str, Any]:
+    """Of a series in a panel: marks, or a line, with marks if they are few."""
+    if panel.rows or series.points:
+        return _marker(series)
+    line: dict[str, Any] = {"linestyle": (0, (5, 4))} if series.dashed else {}
+    return {**line, "marker": "o", "markersize": 4} if len(series.x) <= 12 else line
 
 
 def _marker(series: Series) -> dict[str, Any]:
@@ -108,19 +124,14 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 
 def _draw_lines(axes: Any, panel: Panel) -> None:
-    """Named at their right ends; with points among them, by a legend."""
+    """Named at their right ends; with points among them, by the key above."""
     colours = _colours(panel)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=FAINT, linewidth=1.0)
     for series, colour in zip(panel.series, colours, strict=True):
-        style: Any = {"linestyle": (0, (5, 4))} if series.dashed else {}
-        if series.points:
-            style = _marker(series)
-        elif len(series.x) <= 12:
-            style |= {"marker": "o", "markersize": 4}
+        style = _style(panel, series)
         axes.plot(series.x, series.y, color=colour, linewidth=1.7, label=series.name, clip_on=False, **style)
-    if any(series.points for series in panel.series):
-        axes.legend(fontsize=10, frameon=False)
+    if _has_points(panel):
         return
     axes.set_xlim(right=max(max(series.x) for series in panel.series))
     axes.set_ylim(axes.get_ylim())  # as it is now: the names are placed by it

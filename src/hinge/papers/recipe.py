@@ -194,11 +194,12 @@ class Recipe:
     def run(self, setting: Setting) -> Outcome:
         start = time.perf_counter()
         outcome = self.body(setting)
+        outcome.size = setting.size
         if self.picture:
             outcome.picture = self.picture(outcome.lines)
-        elif outcome.panels:
-            outcome.picture = Picture(f"The claim: {self.claim}", "", outcome.panels)
-        outcome.size = setting.size
+        elif outcome.panels:  # what is claimed is what one sees, if it was reproduced
+            seen = "" if outcome.verdict == "reproduced" else "The claim: "
+            outcome.picture = Picture(seen + self.claim.rstrip("."), "", outcome.panels)
         outcome.seconds = time.perf_counter() - start
         return outcome
 

@@ -1,0 +1,213 @@
+"""Pictures, without eyes: names do not overlap and are not cut off, curves differ, titles say what one sees."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from hinge import papers, plots
+from hinge.cli.race import title_of
+from hinge.papers.pictures import figure_of
+from hinge.papers.recipe import Panel, Picture, Series, Table
+
+
+def figure(curves, **options):
+    given = {"title": "A title", "subtitle": "and more", "share": True, "dashed": None, "bold": None,
+             "x": "examples", "digits": 1}  # fmt: skip
+    return plots.progressive_figure(curves, **{**given, **options})
+
+
+def texts(drawn):
+    """All that is written, with its box in pixels."""
+    found = list(drawn.texts)
+    for axes in drawn.axes:
+        found += [*axes.texts, axes.xaxis.label, axes.title, axes._left_title, axes._right_title]
+        low, high = axes.get_xlim()
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        found += [label for at, label in ticks if low <= at <= high]
+    return [(text.get_text(), text.get_window_extent()) for text in found if text.get_text()]
+
+
+def check_readable(drawn):
+    """Whether no text covers another, and none leaves the picture."""
+    drawn.draw_without_rendering()
+    assert all(axes.get_legend() is None for axes in drawn.axes)  # it would cover curves
+    written, whole = texts(drawn), drawn.bbox
+    for words, box in written:
+        inside = whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1
+        assert inside, f"{words!r} is cut off"
+    for (words, box), (others, other) in itertools.combinations(written, 2):
+        across = min(box.x1, other.x1) - max(box.x0, other.x0)
+        along = min(box.y1, other.y1) - max(box.y0, other.y0)
+        assert across <= 0 or along <= 2, (
+            f"{words!r} covers {others!r}"
+        )  # 2 pixels: a letter has room around it
+
+
+def falling(end, rounds=1000):
+    return [(at, end + 0.5 / at) for at in range(1, rounds + 1)]
+
+
+LONG = "step=pa1 C=0.00028 fit_intercept=no average=yes covariance_update=precision geometry=diagonal"
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 21, 40])
+@pytest.mark.parametrize("name", ["pa{}", LONG + " {}", "{}" + "W" * 200])
+def test_names_do_not_overlap_and_are_not_cut_off(count, name):
+    drawn = figure(
+        {name.format(i): falling(0.2 + 1e-4 * i) for i in range(count)}, dashed={"SVM": falling(0.1)}
+    )
+    check_readable(drawn)
+    assert drawn.axes[0].get_window_extent().width / drawn.dpi >= plots.NARROWEST - 1e-9
+
+
+@pytest.mark.parametrize("title", ["Short", "A title that says far more than fits in one line " * 5])
+def test_titles_are_not_cut_off(title):
+    check_readable(figure({"pa": falling(0.2)}, title=title, subtitle=title))
+    check_readable(plots.history_figure(history([0.5, 0.4]), title))
+
+
+def test_dollars_are_written_as_they_are():
+    drawn = figure({"a$b$c": falling(0.2), "$": falling(0.1)}, title="$x_1$ errs least")
+    assert not any(text.get_parse_math() for text in [*drawn.texts, *drawn.axes[0].texts])
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 30])
+def test_no_two_curves_look_the_same(count):
+    drawn = figure({f"learner {i}": falling(0.01 * i) for i in range(count)}, dashed={"SVM": falling(0.1)})
+    curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) > 2]
+    looks = {(line.get_color(), str(line._dash_pattern if line.is_dashed() else "solid")) for line in curves}
+    assert len(looks) == len(curves) == count + 1
+
+
+def lab(colour):
+    """CIELAB of "#RRGGBB", D65."""
+    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(xyz / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_colours_can_be_told_apart_and_read_on_white():
+    for one, other in itertools.combinations(plots.COLOURS, 2):
+        assert np.linalg.norm(lab(one) - lab(other)) > 20, (one, other)
+    for colour in (*plots.COLOURS, plots.INK, plots.FAINT):
+        assert lab(colour)[0] < 62, colour
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 7, 100])
+def test_what_is_counted_is_whole(rounds):
+    drawn = figure({"pa": falling(0.2, rounds)}, x="tags")
+    ticks = drawn.axes[0].get_xticks()
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+    assert drawn.axes[0].get_xlabel() == "tags"
+
+
+@pytest.mark.filterwarnings("error")
+def test_errors_of_zero_are_drawn_from_zero():
+    drawn = figure({"pa": [(at, 0.0) for at in range(1, 100)]})
+    assert drawn.axes[0].get_ylim() == (0, 5)
+
+
+def test_errors_that_are_not_shares():
+    check_readable(
+        figure({"pa": falling(2.0), "pa2": falling(1.9)}, share=False, dashed={"guaranteed": falling(400.0)})
+    )
+    check_readable(figure({"pa": falling(2.0)}, share=False, dashed={"guaranteed": falling(3.0)}))
+
+
+@pytest.mark.parametrize(
+    ("errors", "title"),
+    [
+        ({"pa": 0.2, "arow": 0.1}, "arow errs least: 10.00 % wrong"),
+        ({"pa": 0.1, "pa1": 0.2, "arow": 0.1}, "pa and arow err least: 10.00 % wrong"),
+        ({"a": 0.1, "b": 0.1, "c": 0.1}, "a, b and c err least: 10.00 % wrong"),
+        ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1}, "a, b and 2 others err least: 10.00 % wrong"),
+    ],
+)
+def test_the_title_of_a_comparison_names_all_that_err_least(errors, title):
+    assert title_of("classification", errors) == title
+
+
+# ---- the passes of fit ------------------------------------------------------------------------------------------
+
+
+def history(losses, scores=None):
+    return [
+        {"mean_loss": loss, "seconds": 0.1, **({} if scores is None else {"validation_score": scores[i]})}
+        for i, loss in enumerate(losses)
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+@pytest.mark.parametrize("best", [0, -1])
+def test_the_passes_of_fit_can_be_read(count, best):
+    losses, scores = np.linspace(0.6, 0.4, count), np.full(count, 0.7)
+    scores[best] = 0.9
+    for drawn in (plots.history_figure(history(losses)), plots.history_figure(history(losses, scores))):
+        check_readable(drawn)
+        for axes in drawn.axes:
+            low, high = axes.get_xlim()
+            shown = [tick for tick in axes.get_xticks() if low <= tick <= high]
+            assert shown == sorted(set(map(round, shown)))
+
+
+def test_the_title_of_passes_says_what_one_sees():
+    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5, 0.4])).texts]
+    assert said == ["Mean loss 0.4 after 3 passes, 0.6 in the first", "3 passes, 0.3 s"]
+    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5], [0.9, 0.8])).texts]
+    assert said[0] == "Pass 1 of 2 was kept: its score was 0.9"
+    said = [text.get_text() for text in plots.history_figure(history([0.6])).texts]
+    assert said == ["Mean loss 0.6 after 1 pass", "1 pass, 0.1 s"]
+
+
+# ---- the figures of the papers ------------------------------------------------------------------------------------
+
+
+def line(name, **options):
+    return Series(name, list(range(1, 9)), [0.3 + 0.01 * len(name)] * 8, **options)
+
+
+NAMES = ["PA", "PA-I", "PA-II", "the best fixed line", "perceptron, uniform", "MIRA"]
+CURVES = Panel("mistakes so far", "examples", "mistakes", [line(name) for name in NAMES])
+ROWS = Panel("points", "points", "", [Series(name, [1.0, 40.0], [0, 1]) for name in ("here", "in the paper")],
+             rows=["a long name of a set  12.3 %", "b"], limits=(-5, 10))  # fmt: skip
+POINTS = Panel(
+    "test error", "supports", "%", [line("fixed"), Series("MIRA", [4], [0.5], points=True)], log_x=True
+)
+
+
+@pytest.mark.parametrize(
+    "panels",
+    [
+        [CURVES],
+        [CURVES] * 2,
+        [CURVES] * 4,
+        [ROWS],
+        [ROWS] * 2,
+        [POINTS],
+        [POINTS] * 9,
+        [CURVES, ROWS, CURVES],
+    ],
+    ids=range(8),
+)
+def test_figures_of_papers_can_be_read(panels):
+    title, reading = "A title that says what one sees, in more than one line " * 3, "How to read it. " * 9
+    drawn = figure_of(Picture(title, reading, panels), "E0 (not judged): data.")
+    check_readable(drawn)
+    named = {text for text, _ in texts(drawn)} | {
+        text.get_text() for legend in drawn.legends for text in legend.get_texts()
+    }
+    assert {series.name for panel in panels for series in panel.series} <= named
+
+
+@pytest.mark.parametrize("name", ["E6", "E7", "E8", "E10"])
+def test_figures_of_kept_tables_can_be_read(name):
+    table = Table.read(Path(__file__).parent.parent / "docs" / "papers" / f"{name}.csv")
+    check_readable(figure_of(papers.recipe_named(name).picture(table.lines), f"{name}: {table.data}"))
