@@ -1,5 +1,7 @@
 """`hinge learn` loses nothing: what it reads is learned, or counted and reported, however the run ends."""
 
+import argparse
+import errno
 import gzip
 import json
 import os
@@ -401,3 +403,98 @@ def test_when_whoever_reads_the_progress_leaves_the_model_is_saved(tmp_path):
     assert rounds(tmp_path / "model") == 1064
     with process.stderr:
         assert process.stderr.read() == b""
+
+
+# ---- predictions that cannot be written, and readers that leave -----------------------------------------------------
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_full_disk_for_the_predictions_keeps_what_was_learned(tmp_path, piped):
+    (tmp_path / "data.svm").write_text(svmlight(40_000))
+    command = [sys.executable, "-m", "hinge", "learn", "-" if piped else "data.svm",
+               "--format", "svmlight", "-m", "model", "-p", "/dev/full", "-q"]  # fmt: skip
+    with open(tmp_path / "data.svm", "rb") as data:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdin=data if piped else None, capture_output=True, text=True, timeout=60
+        )
+    assert done.returncode == 2
+    assert "/dev/full: No space left on device" in done.stderr
+    learned = rounds(tmp_path / "model")
+    assert f"model holds the {learned:,} examples before it" in done.stderr
+    lost = re.search(r"/dev/full does not have the last ([\d,]+) predictions", done.stderr)
+    assert int(lost[1].replace(",", "")) == learned
+    unread = re.search(r"Read, and not learned: ([\d,]+) lines? after it", done.stderr)
+    if piped:
+        assert learned + (0 if unread is None else int(unread[1].replace(",", ""))) == 40_000
+    resumed = subprocess.run(
+        [*command[:-3], "-q", "--resume"], cwd=tmp_path, input="", capture_output=True, text=True, timeout=60
+    )
+    assert resumed.returncode == 0
+    assert rounds(tmp_path / "model") == (learned if piped else 40_000)
+
+
+def test_a_disk_that_fills_up_leaves_whole_lines_of_predictions(tmp_path, monkeypatch):
+    """And the model knows how many there are."""
+    from hinge.cli import predictions as module
+
+    arguments = argparse.Namespace(scores=False)
+    written = module.Predictions(str(tmp_path / "p"), None, arguments)
+    written.write("1\n" * 10)
+    assert written.flush() == 20
+    real, calls = written._file, []
+
+    class Full:
+        def write(self, data):
+            calls.append(len(data))
+            if len(calls) > 1:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real.write(bytes(data[:3]))
+
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+    written._file = Full()
+    written.write("22\n" * 5)
+    assert written.flush() == 20
+    assert (written.error.errno, written.error.filename) == (errno.ENOSPC, str(tmp_path / "p"))
+    written.write("3\n")
+    written.close()
+    assert written.missing == 6
+    assert (tmp_path / "p").read_text() == "1\n" * 10
+
+
+@pytest.mark.parametrize("reader", ["true", "head -1", "head -2", "head -4"])
+def test_a_reader_of_the_progress_that_leaves_early_loses_nothing(tmp_path, reader):
+    """What was taken from the pipe is learned, whenever the reader leaves: before the first line, or later."""
+    (tmp_path / "data.svm").write_text(svmlight(16_000))
+    learn = f"{sys.executable} -m hinge learn - --format svmlight -m model --json --progress 100"
+    line = f"cat data.svm | ({learn}; echo $? > code; wc -l > left) | {reader} > seen"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (tmp_path / "code").read_text() == "0\n"
+    assert re.fullmatch(r"(Read, and not learned: a last line without its end .*\n)?", done.stderr)
+    left = int((tmp_path / "left").read_text())
+    learned = rounds(tmp_path / "model") if (tmp_path / "model").exists() else 0
+    assert learned == 16_000 - left
+    assert learned > 0 or reader == "true"
+
+
+def test_two_runs_do_not_write_the_same_predictions(tmp_path):
+    first = started("learn", "-", "--format", "svmlight", "-p", "p", "-q", folder=tmp_path)
+    first.stdin.write(svmlight(2).encode())
+    first.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob(".p.lock")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (tmp_path / "data.svm").write_text(svmlight(10))
+    second = subprocess.run([sys.executable, "-m", "hinge", "learn", "data.svm", "-p", "p", "-q"], cwd=tmp_path,
+                            capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert second.returncode == 2
+    assert f"p is being written by process {first.pid}" in second.stderr
+    first.communicate(svmlight(2).encode(), timeout=60)
+    assert len((tmp_path / "p").read_text().splitlines()) == 4
+
+
+def test_escape_sequences_in_options_are_not_printed_raw(run):
+    done = run("learn", "x", "--x\x1b[31m")
+    assert done.code == 2
+    assert "\x1b" not in done.err

@@ -205,7 +205,9 @@ def _check_entropy(task: str, values: Mapping[str, Any]) -> None:
     if nu is not None and any(weight == 0 for weight in accepts.flat(nu)):
         raise ValueError("nu of 0 means no cap, and geometry='entropy' needs one: give numbers above 0")
     if task == "uniclass" and (values.get("radius") is None or values.get("max_radius") is not None):
-        raise ValueError("geometry='entropy' needs a radius that is fixed: give it as a number (radius=0.5, say)")
+        raise ValueError(
+            "geometry='entropy' needs a radius that is fixed: give it as a number (radius=0.5, say)"
+        )
     if isinstance(w1, str) and w1 == "first":
         raise ValueError("geometry='entropy' starts on the simplex, not at the first instance: give w1=None")
     if not is_signed and (

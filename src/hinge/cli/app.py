@@ -34,7 +34,9 @@ class Parser(argparse.ArgumentParser):
     """Errors in one line, as everywhere in hinge."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message} ('{self.prog} --help' explains)", file=sys.stderr)
+        from ..streams.files import printable
+
+        print(printable(f"{self.prog}: {message} ('{self.prog} --help' explains)"), file=sys.stderr)
         raise SystemExit(WRONG_USE)
 
 

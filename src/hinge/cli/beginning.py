@@ -52,6 +52,12 @@ def check_replaced(arguments: argparse.Namespace) -> None:
         )
 
 
+def can_be_locked(path: str) -> bool:
+    """Whether a lock can be made next to a file that is written: not next to a device, or in a folder of others."""
+    folder = os.path.dirname(os.path.realpath(path))
+    return not path.startswith("/dev/") and os.access(folder, os.W_OK)
+
+
 def check_place(path: str, what: str, others: list[str]) -> None:
     """A file is to be written there, and must not be one of the others."""
     folder = os.path.dirname(path) or "."

@@ -26,7 +26,7 @@ from ..streams.study import Study
 from . import beginning, learner_options, reading
 from .errors import told
 from .options import PASSES, add_parameters, given
-from .progress import Figures, Json, Quiet, Window, error_text, reporter
+from .progress import Figures, Heard, Json, Quiet, Window, error_text, reporter
 from .stopping import Stop, stopping
 
 
@@ -115,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.model is not None:
             stack.enter_context(lock_for_writing(arguments.model))
             beginning.check_replaced(arguments)  # now nobody else can make one
+        if arguments.predictions is not None and beginning.can_be_locked(arguments.predictions):
+            stack.enter_context(lock_for_writing(arguments.predictions))
         return learn(arguments, stop)
 
 
@@ -143,7 +145,7 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     if resumed is not None:
         beginning.check_same_run(resumed, position, arguments, kept)
 
-    tell = reporter(arguments.quiet, arguments.json, arguments.progress)
+    tell = Heard(reporter(arguments.quiet, arguments.json, arguments.progress))
     predictions = open_predictions(arguments, resumed)
 
     def begin(piece: Piece) -> Study:
@@ -171,12 +173,18 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         warn=_warn,
     )
     stop.then(session.stop)
+    tell.then = session.stop
     stop.save = session.ask_to_save
     tell.say(f"{reading.described(stream.files, name)}.")
     curve = _curve(arguments)
     error = follow(session, tell, arguments, curve)
     if predictions is not None:
         predictions.close()
+        error = error or predictions.error
+    if tell.gone is not None and error is None:
+        if text := unread(stream):
+            print(text, file=sys.stderr)
+        raise tell.gone
     if session.study is None or session.nothing_learned:
         if error is not None:
             raise error
@@ -246,12 +254,12 @@ def _without_labels(count: int) -> str:
     return f"{count:,} {are} no label: predicted, not learned." if count else ""
 
 
-def unread(stream: Stream | Shuffled, error: Exception | None = None) -> str:
+def unread(stream: Stream | Shuffled, after: tuple[str, int] | None = None) -> str:
     """What was taken from a pipe, and is neither learned nor counted elsewhere."""
-    lines, partial = stream.unread(error)
+    lines, partial = stream.unread(after)
     found = []
     if lines:
-        what = "of an unfinished example" if error is None else "after it"
+        what = "of an unfinished example" if after is None else "after it"
         found.append(f"{lines:,} line{'s' if lines != 1 else ''} {what}")
     if partial:
         found.append(f"a last line without its end ({partial:,} bytes)")
@@ -261,6 +269,14 @@ def unread(stream: Stream | Shuffled, error: Exception | None = None) -> str:
 def broken_off(error: Exception, session: Session, arguments: argparse.Namespace) -> int:
     """Says what ended the run, and what is kept: the examples before."""
     code = told(error)
+    predictions = session.predictions
+    if predictions is not None and predictions.missing:
+        lines = (
+            f"the last {predictions.missing:,} predictions"
+            if predictions.missing > 1
+            else "the last prediction"
+        )
+        print(printable(f"{arguments.predictions} does not have {lines}."), file=sys.stderr)
     saved, learned = session.saved.examples, session.position.most
     if arguments.model is None:
         return code
@@ -273,7 +289,7 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
             how = f"correct it and {how}, or add --on-error skip"
         text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
     print(printable(text), file=sys.stderr)
-    if text := unread(session.stream, error):
+    if text := unread(session.stream, session.ended_at(error)):
         print(text, file=sys.stderr)
     return code
 
@@ -285,7 +301,6 @@ def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: 
     """Runs the session and tells how it goes. Returns the error that ended it, if one did."""
     window = Window(arguments.window, session.position.score)
     started = False
-    broken: OSError | None = None  # whoever reads what we tell has left: then it ends as if a signal had come
     try:
         for _ in session.run():
             study = session.study
@@ -300,22 +315,14 @@ def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: 
             )
             if curve is not None and session.position.passes == 0:
                 curve.see(figures, study.learner.statistics)
-            if broken is not None:
-                continue
-            try:
-                if not started:
-                    tell.start(study)
-                    started = True
-                tell.see(figures)
-            except OSError as error:
-                broken = error
-                session.stop()
+            if not started:
+                tell.start(study)
+                started = True
+            tell.see(figures)
     except (ValueError, OSError, MemoryError) as error:
         return error
     finally:
         tell.close()
-    if broken is not None:
-        raise broken
     return None
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from typing import Any
 
 from ..streams.stream import Piece
 from ..streams.study import Study
 from .predict import told
+
+MOST_WAITING = 1 << 16  # bytes
 
 
 class Predictions:
@@ -18,9 +21,14 @@ class Predictions:
     def __init__(self, path: str, size: int | None, arguments: argparse.Namespace) -> None:
         self.path, self.arguments = path, arguments
         self.with_scores = bool(arguments.scores)
-        self.size = size or 0  # in bytes
+        self.size = size or 0  # bytes that are certainly there
+        self.error: OSError | None = None  # why no more can be written
+        self.missing = 0  # lines that could not be written
+        self._waiting = bytearray()
+        self._bytes, self._lines = 0, 0  # since `size`
         self._regular = os.path.isfile(path) or not os.path.exists(path)
-        self._file: Any = open(path, "r+b" if size and self._regular else "wb")  # noqa: SIM115 (see close)
+        mode = "r+b" if size and self._regular else "wb"
+        self._file: Any = open(path, mode, buffering=0)  # noqa: SIM115 (see close)
         if size and self._regular:
             there = os.stat(path).st_size
             if there < size:
@@ -36,16 +44,46 @@ class Predictions:
         return told(study, piece, self.arguments, lanes=lanes)
 
     def write(self, text: str) -> None:
+        """Raises nothing: the example is learned. If it cannot be written, `error` says why."""
         encoded = text.encode()
-        self._file.write(encoded)
-        self.size += len(encoded)
+        self._waiting += encoded
+        self._lines += text.count("\n")
+        self._bytes += len(encoded)
+        if len(self._waiting) >= MOST_WAITING:
+            self._write_out()
 
     def flush(self) -> int:
-        """Everything so far is on the disk; returns its size."""
-        self._file.flush()
-        if self._regular:
-            os.fsync(self._file.fileno())
+        """Everything so far is on the disk, unless there is an `error`; returns the size of what is."""
+        self._write_out()
+        try:
+            if self.error is None and self._regular:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            self._fail(error)
+        if self.error is None:
+            self.size += self._bytes
+            self._bytes = self._lines = 0
         return self.size
 
     def close(self) -> None:
+        self.flush()
         self._file.close()
+
+    def _write_out(self) -> None:
+        data, self._waiting = memoryview(self._waiting), bytearray()
+        if self.error is not None:
+            self.missing, self._lines = self.missing + self._lines, 0
+            return
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """What is not certainly there is cut off, so that the file has whole lines."""
+        self.error = OSError(error.errno, error.strerror, self.path)
+        self.missing, self._bytes, self._lines = self._lines, 0, 0
+        if self._regular:
+            with suppress(OSError):
+                self._file.truncate(self.size)

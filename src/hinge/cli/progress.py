@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -85,6 +86,37 @@ class Quiet:
 
     def close(self) -> None:
         pass
+
+
+class Heard(Quiet):
+    """Tells how it goes as long as somebody reads it. When nobody does any more, `then` ends the run as a signal would:
+    nothing is lost, and `gone` says why it ended."""
+
+    def __init__(self, told: Quiet) -> None:
+        self.told = told
+        self.gone: OSError | None = None
+        self.then: Callable[[], None] = lambda: None
+
+    def start(self, study: Study) -> None:
+        self._try(self.told.start, study)
+
+    def see(self, figures: Figures) -> None:
+        self._try(self.told.see, figures)
+
+    def say(self, text: str) -> None:
+        self._try(self.told.say, text)
+
+    def close(self) -> None:
+        self._try(self.told.close)
+
+    def _try(self, tell: Callable[..., None], *what: Any) -> None:
+        if self.gone is not None:
+            return
+        try:
+            tell(*what)
+        except OSError as error:
+            self.gone = error
+            self.then()
 
 
 class Json(Quiet):

@@ -126,6 +126,8 @@ class Every:
 class Predictions(Protocol):
     """Takes what is predicted for each example before it is learned. See `hinge.cli.predictions`."""
 
+    error: OSError | None
+    missing: int
     with_scores: bool
 
     def of(self, study: Study, piece: Piece, lanes: Any = None) -> str: ...
@@ -184,6 +186,7 @@ class Session:
             self.saved = Saved(position.most, (position.passes, position.examples))
         self._held: list[Piece] = []  # examples without a label that came before the first one with a label
         self._stopped_at: float | None = None
+        self._reached: tuple[str, int] = ("", 0)  # the file and the line where the last example began
 
     def stop(self) -> None:
         """Ends the run after the examples under way; what was taken from a pipe is learned before. From any signal."""
@@ -212,6 +215,12 @@ class Session:
         """Examples without a label, which were not learned."""
         return self.position.unlabelled + sum(len(piece.batch) for piece in self._held)
 
+    def ended_at(self, error: Exception) -> tuple[str, int] | None:
+        """The file and the line after which an error left lines that were read and not learned; None: at their end."""
+        if isinstance(error, SourceError):
+            return error.source, error.line
+        return None if self.position.finished else self._reached
+
     def run(self) -> Iterator[Session]:
         """Learns; yields after each step. Saves now and then, and at the end, also if an error ends it: the examples
         before it are learned, and those after it are not."""
@@ -223,6 +232,8 @@ class Session:
                     self.seconds = monotonic() - began
                     yield self
                     self._save_now_and_then()
+                    if self.predictions is not None and self.predictions.error is not None:
+                        raise self.predictions.error
                     if self.stopped and (self.stream.can_be_read_again or self.position.passes > 0):
                         break
         except (ValueError, OSError, MemoryError) as found:
@@ -231,6 +242,8 @@ class Session:
             self.position.unknown_from(error, self.stream.files[0])
         self.seconds = monotonic() - began
         self.save()
+        if error is None and self.predictions is not None:
+            error = self.predictions.error
         if error is not None:
             raise error
 
@@ -374,6 +387,8 @@ class Session:
         self.presented += taken.rows
         position.scores[position.passes] = [study.score.rounds, study.score.cost]
         self.done = piece.done
+        if end > 0:
+            self._reached = (piece.file.name, int(piece.batch.lines[end - 1]))
         if end > 0 and isinstance(piece.file, Growing):
             position.log = piece.file.place(int(piece.batch.lines[end - 1]))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .._numpy import np
 from ..rows import Rows
 from .batches import BadLines, Batch, Numbers, Source, part, taken
-from .files import Input, SourceError
+from .files import Input
 from .text import read_ahead
 
 
@@ -43,16 +43,14 @@ class Stream:
         for file in self.files:
             file.stop()
 
-    def unread(self, error: Exception | None = None) -> tuple[int, int]:
-        """Lines that were taken from pipes and not handed over (or that come after the one with the error), and the
+    def unread(self, after: tuple[str, int] | None = None) -> tuple[int, int]:
+        """Lines that were taken from pipes and not handed over (or that come `after` this line of this file), and the
         bytes of a last line without its end."""
         lines = bytes_ = 0
         for file in self.files:
             if not file.is_file:
-                read = file.lines_read - (
-                    error.line if isinstance(error, SourceError) and error.source == file.name else 0
-                )
-                lines += file.held if error is None else max(0, read)
+                before = after[1] if after is not None and after[0] == file.name else 0
+                lines += file.held if after is None else max(0, file.lines_read - before)
                 bytes_ += file.partial
         return lines, bytes_
 
@@ -120,8 +118,8 @@ class Shuffled:
     def stop(self) -> None:
         self.stream.stop()
 
-    def unread(self, error: Exception | None = None) -> tuple[int, int]:
-        return self.stream.unread(error)
+    def unread(self, after: tuple[str, int] | None = None) -> tuple[int, int]:
+        return self.stream.unread(after)
 
     def once(self, after: int = 0, idle: Callable[[], None] | None = None) -> Iterator[Piece]:
         if self._kept is None:
