@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import sys
-from contextlib import suppress
 
 __all__ = ["command", "main"]
 
@@ -16,12 +15,13 @@ INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 def command() -> int:
     """The program: `main`, and no trace of a Ctrl-C that comes while it ends."""
     try:
-        code = main()
+        try:
+            return main()
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on it just ends
     except KeyboardInterrupt:  # another one, while the first was being told
-        code = INTERRUPTED
-    with suppress(KeyboardInterrupt):
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on it just ends
-    return code
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return INTERRUPTED
 
 
 def main() -> int:
