@@ -28,7 +28,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import parameters, sparse
+from . import hints, parameters, sparse
 from .compat_crf import CRF
 from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 from .rows import unmasked
@@ -52,6 +52,10 @@ class _PassiveAggressive(BaseEstimator):
 
     coef_: Any
     intercept_: Array
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        hints.explain_unknown_options(cls)
 
     def _check_parameters(self) -> None:
         given = self.get_params(deep=False)

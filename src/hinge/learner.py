@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from . import growth, parameters, targets
+from . import growth, hints, parameters, targets
 from ._core import Engine, are_among
 from ._numpy import np, npt
 from .explain import Contribution as Contribution
@@ -35,6 +35,7 @@ from .statistics import Statistics as Statistics
 from .targets import Encoded
 
 
+@hints.explain_unknown_options
 class Learner(Learned):
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from . import encoding, model_file
+from . import encoding, hints, model_file
 from ._core import Texts, flat
 from .words import check_range, ngrams_of, two_names, weighted
 
@@ -34,6 +34,7 @@ class RecordError(ValueError):
         self.reason, self.field = reason, field
 
 
+@hints.explain_unknown_options
 class Features:
     """How a record becomes named features.
 

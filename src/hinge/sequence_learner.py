@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from . import accepts, encoding, model_file, parameters, sparse, targets
+from . import accepts, encoding, hints, model_file, parameters, sparse, targets
 from ._core import Sentences, SequenceEngine
 from ._numpy import np, npt
 from .explain import Contribution
@@ -41,6 +41,7 @@ class SequenceLearner:
     """
 
     def __init__(self, **options: Any) -> None:
+        hints.check_known(type(self).__name__, "sequence", options, parameters.OF_SEQUENCE)
         self.parameters: dict[str, Any] = parameters.completed(parameters.OF_SEQUENCE, options)
         parameters.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
