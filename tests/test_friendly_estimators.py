@@ -129,11 +129,14 @@ def made(**options):
 
 # What makes a model: the name in the message, and the options that it has.
 MAKERS = {
-    **{cls: (cls.__name__, inspect.signature(cls).parameters) for cls in [*ESTIMATORS, *RIVER, *COMPAT, hinge.Features]},
+    **{
+        cls: (cls.__name__, inspect.signature(cls).parameters)
+        for cls in [*ESTIMATORS, *RIVER, *COMPAT, hinge.Features]
+    },
     classification: ("Learner", parameters.OF_LEARNER),
     SequenceLearner: ("SequenceLearner", parameters.OF_SEQUENCE),
     made: ("PAClassifier", inspect.signature(hinge.PAClassifier).parameters),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", MAKERS)

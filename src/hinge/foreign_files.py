@@ -9,8 +9,8 @@ _PICKLE = (
     "model.save(path) then writes a file that hinge.load reads"
 )
 _COMPRESSED = (
-    "a file compressed by {}. If joblib.dump(..., compress=...) wrote it, read it with joblib.load, which runs the code in it; "
-    "model.save(path) then writes a file that hinge.load reads. If it is a model, decompress it first"
+    "a file compressed by {}. If joblib.dump(..., compress=...) wrote it, read it with joblib.load, which runs the "
+    "code in it; model.save(path) then writes a file that hinge.load reads. If it is a model, decompress it first"
 )
 _KINDS: dict[bytes, str] = {
     **{bytes([0x80, protocol]): _PICKLE for protocol in range(2, 6)},

@@ -13,7 +13,7 @@ from ._numpy import is_array, np, npt
 from .explain import Contribution
 from .guard import Guard
 from .labels import Labels, plain
-from .rows import Doubles
+from .rows import Doubles, check_length
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -270,6 +270,7 @@ class Learned:
         """
         from .certificates import certificate
 
+        check_length(X, "X")
         if self.task not in parameters.PARAMETERS["kernel"].tasks:  # those that have one vector an example
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"

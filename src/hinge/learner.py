@@ -18,6 +18,7 @@ from .rows import (
     Doubles,
     are_events,
     as_events,
+    as_list,
     as_numbers,
     as_order,
     frame_values,
@@ -200,8 +201,15 @@ class Learner(Learned):
         Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
         A weight of 0 changes nothing; others scale C.
         """
-        if self.by_label and self._engine.learn_label(x, y, weight):
-            return
+        try:
+            if self.by_label and self._engine.learn_label(x, y, weight):
+                return
+            self._learn_event(x, y, weight)
+        except TypeError:
+            growth.check_weight(weight)
+            raise
+
+    def _learn_event(self, x: dict[Any, Any], y: Any, weight: float) -> None:
         if not self._named:
             self._events()
         if self.task == "classification":
@@ -260,7 +268,7 @@ class Learner(Learned):
         elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
-            events = [self._event(row, x) for row, x in enumerate(X)]
+            events = self._event_list(X)
             weights = self._weights(y, len(events), sample_weight)
             with self._lock:
                 self._events()
@@ -295,7 +303,7 @@ class Learner(Learned):
         """Events as rows, for several passes over them. Their features are known from here on."""
         with self._lock:
             self._events()
-            return Rows(*self._engine.read_dicts([self._event(row, x) for row, x in enumerate(events)]))
+            return Rows(*self._engine.read_dicts(self._event_list(events)))
 
     def _unnamed_rows(self, X: Any) -> Rows:
         self.check_arrays_fit()
@@ -534,6 +542,12 @@ class Learner(Learned):
                 factors[labels == label] = factor
             weights = factors if weights is None else weights * factors
         return weights
+
+    def _event_list(self, events: Any) -> list[dict[Any, Any]]:
+        listed = as_list(
+            events, "X", "of dicts of named features, an array, a sparse matrix or a DataFrame", False
+        )
+        return [self._event(row, x) for row, x in enumerate(listed)]
 
     @staticmethod
     def _event(row: int, x: Any) -> dict[Any, Any]:
