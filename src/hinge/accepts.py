@@ -146,7 +146,7 @@ def is_dtype(value: Any) -> bool:
         return False
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
-    except TypeError:
+    except (TypeError, ValueError):
         return False
 
 

@@ -225,8 +225,8 @@ def check_kinds(y: npt.NDArray[Any], name: str = "y") -> None:
         elif isinstance(label, str) != isinstance(first, str):
             raise ValueError(
                 f"{where} {row}: the label is {shown(label)}, and that of {where} 0 is {shown(first)}: strings and "
-                "numbers have no order. Give labels of one kind, for example [str(label) for label in y] (`learn_one` and "
-                "`learn_many` take both)"
+                "numbers have no order. Give labels of one kind, for example [str(label) for label in y] (`learn_one` "
+                "and `learn_many` take both)"
             )
 
 

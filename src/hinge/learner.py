@@ -21,6 +21,7 @@ from .rows import (
     as_list,
     as_numbers,
     as_order,
+    by_lane,
     frame_values,
     is_single,
     rows_by_name,
@@ -430,9 +431,9 @@ class Learner(Learned):
         if self.task == "uniclass":
             return self.radius - scores
         if self.task == "ordinal":
-            return scores.reshape(len(scores), -1)[:, 0] + self._engine.extra(0, self.averaged)
+            return by_lane(scores)[:, 0] + self._engine.extra(0, self.averaged)
         if self.many_scores:
-            return scores.reshape(len(scores), -1)[:, self._beside : self._beside + len(self.labels.known)]
+            return by_lane(scores)[:, self._beside : self._beside + len(self.labels.known)]
         return scores
 
     def uncertainty(self, X: Any) -> Doubles:
@@ -486,12 +487,12 @@ class Learner(Learned):
 
     def name_columns(self, names: Iterable[str]) -> None:
         """Names the columns of arrays that are to come, so that dicts can be learned too."""
-        self._engine.name_columns(list(names))
+        self._engine.name_columns(as_list(names, "names", "of names", False))
         self._arrays_fit = True
 
     def set_radius(self, radius: float) -> None:
         """Replaces a radius by quantile, where all distances are known; learning goes on from it."""
-        self._engine.set_tracked_radius(radius)
+        self._engine.set_tracked_radius(targets.number(radius, "the radius"))
 
     def change(self, **changes: Any) -> None:
         """Goes on with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""

@@ -13,7 +13,7 @@ from . import growth, parameters, sklearn_inputs
 from .estimator import StreamEstimator
 from .labels import in_array, plain
 from .learner import Learner
-from .rows import as_array, as_list, is_frame, is_sparse, unmasked
+from .rows import as_array, as_list, by_lane, check_length, is_frame, is_sparse, unmasked
 from .targets import LabelSets, class_list
 
 
@@ -280,7 +280,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     def _lanes(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()
         lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
-        return lanes.reshape(len(lanes), -1)
+        return by_lane(lanes)
 
     def _indicator(self, y: Any) -> npt.NDArray[np.int64]:
         labels = self._fitted().labels
@@ -344,6 +344,7 @@ def _label_sets(estimator: PAMultilabel, y: Any) -> tuple[Any, bool]:
 def _readable(estimator: PAMultilabel, y: Any) -> Any:
     """A matrix, an array or a list."""
     sklearn_inputs.check_given(estimator, y)
+    check_length(y, "y")
     if is_sparse(y) or is_frame(y):
         return y
     if not hasattr(y, "__array__"):

@@ -13,6 +13,7 @@ from . import growth, parameters, sklearn_inputs
 from .estimator import StreamEstimator
 from .labels import as_labels, plain
 from .learner import Learner
+from .rows import by_lane
 
 
 @parameters.documented("ordinal", parameters.PARAMETERS, selection="simproj")
@@ -199,7 +200,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         """The rank of each row: the first one whose threshold is above w.x."""
         learner = self._fitted()
         lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
-        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(lanes.reshape(len(lanes), -1))]
+        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(by_lane(lanes))]
         return ranks
 
     def score_report(self, X: Any, y: Any) -> dict[str, float]:

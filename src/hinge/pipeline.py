@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from . import encoding, hints, model_file
 from ._core import Texts, flat
+from .rows import as_list, is_frame
 from .words import check_range, ngrams_of, two_names, weighted
 
 NUMBER, CATEGORY = "number", "category"
@@ -147,6 +148,12 @@ class Features:
 
     def event(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The features of a record, by name: what learners take."""
+        try:
+            return self._event(record)
+        except RecursionError:
+            raise RecordError("the record has objects in objects without end") from None
+
+    def _event(self, record: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(record, dict):
             if not isinstance(record, Mapping):
                 raise TypeError(f"a record must be a dict of fields, not {type(record).__name__}")
@@ -159,7 +166,9 @@ class Features:
             bag = self.bag(texts)
         fields = self.selected(record)
         if self.text:
-            fields = {name: value for name, value in fields.items() if name not in self.text}
+            fields = {
+                name: value for name, value in fields.items() if not (type(name) is str and name in self.text)
+            }
         if self.kinds or self.missing != "omit":
             fields = self._typed(fields)
         fields = safe(fields)
@@ -455,7 +464,7 @@ class Pipeline:
 
     def events(self, X: Any) -> list[dict[str, Any]]:
         """The features of each record."""
-        records = X.to_dict("records") if hasattr(X, "to_dict") else X
+        records = X.to_dict("records") if is_frame(X) else as_list(X, "X", "of records", False)
         found = []
         for row, record in enumerate(records):
             try:

@@ -78,6 +78,11 @@ class TextRows(Rows):
         return self.arrays[2]
 
 
+def by_lane(scores: Doubles) -> Doubles:
+    """Scores with one column per lane, be there one or none, and rows or none."""
+    return scores[:, np.newaxis] if scores.ndim == 1 else scores
+
+
 def is_single(dtype: Any) -> bool:
     """Whether a `dtype` is float32."""
     return dtype == "float32" if isinstance(dtype, str) and dtype in FLOATS else np.dtype(dtype) == np.float32
@@ -92,6 +97,7 @@ def rows_of(X: Any) -> Rows:
             raise ValueError(f"indptr has {len(starts)} entries for {X.shape[0]} rows; it must have one more")
         return Rows(as_values(X.data), _as_indices(X.indices, "indices"), starts, int(X.shape[1]))
     X = as_array(X, "X")
+    check_length(X, "X")
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
     return Rows(as_values(X))

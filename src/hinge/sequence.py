@@ -14,7 +14,7 @@ from . import explain, parameters
 from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
-from .rows import as_list
+from .rows import as_list, check_length
 from .sequence_learner import SequenceLearner, checked_weights
 from .targets import class_list
 from .weighing import warn_if_ineffective
@@ -171,6 +171,7 @@ class PASequence(StreamEstimator):
         for row, its in enumerate(y):
             if (weights is None or (row < len(weights) and weights[row])) and hasattr(its, "__len__"):
                 with contextlib.suppress(TypeError, ValueError):
+                    check_length(its, "y")
                     tags.update([plain(tag) for tag in its])
         if isinstance(self.cost, Mapping):
             tags.update(self.cost, *self.cost.values())
@@ -249,6 +250,7 @@ class PASequence(StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """How many of all tags are right (as in sklearn-crfsuite)."""
+        X = as_list(X, "X", "of sentences")
         tagged, truths = self.predict(X), as_list(y, "y", "with the tags of each sentence")
         if len(truths) != len(tagged):
             raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
@@ -256,7 +258,8 @@ class PASequence(StreamEstimator):
         if weights is None:
             weights = np.ones(len(tagged))
         right = total = 0.0
-        for row, (tags, truth, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+        for row, (tags, its, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+            truth = as_list(its, f"sentence {row}: y", "of tags")
             if len(tags) != len(truth):
                 raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
             right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
@@ -266,6 +269,9 @@ class PASequence(StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
+        from .certificates_searched import check_comparator
+
+        check_comparator(self, u)
         found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())
         return found
 

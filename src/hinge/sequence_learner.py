@@ -14,7 +14,7 @@ from ._numpy import np, npt
 from .explain import Contribution
 from .guard import Guard
 from .labels import Indices, Labels, plain
-from .rows import Doubles, as_array, as_list, as_numbers, is_single, is_sparse
+from .rows import Doubles, as_array, as_list, as_numbers, is_single, is_sparse, too_large
 from .shown import shown
 from .statistics import Statistics
 
@@ -296,8 +296,10 @@ class SequenceLearner:
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
         """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
         learner `u`, or against some that are found."""
-        from .certificates_searched import of_sequences
+        from .certificates_searched import check_comparator, of_sequences
 
+        check_comparator(self, u)
+        X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
         return of_sequences(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
@@ -416,7 +418,10 @@ def _array(sentence: Any) -> Any:
     in_place = array.dtype in (np.float32, np.float64) and array.flags.aligned and array.dtype.isnative
     if in_place and not any(stride % array.itemsize for stride in array.strides):
         return array
-    return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    try:
+        return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    except MemoryError:
+        raise too_large("a sentence", array.shape) from None
 
 
 def _dense(sentence: Any) -> list[list[float]]:

@@ -24,23 +24,16 @@ from .rows import (
     is_frame,
     is_sparse,
     too_large,
-    unmasked,
 )
 
 
 def matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as scikit-learn validates it, and what it would reject in the words of NumPy, with row and column."""
-    if is_sparse(X):
-        X = X if is_csr(X) else sparse.to_csr(X)
-        as_values(X.data[:0])  # of which type the values are
-    elif is_frame(X):
-        check_frame(X)
-    else:
-        X = _numeric(as_array(X, "X"))
+    """X as scikit-learn validates it."""
+    X = X if is_csr(X) else readable(X)  # the core checks CSR itself
     try:
         return validate_data(
             estimator,
-            unmasked(X, "X"),
+            X,
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
@@ -50,8 +43,23 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise too_large("X", X.shape) from None
 
 
+def readable(X: Any) -> Any:
+    """X for scikit-learn. What it would reject in the words of NumPy is rejected with row and column."""
+    if is_sparse(X):
+        return sparse.to_csr(X)
+    if is_frame(X):
+        check_frame(X)
+        return X
+    return _numeric(as_array(X, "X"))
+
+
+_MOST_CELLS = 2**40
+
+
 def _numeric(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Objects and texts as numbers. (That complex numbers and wrong dimensions are rejected is up to scikit-learn.)"""
+    if X.size > _MOST_CELLS:  # a view that repeats a few numbers: to look at all of them would take hours
+        raise too_large("X", X.shape)
     if X.dtype.kind in "biufc":
         return X
     if X.dtype.kind in "US":

@@ -26,13 +26,13 @@ class Encoded(NamedTuple):
         return Encoded(None if self.y is None else self.y[rows], self.classes)
 
 
-def number(y: Any) -> float:
+def number(y: Any, name: str = "the target") -> float:
     try:
         if not isinstance(y, (str, bytes)):
             return float(y)
     except (TypeError, ValueError, ArithmeticError):
         pass
-    raise ValueError(f"the target must be a number, not {shown(y)}")
+    raise ValueError(f"{name} must be a number, not {shown(y)}")
 
 
 def check_count(y: Any, count: int) -> None:

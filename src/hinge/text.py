@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import encoding, model_file, parameters
+from . import accepts, encoding, model_file, parameters
 from ._core import Texts
 from .classifier import PAClassifier
 from .learner import Contribution, Learner
-from .rows import Rows, is_frame
+from .rows import Rows, as_list, check_length, is_frame
+from .shown import shown
 from .words import LENGTH, check_range
 
 ANALYZERS = ("word", "char", "char_wb")
@@ -134,10 +135,12 @@ class TextClassifier(PAClassifier):
         self._new_texts()
 
     def _new_texts(self) -> Texts:
-        if self.analyzer not in ANALYZERS:
+        if not (isinstance(self.analyzer, str) and self.analyzer in ANALYZERS):
             raise ValueError(
-                f"analyzer must be one of {', '.join(map(repr, ANALYZERS))}, not {self.analyzer!r}"
+                f"analyzer must be one of {', '.join(map(repr, ANALYZERS))}, not {shown(self.analyzer)}"
             )
+        if not accepts.is_bool(self.lowercase):
+            raise ValueError(f"lowercase must be True or False, not {shown(self.lowercase)}")
         least, most = check_range("ngram_range", self.ngram_range)
         return Texts(
             analyzer=self.analyzer,
@@ -286,4 +289,5 @@ def texts_of(X: Any) -> list[Any]:
         X = X[:, 0]
     if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         raise ValueError("texts were expected: a list of strings, an array or a Series")
-    return list(X.tolist() if hasattr(X, "tolist") else X)
+    check_length(X, "X")
+    return as_list(X.tolist() if isinstance(X, np.ndarray) else X, "X", "of texts", False)
