@@ -29,7 +29,7 @@ struct Quantile {
     const double step = std::min(0.6, rate * 2 / std::sqrt(share)) * spread;
     value = std::max(0.0, value + step * ((distance > value ? 1 : 0) - share));
     spread += 2 * rate * (away - spread);
-    seen += weight;
+    seen = std::min(seen + weight, 1e300);  // so that weights of 1e308 leave a number, which a file can hold
   }
 
   // Whether a learner can have come to these numbers.

@@ -248,7 +248,7 @@ def test_bad_frames():
         (pd.DataFrame({**good, "c": [1.0, np.nan]}), "row 1, column 'c': the value is NaN"),
         (pd.DataFrame({**good, "c": [np.inf, 1.0]}), "row 0, column 'c': the value is infinity"),
         (pd.DataFrame({**good, "c": [1.0, 1e200]}), "row 1.*too large"),
-        (pd.DataFrame({**good, "c": [1.0, object()]}), "row 1, column 2"),
+        (pd.DataFrame({**good, "c": [1.0, object()]}), "row 1, column 'c'"),
         (pd.DataFrame({**good, "c": [1.0, None]}), "row 1, column 'c': the value is NaN"),
         (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["n", "n"]), "different names"),
         (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]), "different names"),

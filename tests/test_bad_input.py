@@ -183,8 +183,8 @@ SHAPES = [
     (np.array([[1, 2], [3, 10**400]], dtype=object), "row 1, column 1"),
     (np.array([[1, 2, 3, 4, 5], [None, 1, 2, 3, 4]], dtype=object), "row 1, column 0: the value is NaN"),
     (np.array([[1, 2], [3, 1j]], dtype=object), "row 1, column 1"),
-    ([[1.0, 2.0], [3.0]], "inhomogeneous"),
-    (None, "two-dimensional"),
+    ([[1.0, 2.0], [3.0]], "row 0 has 2 values, and row 1 has 1 values"),
+    (None, "must be an array or a list, not NoneType"),
     ("text", "two-dimensional"),
     (scipy.sparse.csr_array(np.ones(WIDTH)), "two-dimensional"),
 ]

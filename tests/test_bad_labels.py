@@ -32,7 +32,7 @@ def trained(closed, **options):
 # ---- sets --------------------------------------------------------------------------------------------------
 
 BAD_SETS = [
-    (lambda: "abcabc", "row 0: y must be a set of labels .*, not 'a'"),
+    (lambda: "abcabc", "^y must be a list of sets of labels, one per row, not str"),
     (lambda: ["a", "b", "c", "a", "b", "c"], "row 0: y must be a set of labels .*, not 'a'"),
     (lambda: [*SETS[:5], "ab"], "row 5: y must be a set of labels .*, not 'ab'"),
     (lambda: [*SETS[:5], 3], "row 5: y must be a set of labels .*, not 3"),

@@ -50,7 +50,7 @@ TARGETS = {
         (lambda y: y + 0.5j, "row 0: the label"),
         (lambda y: [None] * COUNT, "row 0: the label None"),
         (lambda y: np.array([*y[1:], [1]], dtype=object), r"row 39: the label \[1\]"),
-        (lambda y: [*y[1:], [1]], "inhomogeneous"),
+        (lambda y: [*y[1:], [1]], "row 0 is a single value, and row 39 has 1 values"),
         (lambda y: y.astype("datetime64[s]"), "row 0: the label"),
     ],
 }

@@ -13,8 +13,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 import hinge
+import hinge.compat
 import hinge.river
 from hinge import hints, parameters
+from hinge.sequence_learner import SequenceLearner
 
 EVENTS = [
     {"size": 1.0, "color": "red"},
@@ -31,7 +33,8 @@ TARGETS = {
 FRAME = pd.DataFrame(
     {"size": [1.0, 2.5, 0.5] * 8, "color": ["red", "blue", "red"] * 8, "on": [True, False, True] * 8}
 )
-ESTIMATORS = [*TARGETS, hinge.PARanker, hinge.PASequence, hinge.PAStructured]
+ESTIMATORS = [*TARGETS, hinge.PARanker, hinge.PASequence, hinge.PAStructured, hinge.TextClassifier]
+COMPAT = [hinge.compat.PassiveAggressiveClassifier, hinge.compat.PassiveAggressiveRegressor, hinge.compat.CRF]
 RIVER = [hinge.river.PAClassifier, hinge.river.PARegressor, hinge.river.PAMultilabel]
 
 
@@ -116,26 +119,56 @@ def test_a_missing_label_is_rejected_with_its_row(cls):
 # ---- options that there are not -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", [*ESTIMATORS, *RIVER])
-def test_an_unknown_option_says_what_to_use(cls):
-    own = inspect.signature(cls).parameters
+def classification(**options):
+    return hinge.Learner("classification", **options)
+
+
+def made(**options):
+    return hinge.make("pa1", **options)
+
+
+# What makes a model: the name in the message, and the options that it has.
+MAKERS = {
+    **{
+        cls: (cls.__name__, inspect.signature(cls).parameters)
+        for cls in [*ESTIMATORS, *RIVER, *COMPAT, hinge.Features]
+    },
+    classification: ("Learner", parameters.OF_LEARNER),
+    SequenceLearner: ("SequenceLearner", parameters.OF_SEQUENCE),
+    made: ("PAClassifier", inspect.signature(hinge.PAClassifier).parameters),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_an_unknown_option_says_what_to_use(make):
+    model, own = MAKERS[make]
     for name, hint in hints.HABITS.items():
         if name in own or name in parameters.PARAMETERS:
             continue
         with pytest.raises(TypeError) as caught:
-            cls(**{name: 1})
-        assert str(caught.value) == f"{cls.__name__} has no option {name!r}: {hint}"
-    with pytest.raises(TypeError, match="has no option 'stepp': did you mean `step`"):
-        cls(stepp="pa")
+            make(**{name: 1})
+        assert str(caught.value) == f"{model} has no option {name!r}: {hint}"
+    near = next(iter(own))
+    with pytest.raises(TypeError, match=f"has no option '{near}_x': did you mean `|there are .*{near}"):
+        make(**{f"{near}_x": "pa"})
 
 
-@pytest.mark.parametrize("cls", [*ESTIMATORS, *RIVER])
-def test_an_option_of_another_estimator_says_whose_it_is(cls):
-    own = inspect.signature(cls).parameters
+@pytest.mark.parametrize("make", MAKERS)
+def test_an_option_of_another_estimator_says_whose_it_is(make):
+    model, own = MAKERS[make]
     for name in parameters.PARAMETERS:
         if name not in own:
-            with pytest.raises(TypeError, match=rf"{cls.__name__} has no option '{name}': \S+ \S+"):
-                cls(**{name: 1})
+            with pytest.raises(TypeError, match=rf"{model} has no option '{name}': \S+ \S+"):
+                make(**{name: 1})
+
+
+def test_an_option_is_not_that_of_its_own_class():
+    with pytest.raises(TypeError, match=r"'kernel': it is an option of hinge\.PAClassifier"):
+        hinge.TextClassifier(kernel="rbf")
+    with pytest.raises(TypeError, match=r"'classes': it is an option of hinge\.PAClassifier"):
+        hinge.river.PAClassifier(classes=[0, 1])
+    with pytest.raises(TypeError, match="'C': did you mean `c`"):
+        hinge.compat.CRF(C=1.0)
 
 
 @pytest.mark.parametrize("cls", TARGETS)

@@ -202,7 +202,10 @@ def test_longdouble_labels_are_learned_and_saved(estimator, tmp_path):
 def test_pickle_is_called_a_pickle(dump, tmp_path):
     with open(tmp_path / "model.pkl", "wb") as file:
         dump(PAClassifier().fit(X, Y), file)
-    with pytest.raises(ModelFileError, match=r"model\.pkl is a pickle, .* pickle\.load .* model\.save"):
+    with pytest.raises(
+        ModelFileError,
+        match=r"model\.pkl is not a hinge model: it is a pickle, .* pickle\.load .* model\.save",
+    ):
         hinge.load(tmp_path / "model.pkl")
 
 

@@ -30,7 +30,15 @@ using WritableMatrix = nb::ndarray<nb::device::cpu, double, nb::ndim<2>, nb::c_c
 using Classes = std::pair<double, double>;  // the negative one first
 using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb::c_contig>;
 
-inline std::string quoted(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+// A value in a message. Lists in lists in lists and integers of more than 4300 digits have no repr.
+inline std::string quoted(nb::handle object) {
+    try {
+        return nb::cast<std::string>(nb::repr(object));
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_RecursionError) && !error.matches(PyExc_ValueError)) throw;
+        return std::string("a value of the type ") + Py_TYPE(object.ptr())->tp_name;
+    }
+}
 
 // Room for so many numbers for each of so many rows. A view may have more rows than memory could hold numbers for.
 inline std::vector<double> room_for(std::size_t rows, std::size_t each = 1) {

@@ -22,14 +22,23 @@ def is_whole(value: Any) -> bool:
 
 def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
     def accepts(value: Any) -> bool:
-        if not is_real(value) or math.isnan(value) or (math.isinf(value) and not infinite):
+        number = as_real(value)
+        if number is None or math.isnan(number) or (math.isinf(number) and not infinite):
             return False
         return bool(value >= above if inclusive else value > above)
 
     return accepts
 
 
-def whole(low: int, high: float = math.inf) -> Callable[[Any], bool]:
+def as_real(value: Any) -> float | None:
+    """A real number as the core takes it; None for what is none, or is larger than any float64."""
+    try:
+        return float(value) if is_real(value) else None
+    except OverflowError:
+        return None
+
+
+def whole(low: int, high: int = 2**63 - 1) -> Callable[[Any], bool]:
     return lambda value: is_whole(value) and low <= value <= high
 
 
@@ -126,7 +135,8 @@ def is_feature_map(value: Any) -> bool:
 
 
 def is_threshold(value: Any) -> bool:
-    return (isinstance(value, str) and value == "learned") or (is_real(value) and math.isfinite(value))
+    number = as_real(value)
+    return (isinstance(value, str) and value == "learned") or (number is not None and math.isfinite(number))
 
 
 def is_dtype(value: Any) -> bool:
@@ -136,7 +146,7 @@ def is_dtype(value: Any) -> bool:
         return False
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
-    except TypeError:
+    except (TypeError, ValueError):
         return False
 
 

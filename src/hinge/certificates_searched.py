@@ -21,6 +21,7 @@ from .comparators import LabelComparator, _compare
 from .comparators_geometries import SECOND_ORDER, DiagonalAgain
 from .comparators_single import Comparator
 from .feature_maps import checked_features
+from .rows import InvalidInput
 from .sequence_learner import SequenceLearner
 from .structured_inputs import Batch
 from .structured_learner import Joint, StructuredLearner
@@ -144,6 +145,11 @@ class Suffering:
         if terms is None:
             return made
         return [_from_the_run(self.learner, *its, terms) for its in zip(made, self.scales, strict=True)]
+
+
+def check_comparator(model: Any, u: Any) -> None:
+    if u is not None and not isinstance(u, type(model)):
+        raise InvalidInput(f"u must be a {type(model).__name__}, not {type(u).__name__}")
 
 
 def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
@@ -292,6 +298,7 @@ def of_structures(model: PAStructured, X: Any, y: Any, u: PAStructured | None = 
     predictions have cost. Where no search finds the comparator's worst rivals, it has those of the run."""
     from .structured import _inside
 
+    check_comparator(model, u)
     learner, batch = model._fitted(), Batch(X, y, None)
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, batch.count)
     if reason:
@@ -407,6 +414,7 @@ def of_ranker(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Cer
     """The same for a ranker; `u` is another one."""
     from .ranker import _Batch
 
+    check_comparator(model, u)
     learner, batch = model._fitted(), _Batch(X, y, None)
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, len(batch.X))
     if len(learner.labels.known) < 2:

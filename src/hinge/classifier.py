@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
-from . import parameters
+from . import parameters, sklearn_inputs
 from .estimator import StreamEstimator
-from .labels import as_labels, check_present, in_array, plain
+from .growth import check_weight
+from .labels import as_labels, in_array, in_order, plain
 from .learner import Learner
-from .rows import Rows, unmasked
+from .rows import Rows
 
 
 @parameters.documented("classification", parameters.PARAMETERS)
@@ -164,7 +162,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._first_rows(X, sample_weight, together=True)
-        y = _labels(new, y)
+        y = sklearn_inputs.labels(new, y)
         new._classes = classes = new._found_classes(y)
         learner = new._begin(classes, new._class_weights(classes, y))
         new._fit_learner(learner, X, rows, y, sample_weight)
@@ -180,7 +178,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             self.cost, Mapping
         ):  # it may name classes that are not in the data
             named = [*self.cost, *(label for row in self.cost.values() for label in row)]
-            classes = np.unique(np.asarray([*classes.tolist(), *named]))
+            classes = in_array(in_order({*classes.tolist(), *named}))
         if len(classes) < 2:
             raise ValueError(f"two classes are needed, the data has only 1 class: {classes.tolist()}")
         return classes
@@ -192,7 +190,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         if classes is None and sample_weight is None and self._learn_as_is(X, y):
             return self
         if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
-            y = _labels(self, y)
+            y = sklearn_inputs.labels(self, y)
         learner = self._current()
         if learner is None:
             new = self._aside()
@@ -201,7 +199,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner._learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(
-            np.unique(self.classes_), np.unique(np.asarray(classes))
+            np.unique(self.classes_), sklearn_inputs.classes(classes)
         ):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
@@ -214,10 +212,13 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._ready
         except AttributeError:
             return self._learn(lambda learner: learner.learn_one(x, y, weight))
-        if not (
-            learner.by_label and learner._engine.learn_label(x, y, weight)
-        ):  # a call less than learner.learn_one
-            learner.learn_one(x, y, weight)
+        try:  # a call less than learner.learn_one
+            if learner.by_label and learner._engine.learn_label(x, y, weight):
+                return self
+        except TypeError:
+            check_weight(weight)
+            raise
+        learner.learn_one(x, y, weight)
         return self
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
@@ -240,7 +241,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
                 "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result."
             )
-        known = as_labels(np.unique(np.asarray(classes)) if self.classes is None else self.classes)
+        known = sklearn_inputs.classes(classes) if self.classes is None else as_labels(self.classes)
         if len(known) < 2:
             raise ValueError(f"two classes are needed, not {known.tolist()}")
         learner = self._begin(known, self.class_weight)
@@ -286,6 +287,11 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         labels: npt.NDArray[Any] = classes[places]
         return labels
 
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """The accuracy of the predictions for X, as scikit-learn has it."""
+        truth, weights = sklearn_inputs.labels(self, y), sklearn_inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
+
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels in order. After `fit` they are sorted; those that a stream brings later follow as they came."""
@@ -311,19 +317,3 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         if len(intercepts) == 2:
             intercepts = intercepts[1:] - intercepts[:1]
         return np.asarray(intercepts, dtype=learner.parameters["dtype"])
-
-
-def _labels(estimator: PAClassifier, y: Any) -> npt.NDArray[Any]:
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
-    y = column_or_1d(unmasked(y, "y"), warn=True)
-    if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
-    check_present(y)
-    if y.dtype.kind == "O" or (y.dtype.kind == "f" and (y != np.trunc(y)).any()):
-        check_classification_targets(
-            y
-        )  # other labels are classes: it would look at each of them to find that out
-    return y

@@ -28,19 +28,21 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import parameters, sparse
+from . import hints, parameters, sklearn_inputs
 from .compat_crf import CRF
 from .compat_passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
-from .rows import unmasked
+from .labels import check_kinds
+from .rows import as_array, as_values, check_length, too_large
+from .shown import shown
 
 __all__ = ["CRF", "PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 
 
-def _checked(X: Any) -> Any:
-    """X, if SciPy can work on it: it trusts the indices of sparse matrices."""
-    return sparse.to_csr(X) if issparse(X) else unmasked(X, "X")
+def _start_values(given: Any, name: str, dtype: Any) -> Array:
+    given = given.toarray() if issparse(given) else given
+    return as_values(as_array(given, name), name).astype(dtype)
 
 
 class _PassiveAggressive(BaseEstimator):
@@ -53,13 +55,19 @@ class _PassiveAggressive(BaseEstimator):
     coef_: Any
     intercept_: Array
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        hints.explain_unknown_options(cls)
+
     def _check_parameters(self) -> None:
         given = self.get_params(deep=False)
         table = parameters.PARAMETERS
         shared = {n: v for n, v in given.items() if n in table and self._task in table[n].tasks}
         parameters.check(self._task, shared)
-        if self.loss not in self._steps:
-            raise ValueError(f"loss must be one of {', '.join(map(repr, self._steps))}, not {self.loss!r}")
+        if not (isinstance(self.loss, str) and self.loss in self._steps):
+            raise ValueError(
+                f"loss must be one of {', '.join(map(repr, self._steps))}, not {shown(self.loss)}"
+            )
         for name in ("early_stopping", "warm_start"):
             if not isinstance(given[name], (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, not {given[name]!r}")
@@ -72,15 +80,23 @@ class _PassiveAggressive(BaseEstimator):
 
     def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
         numeric = self._task == "regression"
-        X, y = validate_data(
-            self,
-            _checked(X),
-            unmasked(y, "y"),
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=reset,
-            y_numeric=numeric,
-        )
+        X = sklearn_inputs.readable(X)
+        if y is not None:
+            y = sklearn_inputs.numbers(self, y) if numeric else as_array(y, "y")
+            check_length(y, "y")
+            check_kinds(y)
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                reset=reset,
+                y_numeric=numeric,
+            )
+        except MemoryError:
+            raise too_large("X", X.shape) from None
         return X, y.astype(X.dtype, copy=False) if numeric else y
 
     # ---- the passes ---------------------------------------------------------------------------------------
@@ -105,13 +121,13 @@ class _PassiveAggressive(BaseEstimator):
         coef = np.zeros((n_lanes, X.shape[1]), dtype=X.dtype)
         intercept = np.zeros(n_lanes)
         if coef_init is not None:
-            given = np.asarray(coef_init.toarray() if issparse(coef_init) else coef_init, dtype=X.dtype)
+            given = _start_values(coef_init, "coef_init", X.dtype)
             given = given.reshape(1, -1) if n_lanes == 1 else given
             if given.shape != coef.shape:
                 raise ValueError(f"coef_init has the shape {given.shape}; it must be {coef.shape}")
             coef[:] = given
         if intercept_init is not None:
-            given = np.atleast_1d(np.asarray(intercept_init, dtype=X.dtype))
+            given = np.atleast_1d(_start_values(intercept_init, "intercept_init", X.dtype))
             if given.shape != intercept.shape:
                 raise ValueError(f"intercept_init has the shape {given.shape}; it must be {intercept.shape}")
             intercept[:] = given
@@ -155,7 +171,9 @@ class _PassiveAggressive(BaseEstimator):
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, _checked(X), accept_sparse="csr", reset=False)
+        X = sklearn_inputs.readable(X)
+        check_length(X, "X")
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores: Array = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return scores
 
@@ -282,8 +300,8 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y = self._validate(X, y, reset=first)
-        known = unique_labels(classes) if first else self.classes_
-        if classes is not None and not np.array_equal(known, unique_labels(classes)):
+        known = sklearn_inputs.classes(classes) if first else self.classes_
+        if classes is not None and not np.array_equal(known, sklearn_inputs.classes(classes)):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
             )

@@ -10,6 +10,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from . import hints
 from .sequence import PASequence
 
 _STEPS = {0: "pa", 1: "pa1", 2: "pa2"}
@@ -21,6 +22,7 @@ _UNUSED = (
 )  # fmt: skip
 
 
+@hints.explain_unknown_options
 class CRF(BaseEstimator):
     """Takes the parameters of `sklearn_crfsuite.CRF`, and learns by margins: algorithm 'pa', 'ap' or 'arow'.
 

@@ -17,15 +17,14 @@ from numpy import ndarray
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import validate_data
 
-from . import encoding, explain, hints, kernels, model_file, parameters, sparse
+from . import encoding, explain, hints, kernels, model_file, parameters, sklearn_inputs
 from .following import FollowsOptions
 from .geometry import check_has_covariance
 from .learner import Contribution, Learner, Statistics
 from .passes import BatchReport, FitsInPasses
 from .plain_rows import plain_rows
-from .rows import Rows, are_events, as_events, is_csr, is_frame, is_sparse, rows_of, unmasked
+from .rows import Rows, are_events, as_events, check_length, is_frame, rows_of
 
 if TYPE_CHECKING:
     from .certificates import Certificate
@@ -169,15 +168,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
             return self._read_events(X)
         rows = plain_rows(X) if reset or "feature_names_in_" not in self.__dict__ else None
         if rows is None:
-            X = validate_data(
-                self,
-                sparse.to_csr(X) if is_sparse(X) and not is_csr(X) else unmasked(X, "X"),
-                reset=reset,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-            )
-            rows = rows_of(X)
+            rows = rows_of(sklearn_inputs.matrix(self, X, reset=reset))
         elif reset:
             self.n_features_in_ = rows.width
             self.__dict__.pop("feature_names_in_", None)
@@ -197,6 +188,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         """What gamma='scale' means is measured once."""
         self.__dict__.pop("_gamma", None)
         if getattr(self, "kernel", None) in ("poly", "rbf") and self.gamma == "scale":
+            check_length(rows.arrays[0], "X")
             self._gamma = kernels.scaled_gamma(rows)
 
     def _read_events(self, events: Any) -> Rows:
@@ -290,6 +282,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         score (of many labels to that of `label`, or to the highest)."""
         learner = self._fitted()
         kernels.check_has_weights(learner.parameters["kernel"])
+        check_length(X, "X")
         index = X.index if hasattr(X, "index") and is_frame(X) else None
         if self._takes_names(X):
             events = X.to_dict("records") if index is not None else X

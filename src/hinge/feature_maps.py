@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .rows import as_list
+from .shown import shown
+
 Doubles = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
@@ -261,12 +264,12 @@ class _Counting(FeatureMap):
     @staticmethod
     def _counted(tokens: Iterable[str]) -> Counter[str]:
         if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-            raise ValueError(f"the tokenizer must give a list of words, not {tokens!r}")
-        words = list(tokens)
+            raise ValueError(f"the tokenizer must give a list of words, not {shown(tokens)}")
+        words = as_list(tokens, "a text", "of words", False)
         if set(map(type, words)) - {str}:
             for word in words:
                 if not isinstance(word, str):
-                    raise ValueError(f"a word must be a string, not {word!r}")
+                    raise ValueError(f"a word must be a string, not {shown(word)}")
             words = [str(word) for word in words]
         return Counter(words)
 

@@ -27,7 +27,7 @@ class FollowsOptions:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._option_names = hints.names_of(cls.__init__)
-        hints.explain_unknown_options(cls, cls._option_names, getattr(cls, "_task", None))
+        hints.explain_unknown_options(cls, getattr(cls, "_task", None))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._option_names:

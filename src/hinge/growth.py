@@ -16,6 +16,8 @@ from . import targets
 from ._numpy import np
 from .kernels import beta_of
 from .labels import Doubles, Indices, Labels, plain
+from .rows import InvalidInput
+from .shown import shown
 from .targets import Encoded
 
 if TYPE_CHECKING:
@@ -172,9 +174,18 @@ def _or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
         raise
 
 
+def check_weight(weight: Any) -> None:
+    """The core takes weights that are numbers, and says of others only that they are of another type."""
+    try:
+        targets.number(weight)
+    except ValueError:
+        raise InvalidInput(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
+
+
 def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
     """An event whose label may be new, or is among the first two."""
     label = plain(y)
+    check_weight(weight)
     if learner._class_weight is not None:
         weight *= learner._class_weight.get(label, 1.0)
     with learner._lock:

@@ -12,6 +12,7 @@ from typing import Any
 from ._numpy import Doubles as Doubles
 from ._numpy import Indices as Indices
 from ._numpy import np, npt
+from .shown import shown
 
 # The types of labels that the core reads as they are: numbers that fit into a float64, but for the halves.
 _READ_IN_PLACE = "?bBhHiIlLqQfd"
@@ -27,7 +28,7 @@ def plain(label: Any) -> Any:
         raise ValueError("a label that is a whole number must fit into 64 bits")
     if isinstance(label, (bool, int)) or (isinstance(label, float) and label == label):
         return label
-    raise ValueError(f"a label must be a string, a boolean or a number, not {label!r}")
+    raise ValueError(f"a label must be a string, a boolean or a number, not {shown(label)}")
 
 
 class Labels:
@@ -93,7 +94,7 @@ class Labels:
         try:
             return self.codes.get(label)
         except TypeError:
-            raise ValueError(f"a label must be a string, a boolean or a number, not {label!r}") from None
+            raise ValueError(f"a label must be a string, a boolean or a number, not {shown(label)}") from None
 
     def listed(self, most: int = 10) -> str:
         shown = [repr(label) for label in self.known[:most]]
@@ -214,11 +215,33 @@ def doubles(numbers: Sequence[float]) -> Any:
     return memoryview(struct.pack(f"{len(numbers)}d", *numbers)).cast("d")
 
 
-def check_present(y: npt.NDArray[Any]) -> None:
-    """A label that is missing is rejected with its row."""
-    for row, label in enumerate(y.tolist() if y.dtype.kind == "O" else ()):
-        if label is None or (isinstance(label, float) and label != label):
-            raise ValueError(f"row {row}: the label is {label!r}; leave out the rows that have none")
+def check_kinds(y: npt.NDArray[Any], name: str = "y") -> None:
+    """What is missing among labels, or is not a label, is rejected with its row; so are strings among numbers, which
+    have no order."""
+    if y.dtype.kind in "biufU":
+        return
+    where = "row" if name == "y" else name
+    first: Any = None
+    for row, label in enumerate(y.tolist() if y.dtype.kind == "O" else y):
+        if label is None or label is np.nan or _is_missing(label):
+            raise ValueError(f"{where} {row}: the label is {label!r}; leave out the rows that have none")
+        try:
+            label = plain(label)
+        except ValueError as error:
+            raise ValueError(f"{where} {row}: {error}") from None
+        if row == 0:
+            first = label
+        elif isinstance(label, str) != isinstance(first, str):
+            raise ValueError(
+                f"{where} {row}: the label is {shown(label)}, and that of {where} 0 is {shown(first)}: strings and "
+                "numbers have no order. Give labels of one kind, for example [str(label) for label in y] (`learn_one` "
+                "and `learn_many` take both)"
+            )
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN, and what pandas has in its place."""
+    return type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
 
 
 def in_order(labels: Collection[Any]) -> list[Any]:
@@ -230,7 +253,7 @@ def in_order(labels: Collection[Any]) -> list[Any]:
 
 def as_labels(labels: Any) -> npt.NDArray[Any]:
     """Labels as an array that a file can keep: a longdouble is the float64 that `plain` makes of it."""
-    array = np.asarray(labels)
+    array = in_array(labels) if isinstance(labels, (list, tuple)) else np.asarray(labels)
     return array.astype(np.float64) if array.dtype.char == "g" else array
 
 

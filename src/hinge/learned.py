@@ -14,7 +14,7 @@ from ._numpy import is_array, np, npt
 from .explain import Contribution
 from .guard import Guard
 from .labels import Labels, plain
-from .rows import Doubles
+from .rows import Doubles, as_array, as_values, check_length
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -271,11 +271,18 @@ class Learned:
         """
         from .certificates import certificate
 
+        check_length(X, "X")
         if self.task not in parameters.PARAMETERS["kernel"].tasks:  # those that have one vector an example
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"
             )
-        return certificate(self, X, y, u, beside)  # type: ignore[arg-type]
+        u, beside = _comparator(u, "u"), _comparator(beside, "beside")
+        try:
+            return certificate(self, X, y, u, beside)  # type: ignore[arg-type]
+        except MemoryError:
+            raise ValueError(
+                "a certificate of X, and of its comparators, needs more memory than there is"
+            ) from None
 
     # ---- files ----------------------------------------------------------------------------------------
 
@@ -358,3 +365,8 @@ class Learned:
             and len(repr(value)) < 200  # hundreds of classes are not shown
         ]
         return f"Learner({', '.join([repr(self.task), *shown])})"
+
+
+def _comparator(given: Any, name: str) -> Any:
+    """The numbers of a comparator."""
+    return None if given is None else as_values(as_array(given, name), name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from . import growth, parameters, targets
+from . import growth, hints, parameters, targets
 from ._core import Engine, are_among
 from ._numpy import np, npt
 from .explain import Contribution as Contribution
@@ -18,8 +18,10 @@ from .rows import (
     Doubles,
     are_events,
     as_events,
+    as_list,
     as_numbers,
     as_order,
+    by_lane,
     frame_values,
     is_single,
     rows_by_name,
@@ -35,6 +37,7 @@ from .statistics import Statistics as Statistics
 from .targets import Encoded
 
 
+@hints.explain_unknown_options
 class Learner(Learned):
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
@@ -199,8 +202,15 @@ class Learner(Learned):
         Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
         A weight of 0 changes nothing; others scale C.
         """
-        if self.by_label and self._engine.learn_label(x, y, weight):
-            return
+        try:
+            if self.by_label and self._engine.learn_label(x, y, weight):
+                return
+            self._learn_event(x, y, weight)
+        except TypeError:
+            growth.check_weight(weight)
+            raise
+
+    def _learn_event(self, x: dict[Any, Any], y: Any, weight: float) -> None:
         if not self._named:
             self._events()
         if self.task == "classification":
@@ -259,7 +269,7 @@ class Learner(Learned):
         elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
-            events = [self._event(row, x) for row, x in enumerate(X)]
+            events = self._event_list(X)
             weights = self._weights(y, len(events), sample_weight)
             with self._lock:
                 self._events()
@@ -294,7 +304,7 @@ class Learner(Learned):
         """Events as rows, for several passes over them. Their features are known from here on."""
         with self._lock:
             self._events()
-            return Rows(*self._engine.read_dicts([self._event(row, x) for row, x in enumerate(events)]))
+            return Rows(*self._engine.read_dicts(self._event_list(events)))
 
     def _unnamed_rows(self, X: Any) -> Rows:
         self.check_arrays_fit()
@@ -421,9 +431,9 @@ class Learner(Learned):
         if self.task == "uniclass":
             return self.radius - scores
         if self.task == "ordinal":
-            return scores.reshape(len(scores), -1)[:, 0] + self._engine.extra(0, self.averaged)
+            return by_lane(scores)[:, 0] + self._engine.extra(0, self.averaged)
         if self.many_scores:
-            return scores.reshape(len(scores), -1)[:, self._beside : self._beside + len(self.labels.known)]
+            return by_lane(scores)[:, self._beside : self._beside + len(self.labels.known)]
         return scores
 
     def uncertainty(self, X: Any) -> Doubles:
@@ -477,12 +487,12 @@ class Learner(Learned):
 
     def name_columns(self, names: Iterable[str]) -> None:
         """Names the columns of arrays that are to come, so that dicts can be learned too."""
-        self._engine.name_columns(list(names))
+        self._engine.name_columns(as_list(names, "names", "of names", False))
         self._arrays_fit = True
 
     def set_radius(self, radius: float) -> None:
         """Replaces a radius by quantile, where all distances are known; learning goes on from it."""
-        self._engine.set_tracked_radius(radius)
+        self._engine.set_tracked_radius(targets.number(radius, "the radius"))
 
     def change(self, **changes: Any) -> None:
         """Goes on with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
@@ -533,6 +543,12 @@ class Learner(Learned):
                 factors[labels == label] = factor
             weights = factors if weights is None else weights * factors
         return weights
+
+    def _event_list(self, events: Any) -> list[dict[Any, Any]]:
+        listed = as_list(
+            events, "X", "of dicts of named features, an array, a sparse matrix or a DataFrame", False
+        )
+        return [self._event(row, x) for row, x in enumerate(listed)]
 
     @staticmethod
     def _event(row: int, x: Any) -> dict[Any, Any]:

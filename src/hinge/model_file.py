@@ -29,7 +29,6 @@ _DIGEST_AT = 8 + len(_BEFORE_DIGEST)
 _DIGEST_END = _DIGEST_AT + 64
 _NO_DIGEST = b"0" * 64
 _OLD_BEGINNING = b'{"__metadata__":{"hinge":'  # until 0.7
-_PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 # What the readers of a header raise if it says something absurd.
 ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, MemoryError)
@@ -178,15 +177,15 @@ def _check_beginning(beginning: bytes | bytearray, source: str) -> None:
     """Raises for what is not a model of this version, with what it is instead."""
     if beginning[8:_DIGEST_AT] == _BEFORE_DIGEST:
         return
-    if bytes(beginning[:2]) in _PICKLES:
-        raise ModelFileError(
-            f"{source} is a pickle, and loading one runs the code in it. If you trust it, read it with pickle.load (or "
-            "joblib.load); model.save(path) then writes a file that hinge.load reads"
-        )
     if beginning[8:].startswith(_OLD_BEGINNING):
         raise ModelFileError(
             f"{source} was written by hinge 0.7 or earlier: learn it again, and save it anew"
         )
+    from .foreign_files import described
+
+    what = described(bytes(beginning))
+    if what is not None:
+        raise ModelFileError(f"{source} is not a hinge model: it is {what}")
     raise ModelFileError(f"{source} is not a hinge model, or its beginning is damaged")
 
 

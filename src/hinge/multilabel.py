@@ -8,16 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
 
-from . import growth, parameters
+from . import growth, parameters, sklearn_inputs
 from .estimator import StreamEstimator
-from .labels import check_present, in_array, plain
+from .labels import in_array, plain
 from .learner import Learner
-from .rows import is_frame, is_sparse, unmasked
-from .targets import LabelSets
+from .rows import as_array, as_list, by_lane, check_length, is_frame, is_sparse, unmasked
+from .targets import LabelSets, class_list
 
 
 @parameters.documented("multilabel", parameters.PARAMETERS)
@@ -170,12 +167,12 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
             known = new.classes if new.classes is not None else classes
             if known is None and not _is_matrix(y):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            found = new._found_labels(y, rows.count) if known is None else list(np.asarray(known).tolist())
+            found = new._found_labels(y, rows.count) if known is None else class_list(known)
             learner = new._begin(found)
             new._name_features(learner)
             learner._learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner, _one_each=one_each))
-        if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
+        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
@@ -275,13 +272,15 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """How often the predicted set is exactly the true one (subset accuracy), as scikit-learn has it."""
-        truth = _vector(y) if self._one_each else None
-        return float(super().score(X, self._indicator(y) if truth is None else truth, sample_weight))
+        y = _readable(self, y)
+        one_each = self._one_each and _is_vector(y)
+        truth = sklearn_inputs.labels(self, y) if one_each else self._indicator(y)
+        return float(super().score(X, truth, sklearn_inputs.weights(sample_weight)))
 
     def _lanes(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()
         lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
-        return lanes.reshape(len(lanes), -1)
+        return by_lane(lanes)
 
     def _indicator(self, y: Any) -> npt.NDArray[np.int64]:
         labels = self._fitted().labels
@@ -333,41 +332,34 @@ def _in_order(labels: list[Any]) -> list[Any]:
 
 def _label_sets(estimator: PAMultilabel, y: Any) -> tuple[Any, bool]:
     """y as a matrix or a list of sets, and whether it was a vector: one label each."""
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
-    if hasattr(y, "__array__") and not (is_sparse(y) or is_frame(y)):
-        y = np.asarray(unmasked(y, "y"))
-    labels = _vector(y)
-    if labels is not None:
-        check_present(labels)
-        check_classification_targets(labels)
+    y = _readable(estimator, y)
+    if _is_vector(y):
+        labels = sklearn_inputs.labels(estimator, y)
         return [{plain(label)} for label in labels.tolist()], True
     if isinstance(y, list) and _is_indicator(y):  # as scikit-learn reads it
         return np.asarray(unmasked(y, "y")), False
-    if _is_matrix(y) and type_of_target(y).startswith("continuous"):
-        raise ValueError(
-            f"Unknown label type: {type_of_target(y)}; an indicator matrix must hold 0 and 1 only"
-        )
     return y, False
 
 
-def _vector(y: Any) -> npt.NDArray[Any] | None:
-    """A vector of labels, or a matrix of one column."""
-    if is_sparse(y) or is_frame(y) or not hasattr(y, "__len__") or len(y) == 0:
-        return None
-    if isinstance(y, np.ndarray):
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(unmasked(y, "y"))
-        if y.ndim != 1:
-            return None
-    if any(isinstance(label, Iterable) and not isinstance(label, (str, bytes)) for label in y):
-        return None
-    labels: npt.NDArray[Any] = column_or_1d(unmasked(y, "y"))
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    return labels
+def _readable(estimator: PAMultilabel, y: Any) -> Any:
+    """A matrix, an array or a list."""
+    sklearn_inputs.check_given(estimator, y)
+    check_length(y, "y")
+    if is_sparse(y) or is_frame(y):
+        return y
+    if not hasattr(y, "__array__"):
+        return as_list(y, "y", "of sets of labels, one per row", False)
+    y = as_array(y, "y")
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _is_vector(y: Any) -> bool:
+    """Whether y is a vector of labels."""
+    if is_sparse(y) or is_frame(y) or getattr(y, "ndim", 1) == 0 or len(y) == 0:
+        return False
+    if isinstance(y, np.ndarray) and (y.ndim > 1 or y.dtype.kind != "O"):
+        return y.ndim == 1
+    return not any(isinstance(label, Iterable) and not isinstance(label, (str, bytes)) for label in y)
 
 
 def _is_indicator(y: list[Any]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import OutlierMixin
 
-from . import parameters
+from . import parameters, sklearn_inputs
 from .estimator import StreamEstimator
 from .passes import HeldBack
 
@@ -177,7 +177,9 @@ def _radius_around(
     distances: npt.NDArray[np.float64], contamination: float, sample_weight: npt.ArrayLike | None
 ) -> float:
     """The smallest of the distances with at most the share `contamination` of the weight beyond it."""
-    weights = np.ones(len(distances)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weights = np.ones(len(distances)) * (
+        1.0 if sample_weight is None else sklearn_inputs.weights(sample_weight)
+    )
     farthest = np.argsort(-distances, kind="stable")
     beyond = np.cumsum(weights[farthest])
     outside = int(np.searchsorted(beyond, contamination * beyond[-1] * (1 + 1e-9), side="right"))

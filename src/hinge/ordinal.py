@@ -8,15 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
-from . import growth, parameters
+from . import growth, parameters, sklearn_inputs
 from .estimator import StreamEstimator
-from .labels import as_labels, check_present, plain
+from .labels import as_labels, plain
 from .learner import Learner
-from .rows import unmasked
+from .rows import by_lane
 
 
 @parameters.documented("ordinal", parameters.PARAMETERS, selection="simproj")
@@ -160,7 +157,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
             learner._learn_rows(rows, y, sample_weight)
             return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(
-            np.unique(self.classes_), np.unique(np.asarray(classes))
+            np.unique(self.classes_), sklearn_inputs.classes(classes)
         ):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
@@ -183,15 +180,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         return learner
 
     def _ranks(self, y: Any) -> npt.NDArray[Any]:
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
-        y = np.asarray(column_or_1d(unmasked(y, "y"), warn=True))
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_present(y)
-        check_classification_targets(y)
+        y = sklearn_inputs.labels(self, y)
         if self.classes is None and y.dtype.kind not in "biu":
             whole = y.dtype.kind == "f" and bool(np.isfinite(y).all()) and bool((y == np.floor(y)).all())
             if not whole:
@@ -211,7 +200,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         """The rank of each row: the first one whose threshold is above w.x."""
         learner = self._fitted()
         lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
-        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(lanes.reshape(len(lanes), -1))]
+        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(by_lane(lanes))]
         return ranks
 
     def score_report(self, X: Any, y: Any) -> dict[str, float]:
@@ -223,6 +212,11 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
             "accuracy": float(np.mean(truth == guess)),
             "mean_absolute_error": float(np.mean(np.abs(truth - guess))),
         }
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """The accuracy of the predictions for X, as scikit-learn has it."""
+        truth, weights = sklearn_inputs.labels(self, y), sklearn_inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
 
     @property
     def classes_(self) -> npt.NDArray[Any]:

@@ -15,6 +15,7 @@ from .combinations import LABELS as _LABELS
 from .combinations import SEARCHED as _SEARCHED
 from .combinations import SEARCHES as SEARCHES
 from .combinations import SELECTIONS
+from .shown import shown
 
 TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype", "structured")
 ALL_TASKS = (*TASKS, "sequence")
@@ -583,7 +584,7 @@ def check(task: str, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         parameter = PARAMETERS[name]
         if value is not parameter.default and not parameter.accepts(value):
-            raise ValueError(f"{name} must be {parameter.allowed}, not {value!r}")
+            raise ValueError(f"{name} must be {parameter.allowed}, not {shown(value)}")
     combinations.check(task, {**values, "step": step_of(task, values)})
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):

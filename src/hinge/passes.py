@@ -16,10 +16,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from . import sklearn_inputs
 from ._numpy import Doubles
 from .learner import Learner
 from .passes_shown import reporter
-from .rows import Rows, unmasked
+from .rows import Rows
 from .statistics import Statistics
 from .targets import Encoded
 from .weighing import warn_if_ineffective
@@ -76,7 +77,7 @@ class FitsInPasses:
         self._name_features(learner)
         if sample_weight is not None:
             of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
-            sample_weight = unmasked(sample_weight, "sample_weight")
+            sample_weight = sklearn_inputs.weights(sample_weight)
             sample_weight = _check_sample_weight(sample_weight, of, dtype=np.float64)
         held = self._hold_back(X, y, sample_weight, rows.count)
         if self.max_iter > 1 or self.batch_tolerance is not None:

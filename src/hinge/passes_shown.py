@@ -15,7 +15,7 @@ def reporter(verbose: int, max_iter: int) -> Iterator[Callable[[Passes], None]]:
     """Gives a function to call after each pass, with all passes so far."""
     if not verbose:
         yield lambda passes: None
-    elif sys.stdout.isatty() and (bar := _new_bar()) is not None:
+    elif sys.stdout is not None and sys.stdout.isatty() and (bar := _new_bar()) is not None:
         shown = bar.add_task("", total=max_iter, said="")
 
         def advance(passes: Passes) -> None:

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from . import encoding, model_file
+from . import encoding, hints, model_file
 from ._core import Texts, flat
+from .rows import as_list, is_frame
 from .words import check_range, ngrams_of, two_names, weighted
 
 NUMBER, CATEGORY = "number", "category"
@@ -34,6 +35,7 @@ class RecordError(ValueError):
         self.reason, self.field = reason, field
 
 
+@hints.explain_unknown_options
 class Features:
     """How a record becomes named features.
 
@@ -146,6 +148,12 @@ class Features:
 
     def event(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The features of a record, by name: what learners take."""
+        try:
+            return self._event(record)
+        except RecursionError:
+            raise RecordError("the record has objects in objects without end") from None
+
+    def _event(self, record: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(record, dict):
             if not isinstance(record, Mapping):
                 raise TypeError(f"a record must be a dict of fields, not {type(record).__name__}")
@@ -158,7 +166,9 @@ class Features:
             bag = self.bag(texts)
         fields = self.selected(record)
         if self.text:
-            fields = {name: value for name, value in fields.items() if name not in self.text}
+            fields = {
+                name: value for name, value in fields.items() if not (type(name) is str and name in self.text)
+            }
         if self.kinds or self.missing != "omit":
             fields = self._typed(fields)
         fields = safe(fields)
@@ -454,7 +464,7 @@ class Pipeline:
 
     def events(self, X: Any) -> list[dict[str, Any]]:
         """The features of each record."""
-        records = X.to_dict("records") if hasattr(X, "to_dict") else X
+        records = X.to_dict("records") if is_frame(X) else as_list(X, "X", "of records", False)
         found = []
         for row, record in enumerate(records):
             try:

@@ -20,7 +20,9 @@ from .labels import Labels, in_array, in_order, plain
 from .learner import Contribution, Learner
 from .passes import History, entry_of
 from .passes_shown import reporter
-from .rows import Doubles, as_numbers
+from .rows import Doubles, as_list, as_numbers
+from .shown import shown
+from .targets import class_list
 from .weighing import warn_if_ineffective
 
 if TYPE_CHECKING:
@@ -191,10 +193,10 @@ class PARanker(ClassifierMixin, StreamEstimator):
             known = classes if self.classes is None else self.classes
             if known is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            learner, feature_map = self._begin(np.asarray(known).tolist()), self._new_map()
+            learner, feature_map = self._begin(class_list(known)), self._new_map()
             self._pass(learner, feature_map, batch, grow=False)
             return self._keep(learner, feature_map_=feature_map)
-        if classes is not None and set(np.asarray(classes).tolist()) != set(learner.labels.known):
+        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
@@ -320,7 +322,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     def explain(self, X: Any, label: Any = None) -> Any:
         """What `explain_one` says of each example, as a pandas DataFrame with one line per example and feature."""
-        told = [self.explain_one(x, label) for x in X]
+        told = [self.explain_one(x, label) for x in as_list(X, "X", "of examples")]
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
@@ -329,7 +331,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         with learner._lock:
             known = learner.labels.known
             names, values = checked_features(feature_map, x, known)
-            if label is not None and label not in learner.labels.codes:
+            if label is not None and learner.labels.code(label) is None:
                 raise ValueError(f"the label {label!r} is not one of the labels {learner.labels.listed()}")
             if not known:
                 return []
@@ -341,10 +343,10 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each label, (n, n_labels): the ranking. (Two labels have two columns, too.)"""
-        learner = self._fitted()
+        learner, examples = self._fitted(), as_list(X, "X", "of examples")
         with learner._lock:
-            scores = np.empty((len(X), len(learner.labels.known)))
-            for row, x in enumerate(_examples(X)):
+            scores = np.empty((len(examples), len(learner.labels.known)))
+            for row, x in enumerate(examples):
                 try:
                     scores[row] = _scores_one(learner, self.feature_map_, x)
                 except ValueError as error:
@@ -431,12 +433,12 @@ class _Batch:
     """Examples, the labels of each, and the weight of each."""
 
     def __init__(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
-        self.X = _examples(X)
+        self.X = as_list(X, "X", "of examples")
         if y is None:
             raise ValueError("PARanker requires y to be passed, but the target y is None.")
         if isinstance(y, (str, bytes, Mapping)) or getattr(y, "ndim", 1) != 1:
             raise ValueError("y must have a label, or a set of labels, for each example")
-        labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        labels = as_list(y, "y", "of labels, or sets of labels, one per example")
         if len(labels) != len(self.X):
             raise ValueError(f"y has {len(labels)} entries for {len(self.X)} examples")
         self.relevant: list[list[Any]] = []
@@ -451,12 +453,6 @@ class _Batch:
         if len(weights) != len(labels):
             raise ValueError(f"sample_weight has {len(weights)} entries for {len(labels)} examples")
         self.weights = [_checked_weight(weight) for weight in weights.tolist()]
-
-
-def _examples(X: Any) -> list[Any]:
-    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
-        raise ValueError(f"X must be a list of examples, not {type(X).__name__}")
-    return list(X)
 
 
 def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
@@ -475,8 +471,8 @@ def _relevant(y: Any) -> list[Any]:
 def _checked_weight(weight: Any) -> float:
     try:
         number = float(weight)
-    except (TypeError, ValueError):
-        raise ValueError(f"the sample weight must be a number, not {weight!r}") from None
+    except (TypeError, ValueError, ArithmeticError):
+        raise ValueError(f"the sample weight must be a number, not {shown(weight)}") from None
     if not 0 <= number < np.inf:
         raise ValueError(f"the sample weight is {number}; it must be 0 or more, and finite")
     return number

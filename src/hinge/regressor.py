@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import column_or_1d
 
-from . import parameters
+from . import parameters, sklearn_inputs
 from .estimator import StreamEstimator
-from .rows import unmasked
 
 
 @parameters.documented("regression", parameters.PARAMETERS, step=None)
@@ -124,7 +122,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
-        y = _numbers(new, y)
+        y = sklearn_inputs.numbers(new, y)
         learner = new._new_learner(**new._start_names())
         new._fit_learner(learner, X, rows, y, sample_weight)
         if sample_weight is None and learner.step == "pa1":
@@ -148,7 +146,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         if sample_weight is None and self._learn_as_is(X, y):
             return self
         if not (type(y) is np.ndarray and y.ndim == 1):
-            y = _numbers(self, y)
+            y = sklearn_inputs.numbers(self, y)
         learner = self._current()
         if learner is None:
             return self._learn_first(X, y, sample_weight)
@@ -171,6 +169,11 @@ class PARegressor(RegressorMixin, StreamEstimator):
         """w.x (with the intercept) of each row."""
         return self._scores(X)
 
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """R^2 of the predictions for X, as scikit-learn has it."""
+        truth, weights = sklearn_inputs.numbers(self, y), sklearn_inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
+
     @property
     def coef_(self) -> npt.NDArray[Any]:
         """w, of shape (n_features,); the average if `average`."""
@@ -180,11 +183,3 @@ class PARegressor(RegressorMixin, StreamEstimator):
     def intercept_(self) -> npt.NDArray[Any]:
         learner = self._fitted()
         return np.asarray([learner.intercept], dtype=learner.parameters["dtype"])
-
-
-def _numbers(estimator: PARegressor, y: Any) -> npt.NDArray[Any]:
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
-    return column_or_1d(unmasked(y, "y"), dtype=np.float64, warn=True)

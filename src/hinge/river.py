@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
-from . import encoding, growth, model_file, parameters
+from . import encoding, growth, model_file, parameters, targets
 from .following import FollowsOptions
 from .labels import plain
 from .learner import Contribution, Learner, Statistics
+from .rows import as_list, is_frame
+from .shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +51,10 @@ class _Linear(FollowsOptions, base.Estimator):
 
     def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
         learner = self._current()
-        events = X if learner.parameters["hash_bits"] is None else X.to_dict(orient="records")
-        weights: Any = [float(w)] * len(X) if isinstance(w, numbers.Real) else w
+        events: Any = X if is_frame(X) else as_list(X, "X", "of events, or a DataFrame")
+        if is_frame(X) and learner.parameters["hash_bits"] is not None:
+            events = X.to_dict(orient="records")
+        weights: Any = [targets.number(w, "the weight")] * len(X) if isinstance(w, numbers.Real) else w
         learner.learn_many(events, y, weights)
 
     @property
@@ -364,7 +368,8 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""
         if not isinstance(y, dict):
-            raise ValueError(f"y must be a dict of labels and whether they are relevant, not {y!r}")
+            raise ValueError(f"y must be a dict of labels and whether they are relevant, not {shown(y)}")
+        growth.check_weight(w)
         met = dict.fromkeys(map(plain, y))
         fresh = [label for label in met if label not in self._met]
         if w and len(self._met) + len(fresh) > self.max_labels:

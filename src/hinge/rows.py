@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from . import sparse
 from ._numpy import Doubles as Doubles
 from ._numpy import np, npt
+from .shown import shown
 
 FLOATS = ("float32", "float64")
 
@@ -77,6 +78,11 @@ class TextRows(Rows):
         return self.arrays[2]
 
 
+def by_lane(scores: Doubles) -> Doubles:
+    """Scores with one column per lane, be there one or none, and rows or none."""
+    return scores[:, np.newaxis] if scores.ndim == 1 else scores
+
+
 def is_single(dtype: Any) -> bool:
     """Whether a `dtype` is float32."""
     return dtype == "float32" if isinstance(dtype, str) and dtype in FLOATS else np.dtype(dtype) == np.float32
@@ -90,7 +96,8 @@ def rows_of(X: Any) -> Rows:
         if len(starts) != X.shape[0] + 1:
             raise ValueError(f"indptr has {len(starts)} entries for {X.shape[0]} rows; it must have one more")
         return Rows(as_values(X.data), _as_indices(X.indices, "indices"), starts, int(X.shape[1]))
-    X = np.asarray(unmasked(X, "X"))
+    X = as_array(X, "X")
+    check_length(X, "X")
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows and columns), not {X.ndim}-dimensional")
     return Rows(as_values(X))
@@ -153,27 +160,99 @@ def _different(names: list[Any]) -> list[Any]:
     return names
 
 
+class InvalidInput(ValueError, TypeError):
+    """Something else than what was asked for: scikit-learn raises a ValueError for some of it, a TypeError for some."""
+
+
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     if X.dtype in (np.float64, np.float32) and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
         return X
+    if X.dtype.kind in "US" and X.size:
+        raise InvalidInput(f"{name} must hold numbers: {_first_bad(X, name)}")
     if X.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold numbers, not {X.dtype}")
     try:
         return X.astype(np.float64)
     except MemoryError:
-        raise ValueError(f"{name} of shape {X.shape} is more than fits into memory as float64") from None
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold numbers: {_first_bad(X)}{error}") from None
+        raise too_large(name, X.shape) from None
+    except (TypeError, ValueError, ArithmeticError, RecursionError):
+        raise InvalidInput(f"{name} must hold numbers: {_first_bad(X, name)}") from None
+
+
+def too_large(name: str, shape: tuple[int, ...]) -> ValueError:
+    return ValueError(f"{name} of shape {shape} is more than fits into memory")
+
+
+def as_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """An array, or why there is none."""
+    values = unmasked(values, name)
+    try:
+        array = np.asarray(values)
+    except MemoryError:
+        raise too_large(name, np.shape(values)) from None
+    except (ValueError, TypeError, ArithmeticError, RecursionError, NotImplementedError):
+        raise ValueError(f"{name} must be an array or a list of values: {_uneven(values)}") from None
+    if array.ndim == 0 and array.dtype.kind == "O":
+        raise ValueError(f"{name} must be an array or a list, not {type(values).__name__}")
+    return array
+
+
+def _uneven(values: Any) -> str:
+    """What keeps a list of lists from being an array."""
+    lengths = [
+        len(row) if hasattr(row, "__len__") and not isinstance(row, (str, bytes)) else None for row in values
+    ]
+    for row, length in enumerate(lengths):
+        if length != lengths[0]:
+            words = ["is a single value" if n is None else f"has {n} values" for n in (lengths[0], length)]
+            return f"row 0 {words[0]}, and row {row} {words[1]}"
+    return "its rows have values that are lists themselves"
+
+
+_MOST = 2**32  # entries of a list
+
+
+def check_length(values: Any, name: str) -> None:
+    has_length = hasattr(values, "__len__") and not is_sparse(values) and getattr(values, "ndim", 1) > 0
+    if has_length and len(values) > _MOST:
+        raise ValueError(f"{name} has {len(values)} entries, more than fit into memory")
+
+
+def as_list(values: Any, name: str, entries: str, sized: bool = True) -> list[Any]:
+    """A list of what was given, which may be anything that has entries, and (if `sized`) a length."""
+    try:
+        if sized and not hasattr(values, "__len__"):
+            raise TypeError
+        if isinstance(values, (str, bytes, Mapping, Set)) or is_sparse(values) or is_frame(values):
+            raise TypeError
+        check_length(values, name)
+        return list(values)
+    except (TypeError, NotImplementedError):
+        raise InvalidInput(f"{name} must be a list {entries}, not {type(values).__name__}") from None
 
 
 def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     """The values of a DataFrame, all of them finite, and the names of its columns, all of them different."""
-    values, names = as_values(frame.to_numpy()), _different(list(frame.columns))
+    check_frame(frame)
+    values, names = as_values(frame.to_numpy()), list(frame.columns)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
         what = "NaN" if np.isnan(values[row, column]) else "infinity (inf)"
         raise ValueError(f"row {row}, column {names[column]!r}: the value is {what}")
     return values, names
+
+
+def check_frame(frame: Any) -> None:
+    """Whether the columns that are not of numbers hold numbers nevertheless."""
+    for name, dtype in zip(_different(list(frame.columns)), frame.dtypes, strict=True):
+        if _is_numeric(dtype):
+            continue
+        if getattr(dtype, "kind", "O") not in "O":
+            raise InvalidInput(f"X must hold numbers: column {name!r} is of the type {dtype}")
+        for row, value in enumerate(frame[name].to_list()):
+            why = _not_a_number(value, "X")
+            if why is not None:
+                raise InvalidInput(f"X must hold numbers: row {row}, column {name!r}: {why}")
 
 
 def rows_by_name(values: npt.NDArray[Any], names: list[Any], known: list[Any]) -> Rows:
@@ -210,25 +289,38 @@ def _unseen(frame: Any, known: list[Any]) -> Doubles:
 
 
 def as_numbers(values: Any, name: str) -> Doubles:
-    numbers = np.ascontiguousarray(as_values(np.asarray(unmasked(values, name)), name), dtype=np.float64)
-    if np.ndim(values) != 1:
-        raise ValueError(f"{name} must be one-dimensional, not {np.ndim(values)}-dimensional")
-    return numbers
+    array = as_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, not {array.ndim}-dimensional")
+    try:
+        return np.ascontiguousarray(as_values(array, name), dtype=np.float64)
+    except MemoryError:
+        raise too_large(name, array.shape) from None
 
 
-def as_labels(y: Any) -> npt.NDArray[Any]:
-    labels = np.asarray(unmasked(y, "y"))
-    if isinstance(y, (list, tuple)) and labels.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
-        labels = np.asarray(y, dtype=object)  # numpy would turn the numbers among the strings into strings
+def as_labels(y: Any, name: str = "y") -> npt.NDArray[Any]:
+    labels = as_label_array(y, name)
     if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, not {labels.ndim}-dimensional")
+        raise ValueError(f"{name} must be one-dimensional, not {labels.ndim}-dimensional")
     return labels
 
 
-def as_order(order: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
-    rows = np.asarray(order)
+def as_label_array(y: Any, name: str = "y") -> npt.NDArray[Any]:
+    """An array in which labels are what they were: NumPy would turn the numbers among strings into strings."""
+    labels = as_array(y, name)
+    if isinstance(y, (list, tuple)) and labels.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
+        return np.asarray(y, dtype=object)
+    return labels
+
+
+def as_order(order: Any, count: int) -> npt.NDArray[np.int64]:
+    rows = as_array(order, "order")
     if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows) > 0):
         raise ValueError(f"order must hold whole numbers in one dimension, not {rows.dtype} in {rows.ndim}")
+    try:
+        rows = np.ascontiguousarray(rows)
+    except MemoryError:
+        raise too_large("order", rows.shape) from None
     if len(rows) > 0 and (rows.min() < 0 or rows.max() >= count):
         place = int(np.flatnonzero((rows < 0) | (rows >= count))[0])
         raise ValueError(f"order[{place}] is {rows[place]}: X has the rows 0 to {count - 1}")
@@ -247,11 +339,32 @@ def _aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array if array.flags.aligned else array.copy()
 
 
-def _first_bad(X: npt.NDArray[Any]) -> str:
-    """Where the first value stands that is not a number."""
+_HINT = (
+    "give categories in dicts or in a DataFrame, which make an indicator of each, or encode them (hinge.Features, or "
+    "OneHotEncoder of scikit-learn)"
+)
+
+
+def _first_bad(X: npt.NDArray[Any], name: str) -> str:
+    """Where the first value stands that is not a number, and why it is none."""
     for place, value in np.ndenumerate(X):
-        try:
-            float(value)
-        except (TypeError, ValueError, OverflowError):
-            return ", ".join(f"{what} {k}" for what, k in zip(("row", "column"), place, strict=False)) + ": "
-    return ""
+        why = _not_a_number(value, name)
+        if why is not None:
+            where = ", ".join(f"{what} {k}" for what, k in zip(("row", "column"), place, strict=False))
+            return f"{where}: {why}" if where else why
+    return f"it holds texts ({X.dtype}): convert it (.astype(float))"
+
+
+def _not_a_number(value: Any, name: str) -> str | None:
+    try:
+        float(value)
+        return None
+    except OverflowError:
+        return f"{shown(value)} is larger than any float64"
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        if value is None:  # NumPy makes NaN of it
+            return None
+        if isinstance(value, (str, bytes)):
+            value = value.item() if isinstance(value, np.generic) else value
+            return f"{shown(value)} is not a number{'; ' + _HINT if name == 'X' else ''}"
+        return f"{shown(value)}: {error}"

@@ -14,7 +14,9 @@ from . import explain, parameters
 from .estimator import StreamEstimator
 from .explain import Contribution
 from .labels import in_order, plain
+from .rows import as_list, check_length
 from .sequence_learner import SequenceLearner, checked_weights
+from .targets import class_list
 from .weighing import warn_if_ineffective
 
 if TYPE_CHECKING:
@@ -145,6 +147,7 @@ class PASequence(StreamEstimator):
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
         self._check_options()
+        X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
         tags = self._tags_of(X, y, sample_weight)
         learner = self._new_learner(
             **({"classes": in_order(tags)} if isinstance(self.cost, Mapping) and tags else {})
@@ -161,13 +164,14 @@ class PASequence(StreamEstimator):
 
     def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
         """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
-        if self.classes is not None or y is None or isinstance(y, (str, bytes)) or not hasattr(X, "__len__"):
+        if self.classes is not None:
             return set()
         weights = checked_weights(X, sample_weight)
         tags: set[Any] = set()
         for row, its in enumerate(y):
             if (weights is None or (row < len(weights) and weights[row])) and hasattr(its, "__len__"):
                 with contextlib.suppress(TypeError, ValueError):
+                    check_length(its, "y")
                     tags.update([plain(tag) for tag in its])
         if isinstance(self.cost, Mapping):
             tags.update(self.cost, *self.cost.values())
@@ -188,12 +192,13 @@ class PASequence(StreamEstimator):
             known = classes if self.classes is None else self.classes
             if known is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            if classes is not None and set(classes) != set(known):
+            known = class_list(known)
+            if classes is not None and set(class_list(classes)) != set(known):
                 raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
-            learner = self._new_learner(classes=list(known))
+            learner = self._new_learner(classes=known)
             learner.learn_many(X, y, sample_weight, grow=False)
             return self._keep(learner)
-        if classes is not None and set(classes) != set(learner.labels.known):
+        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
             )
@@ -232,8 +237,10 @@ class PASequence(StreamEstimator):
     def explain(self, X: Any, y: Any = None) -> Any:
         """What `explain_one` says of each sentence, as a pandas DataFrame with one line per token and feature; a `row`
         is the pair of the sentence and the token. `y` are the tags whose scores are explained (None: the best)."""
-        sentences = list(X)
-        tags = [None] * len(sentences) if y is None else list(y)
+        sentences = as_list(X, "X", "of sentences")
+        tags = [None] * len(sentences) if y is None else as_list(y, "y", "with the tags of each sentence")
+        if len(tags) != len(sentences):
+            raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
         told, places = [], []
         for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
             for token, parts in enumerate(self.explain_one(x, its)):
@@ -243,14 +250,16 @@ class PASequence(StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """How many of all tags are right (as in sklearn-crfsuite)."""
-        tagged, truths = self.predict(X), list(y)
+        X = as_list(X, "X", "of sentences")
+        tagged, truths = self.predict(X), as_list(y, "y", "with the tags of each sentence")
         if len(truths) != len(tagged):
             raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
         weights = checked_weights(X, sample_weight)
         if weights is None:
             weights = np.ones(len(tagged))
         right = total = 0.0
-        for row, (tags, truth, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+        for row, (tags, its, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+            truth = as_list(its, f"sentence {row}: y", "of tags")
             if len(tags) != len(truth):
                 raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
             right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
@@ -260,6 +269,9 @@ class PASequence(StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
+        from .certificates_searched import check_comparator
+
+        check_comparator(self, u)
         found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())
         return found
 

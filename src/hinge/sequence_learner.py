@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from . import accepts, encoding, model_file, parameters, sparse, targets
+from . import accepts, encoding, hints, model_file, parameters, sparse, targets
 from ._core import Sentences, SequenceEngine
 from ._numpy import np, npt
 from .explain import Contribution
 from .guard import Guard
 from .labels import Indices, Labels, plain
-from .rows import Doubles, as_numbers, is_single, is_sparse
+from .rows import Doubles, as_array, as_list, as_numbers, is_single, is_sparse, too_large
+from .shown import shown
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class SequenceLearner:
     """
 
     def __init__(self, **options: Any) -> None:
+        hints.check_known(type(self).__name__, "sequence", options, parameters.OF_SEQUENCE)
         self.parameters: dict[str, Any] = parameters.completed(parameters.OF_SEQUENCE, options)
         parameters.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
@@ -122,7 +124,8 @@ class SequenceLearner:
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, grow: bool = True
     ) -> None:
         """The rounds of all sentences, or none. `grow`: whether tags may be new."""
-        sentences, weights = _sentences(X), checked_weights(X, sample_weight)
+        sentences = _sentences(X)
+        weights = checked_weights(sentences, sample_weight)
         self._engine.check_free()  # before the lock, for which another thread of the same learner may wait
         with self._lock:
             tags, known, labels = self._encode(sentences, y, weights, grow)
@@ -131,7 +134,8 @@ class SequenceLearner:
 
     def read(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Lesson:
         """Sentences for several passes. Their tags must be known already; their features are known from here on."""
-        sentences, weights = _sentences(X), checked_weights(X, sample_weight)
+        sentences = _sentences(X)
+        weights = checked_weights(sentences, sample_weight)
         with self._lock:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
             return Lesson(self._engine.read(sentences, weights), tags, weights)
@@ -148,16 +152,15 @@ class SequenceLearner:
         self, sentences: list[Any], y: Any, weights: Doubles | None, grow: bool
     ) -> tuple[Indices, Indices, Labels]:
         """The tags as numbers; how many there are once a sentence is met; and all of them."""
-        if y is None or isinstance(y, (str, bytes, Mapping)) or not hasattr(y, "__len__"):
-            raise ValueError(f"y must be a list with the tags of each sentence, not {y!r}")
+        y = as_list(y, "y", "with the tags of each sentence")
         if len(y) != len(sentences):
             raise ValueError(f"y has {len(y)} entries for {len(sentences)} sentences")
         places = {label: place for place, label in enumerate(self.labels.known)}
         codes: list[int] = []
         known: list[int] = []
-        for row, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
+        for row, (sentence, given) in enumerate(zip(sentences, y, strict=True)):
             where = f"sentence {row}: " if len(sentences) > 1 else ""
-            _check_lengths(sentence, tags, where)
+            tags = _checked_tags(sentence, given, where)
             try:
                 codes += [places[tag] for tag in tags]
             except (KeyError, TypeError):
@@ -176,8 +179,8 @@ class SequenceLearner:
             if label in places or not weighs:
                 return places.get(label, 0)
         except (TypeError, ValueError):
-            shown = type(tag).__name__ if isinstance(tag, int) else repr(tag)  # a huge one cannot be shown
-            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {shown}") from None
+            what = type(tag).__name__ if isinstance(tag, int) else shown(tag)
+            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {what}") from None
         if not grow or self.closed:
             among = (
                 f"one of the classes {self.labels.listed()}" if self.labels.known else "known: no tag is, yet"
@@ -294,8 +297,10 @@ class SequenceLearner:
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
         """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
         learner `u`, or against some that are found."""
-        from .certificates_searched import of_sequences
+        from .certificates_searched import check_comparator, of_sequences
 
+        check_comparator(self, u)
+        X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
         return of_sequences(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
@@ -373,13 +378,7 @@ def _is_matrix(cost: Any) -> bool:
 
 def _sentences(X: Any) -> list[Any]:
     """A list of sentences as the core reads them: lists of tokens, or float arrays."""
-    if (
-        isinstance(X, (str, bytes, Mapping, set, frozenset))
-        or not hasattr(X, "__len__")
-        or not hasattr(X, "__iter__")
-    ):
-        raise ValueError(f"X must be a list of sentences, not {type(X).__name__}")
-    sentences = list(X)
+    sentences = as_list(X, "X", "of sentences")
     for row, sentence in enumerate(sentences):
         if not isinstance(sentence, (list, tuple)):
             try:
@@ -412,7 +411,7 @@ def _array(sentence: Any) -> Any:
         raise ValueError(
             f"a sentence must be a list of tokens, or an array with a row for each, not {type(sentence).__name__}"
         )
-    array = np.asarray(sentence)
+    array = as_array(sentence, "a sentence")
     if array.ndim != 2:
         raise ValueError(f"an array of tokens must have two dimensions, not {array.ndim}")
     if array.dtype.kind not in "biuf":
@@ -420,7 +419,10 @@ def _array(sentence: Any) -> Any:
     in_place = array.dtype in (np.float32, np.float64) and array.flags.aligned and array.dtype.isnative
     if in_place and not any(stride % array.itemsize for stride in array.strides):
         return array
-    return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    try:
+        return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    except MemoryError:
+        raise too_large("a sentence", array.shape) from None
 
 
 def _dense(sentence: Any) -> list[list[float]]:
@@ -430,14 +432,20 @@ def _dense(sentence: Any) -> list[list[float]]:
     return rows
 
 
-def _check_lengths(sentence: Any, tags: Any, where: str) -> None:
-    if isinstance(tags, (str, bytes, Mapping, set, frozenset)) or not hasattr(tags, "__len__"):
-        raise ValueError(f"{where}there must be a list of tags, one for each token, not {tags!r}")
+def _checked_tags(sentence: Any, given: Any, where: str) -> list[Any]:
+    """The tags of a sentence, one for each token."""
+    try:
+        tags = as_list(given, "y", "of tags")
+    except TypeError:
+        raise ValueError(
+            f"{where}there must be a list of tags, one for each token, not {shown(given)}"
+        ) from None
     length = len(sentence) if isinstance(sentence, (list, tuple)) else sentence.shape[0]
     if length != len(tags):
         raise ValueError(f"{where}there are {length} tokens and {len(tags)} tags")
     if length == 0:
         raise ValueError(f"{where}the sentence is empty")
+    return tags
 
 
 def checked_weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:

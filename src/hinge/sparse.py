@@ -32,6 +32,13 @@ def to_csr(X: Any, name: str = "X") -> Any:
         raise ValueError(f"{name} is a broken matrix in the format {kind!r}: {error}") from None
 
 
+def numeric(X: Any, name: str = "X") -> Any:
+    """X, if its values are numbers: SciPy does not look, and fails later."""
+    if X.data.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, not {X.data.dtype}")
+    return X
+
+
 def _check_compressed(X: Any, kind: str) -> None:
     """indptr and indices of CSR, CSC and BSR."""
     major, minor = (1, 0) if kind == "csc" else (0, 1)

@@ -17,7 +17,8 @@ from sklearn.exceptions import NotFittedError
 from . import explain, parameters
 from .estimator import _FIRST, StreamEstimator
 from .learner import Contribution
-from .structured_inputs import FUNCTIONS, Batch, as_list, check_functions, checked_weights
+from .rows import as_list
+from .structured_inputs import FUNCTIONS, Batch, check_functions, checked_weights
 from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
 from .weighing import warn_if_ineffective
@@ -328,7 +329,7 @@ class PAStructured(StreamEstimator):
 
     def predict(self, X: Any) -> list[Any]:
         """argmax(w, x) of each input."""
-        inputs = as_list(X, "X")
+        inputs = as_list(X, "X", "of inputs")
 
         def run(learner: StructuredLearner) -> list[Any]:
             w = learner.view(learner.averaged)
@@ -358,8 +359,8 @@ class PAStructured(StreamEstimator):
     def explain(self, X: Any, y: Any = None) -> Any:
         """What `explain_one` says of each input, as a pandas DataFrame with one line per input and feature; `y` are the
         outputs whose scores are explained (None: the predicted ones)."""
-        inputs = as_list(X, "X")
-        outputs = [None] * len(inputs) if y is None else as_list(y, "y")
+        inputs = as_list(X, "X", "of inputs")
+        outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
         told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
         return explain.as_frame(told, range(len(told)))
 
@@ -374,7 +375,7 @@ class PAStructured(StreamEstimator):
 
     def uncertainty(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
         """`uncertainty_one` of each input, with the output that `y` has for it (the predicted one)."""
-        inputs = as_list(X, "X")
+        inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
         pairs = list(zip(inputs, outputs, strict=True))
         sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])

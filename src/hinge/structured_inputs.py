@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import parameters
-from .rows import Doubles, as_numbers, is_frame, is_sparse
+from .rows import Doubles, as_list, as_numbers
 
 FUNCTIONS = ("joint_features", "argmax", "cost", "loss_augmented_argmax")
 
@@ -36,19 +36,12 @@ class Batch:
     """Inputs, their outputs, and their weights."""
 
     def __init__(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
-        self.X, self.y = as_list(X, "X"), as_list(y, "y")
+        self.X, self.y = as_list(X, "X", "of inputs"), as_list(y, "y", "of outputs")
         self.count = len(self.X)
         if len(self.y) != self.count:
             raise ValueError(f"y has {len(self.y)} entries for {self.count} examples")
         given = np.ones(self.count) if sample_weight is None else sample_weight
         self.weights: list[float] = checked_weights(given, self.count).tolist()
-
-
-def as_list(values: Any, name: str) -> list[Any]:
-    odd = isinstance(values, (str, bytes, Mapping)) or is_sparse(values) or is_frame(values)
-    if odd or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name} must be a list with an entry for each example, not {type(values).__name__}")
-    return list(values)
 
 
 def checked_weights(given: Any, count: int) -> Doubles:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from . import sparse
 from ._numpy import np, npt
 from .labels import Doubles, Indices, Labels, plain
-from .rows import as_labels, as_numbers, is_frame, is_sparse, unmasked
+from .rows import as_array, as_labels, as_list, as_numbers, as_values, check_length, is_frame, is_sparse
+from .shown import shown
 
 
 class Encoded(NamedTuple):
@@ -25,13 +26,13 @@ class Encoded(NamedTuple):
         return Encoded(None if self.y is None else self.y[rows], self.classes)
 
 
-def number(y: Any) -> float:
+def number(y: Any, name: str = "the target") -> float:
     try:
         if not isinstance(y, (str, bytes)):
             return float(y)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):
         pass
-    raise ValueError(f"the target must be a number, not {y!r}")
+    raise ValueError(f"{name} must be a number, not {shown(y)}")
 
 
 def check_count(y: Any, count: int) -> None:
@@ -51,14 +52,28 @@ def labels_of(y: Any, count: int) -> npt.NDArray[Any]:
     return labels
 
 
+def class_list(classes: Any) -> list[Any]:
+    """The labels that are given ahead, in their order."""
+    known = as_labels(classes, "classes")
+    check_length(known, "classes")
+    try:
+        return [plain(label) for label in known]
+    except ValueError as error:
+        raise ValueError(f"classes: {error}") from None
+
+
 # ---- sets of labels -----------------------------------------------------------------------------------------
 
 
 def one_set(y: Any) -> set[Any]:
     """The labels of one event."""
     if isinstance(y, (str, bytes, Mapping)) or not isinstance(y, Iterable):
-        raise ValueError(f"y must be a set of labels (or a list of them), not {y!r}")
+        raise ValueError(f"y must be a set of labels (or a list of them), not {shown(y)}")
+    check_length(y, "y")
     return {plain(label) for label in y}
+
+
+_MOST_LABELS = 2**24  # as of `max_labels`
 
 
 class LabelSets:
@@ -127,7 +142,7 @@ class LabelSets:
         self.names: list[Any] = []
         place_of: dict[Any, int] = {}
         places, starts = [], [0]
-        for row, its_labels in enumerate(y):
+        for row, its_labels in enumerate(as_list(y, "y", "of sets of labels, one per row", False)):
             try:
                 # in a fixed order, though a set has none: new labels are learned in it
                 for label in sorted(one_set(its_labels), key=lambda label: (str(type(label)), label)):
@@ -143,7 +158,7 @@ class LabelSets:
 
     def _read_indicator(self, y: Any, count: int, labels: Labels) -> None:
         self._all_at_once = True
-        matrix = sparse.to_csr(y, "y") if is_sparse(y) else np.asarray(unmasked(y, "y"))
+        matrix = sparse.to_csr(y, "y") if is_sparse(y) else as_array(y, "y")
         if len(matrix.shape) != 2:
             raise ValueError(
                 "y must be an indicator matrix (rows x labels) or a list of sets of labels, not an array of "
@@ -151,16 +166,23 @@ class LabelSets:
             )
         if matrix.shape[0] != count:
             raise ValueError(f"y has {matrix.shape[0]} entries for {count} rows")
+        if matrix.shape[1] > _MOST_LABELS:
+            raise ValueError(f"y has {matrix.shape[1]} columns, one per label; there may be {_MOST_LABELS}")
         names = list(y.columns) if is_frame(y) else labels.known or range(matrix.shape[1])
         self.names = [plain(name) for name in names]
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"the columns of y must be different labels, not {self.names[:10]!r}")
         if matrix.shape[1] != len(self.names):
             raise ValueError(f"y has {matrix.shape[1]} columns for {len(self.names)} labels")
-        values = np.asarray(matrix.data if is_sparse(y) else matrix)
+        if is_sparse(y):
+            values = sparse.numeric(matrix, "y").data
+        else:
+            matrix = values = as_values(matrix, "y") if matrix.dtype.kind in "OMmV" else matrix
         odd = ~np.isin(values, (0, 1))
         if odd.any():
-            raise ValueError(f"an indicator matrix must hold 0 and 1 only, not {values[odd].ravel()[0]!r}")
+            raise ValueError(
+                f"Unknown label type: an indicator matrix must hold 0 and 1 only, not {values[odd].ravel()[0]!r}"
+            )
         rows, columns = (matrix != 0).nonzero()
         order = np.lexsort((columns, rows))
         self.places = np.asarray(columns, dtype=np.int64)[order]

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import encoding, model_file, parameters
+from . import accepts, encoding, model_file, parameters
 from ._core import Texts
 from .classifier import PAClassifier
 from .estimator import _FIRST
 from .learner import Contribution, Learner
-from .rows import Rows, is_frame
+from .rows import Rows, as_list, check_length, is_frame
+from .shown import shown
 from .words import LENGTH, check_range
 
 ANALYZERS = ("word", "char", "char_wb")
@@ -147,7 +148,9 @@ class TextClassifier(PAClassifier):
         for name, known in (("analyzer", ANALYZERS), ("weighting", WEIGHTINGS)):
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}")
+        if not accepts.is_bool(self.lowercase):
+            raise ValueError(f"lowercase must be True or False, not {shown(self.lowercase)}")
         least, most = check_range("ngram_range", self.ngram_range)
         return Texts(
             analyzer=self.analyzer,
@@ -354,4 +357,5 @@ def texts_of(X: Any) -> list[Any]:
         X = X[:, 0]
     if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         raise ValueError("texts were expected: a list of strings, an array or a Series")
-    return list(X.tolist() if hasattr(X, "tolist") else X)
+    check_length(X, "X")
+    return as_list(X.tolist() if isinstance(X, np.ndarray) else X, "X", "of texts", False)
