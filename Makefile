@@ -1,16 +1,22 @@
 # Both commands of the README work on a fresh clone: they make their own virtual environment in .venv.
 PYTHON ?= python3
 VENV := .venv
+CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint types stubs docs bench sanitize sanitize-threads fuzz torture clean
+.PHONY: demo test test-oldest lint types stubs docs bench sanitize sanitize-threads fuzz torture clean
 
 demo: $(VENV)/installed
 	$(BIN)/hinge demo
 
 test: $(VENV)/installed lint types
 	$(BIN)/python -m pytest -n auto
+
+# All tests with the oldest versions that pyproject.toml allows, in an environment of their own.
+test-oldest:
+	$(MAKE) PYTHON=python3.11 VENV=.venv-oldest CONSTRAINTS=constraints-oldest.txt .venv-oldest/installed
+	.venv-oldest/bin/python -m pytest -n auto
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -52,16 +58,17 @@ fuzz:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/tools: $(VENV)/bin/python constraints.txt pyproject.toml
+$(VENV)/tools: $(VENV)/bin/python $(CONSTRAINTS) pyproject.toml
 	@echo "Setting up $(VENV) and building the core: two to three minutes."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) \
 	  scikit-build-core nanobind cmake ninja
 	touch $@
 
 $(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt \
-	  --config-settings=editable.mode=redirect -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c $(CONSTRAINTS) \
+	  --config-settings=editable.mode=redirect \
+	  --config-settings=build-dir='build/$(VENV)' -e '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest build .pytest_cache .mypy_cache .ruff_cache .hypothesis

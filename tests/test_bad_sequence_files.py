@@ -404,7 +404,7 @@ def test_all_numbers_are_others(kind):
     for value in (-1.0, -0.25, 0.0, 0.25, 1.0):
         for name in ("v", "u"):
             again = SequenceLearner.from_bytes(
-                changed(model, tensor(name, lambda a, v=value: a * 0 + v * largest))
+                changed(model, tensor(name, lambda a, v=value: np.full_like(a, v * largest)))
             )
             use(again)
 

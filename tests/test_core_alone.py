@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,9 @@ def test_only_its_own_folder_knows_python() -> None:
 
 
 def test_the_stub_is_current(tmp_path: Path) -> None:
-    """`make stubs` writes it."""
+    """`make stubs` writes it; each version of nanobind writes it differently."""
+    if f"nanobind=={version('nanobind')}\n" not in (ROOT / "constraints.txt").read_text():
+        pytest.skip("another nanobind than that of constraints.txt")
     made = tmp_path / "_core.pyi"
     command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "hinge._core", "-o", str(made)]
     subprocess.run(command, check=True, capture_output=True)

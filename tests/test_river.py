@@ -416,3 +416,11 @@ def test_irrelevant_labels_count_as_labels():
         model.learn_one({"a": 1.0}, {"w": False})
     model.learn_one({"a": 1.0}, {"w": False}, w=0.0)  # teaches nothing
     assert set(model.predict_one({"a": 1.0})) == {"x", "y", "z"}
+
+
+def test_a_lowered_limit_of_labels_is_rejected():
+    model = PAMultilabel()
+    model.learn_one({"a": 1.0}, {"x": True, "y": False, "z": False})
+    model.max_labels = 2
+    with pytest.raises(ValueError, match="max_labels cannot change once learning has begun"):
+        model.learn_one({"a": 1.0}, {"x": True})

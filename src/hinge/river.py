@@ -370,9 +370,10 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         if not isinstance(y, dict):
             raise ValueError(f"y must be a dict of labels and whether they are relevant, not {shown(y)}")
         growth.check_weight(w)
-        met = dict.fromkeys(map(plain, y))
+        named = dict.fromkeys(map(plain, y))
+        met = named if w else {}
         fresh = [label for label in met if label not in self._met]
-        if w and len(self._met) + len(fresh) > self.max_labels:
+        if fresh and len(self._met) + len(fresh) > self.max_labels:
             raise ValueError(
                 f"the label {fresh[-1]!r} is new, and the model has {len(self._met)} labels, relevant or not; "
                 f"the limit is {self.max_labels} (max_labels)"
@@ -381,7 +382,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         rounds = learner.statistics.rounds
         try:
             learner.learn_one(x, [label for label, relevant in y.items() if relevant], w)
-            self._met.update(met if w else {})
+            self._met.update(met)
         except BaseException:
             if learner.statistics.rounds != rounds:  # an interrupt right after the round
                 self._met.update(met)

@@ -62,6 +62,7 @@ def bytecodes(act: Any, model: Any, n: int = 0) -> int | None:
     def trace(frame: Any, *_: Any) -> Any:
         if not is_traced(frame.f_code.co_filename):
             return None
+        frame.f_trace = inside  # since Python 3.12, frames without it do not begin to trace bytecodes
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return inside
 

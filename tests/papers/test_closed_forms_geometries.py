@@ -441,6 +441,7 @@ def entropy_projection(p, z, margin, C):
     return result.x[:n]
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # SLSQP of SciPy 1.15, by rounding
 def test_the_reduced_problem_of_the_entropy():
     """S13.6: alpha maximises its concave function on [0, C], and p exp(alpha z)/Z solves the problem of the row."""
     rng = np.random.default_rng(14)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_closed_forms_geometries import solves
 
@@ -330,6 +330,7 @@ def test_every_theorem_holds(kind, selection, step, needs):
     seen, tightest = set(), 0.0
 
     @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None)
+    @example(52, 0.5)  # close to the bounds; the others depend on the version of Hypothesis
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.1, 0.5, 2.0]))
     def holds(seed, C):
         nonlocal tightest

@@ -131,8 +131,7 @@ class ArrowFile:
 def _is_string(kind: Any) -> bool:
     import pyarrow.types as types
 
-    view = getattr(types, "is_string_view", None)  # since pyarrow 16
-    return bool(types.is_string(kind) or types.is_large_string(kind) or (view is not None and view(kind)))
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _numbers(column: Any, name: str) -> Cells:
@@ -140,8 +139,9 @@ def _numbers(column: Any, name: str) -> Cells:
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
-    values = column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(zero_copy_only=False)
+    numbers = column.cast(pa.float64(), safe=False)
+    missing = numbers.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+    values = numbers.fill_null(0.0).to_numpy(zero_copy_only=False)
     infinite = np.flatnonzero(np.isinf(values)).tolist()
     refused = {row: f"column {shortened(name)}: {values[row]} is not a finite number" for row in infinite}
     return Cells(values.tolist(), np.flatnonzero(missing).tolist(), refused)
