@@ -206,7 +206,12 @@ class TextClassifier(PAClassifier):
         return super()._begun()
 
     def _learn_stream(self, texts: list[Any], y: Any, sample_weight: Any) -> Self:
-        return self._learn(lambda learner: self._learn_texts(learner, texts, y, sample_weight, grow=True))
+        try:
+            return self._learn(lambda learner: self._learn_texts(learner, texts, y, sample_weight, grow=True))
+        except BaseException:
+            if "_learner" not in self.__dict__:  # what is rejected is not a beginning
+                self.__dict__.pop("_texts", None)
+            raise
 
     def predict_one(self, x: str) -> Any:  # type: ignore[override]
         """The label of a text (None before the first label). Never learns."""
