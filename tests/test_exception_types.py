@@ -43,10 +43,18 @@ LIMIT = 2  # seconds for a call
 def dumped(model):
     """All that a model is, to compare."""
     if not getattr(model, "__sklearn_is_fitted__", lambda: True)():
-        return pickle.dumps(sorted(vars(model)))
+        of_X = (
+            "n_features_in_",
+            "feature_names_in_",
+        )  # as in scikit-learn, compat has them before it looks at y
+        of_X = of_X if type(model).__module__ == "hinge.compat" else ()
+        return pickle.dumps(sorted(name for name in vars(model) if name not in of_X))
     if isinstance(model, (hinge.compat.PassiveAggressiveClassifier, hinge.compat.PassiveAggressiveRegressor)):
         return pickle.dumps(vars(model))
-    model = getattr(model, "model_", model)
+    if isinstance(model, hinge.compat.CRF):
+        model = getattr(model, "model_", None)
+    if model is None:
+        return b""
     return hinge.model_file.to_bytes(*model.to_parts())
 
 

@@ -116,6 +116,35 @@ def test_a_missing_label_is_rejected_with_its_row(cls):
             cls().fit(np.eye(3), np.array(["a", missing, "b"], dtype=object))
 
 
+MIXED = ["a", "b", 1, "a"]
+
+
+@pytest.mark.parametrize("y", [MIXED, np.array(MIXED, dtype=object), pd.Series(MIXED, dtype=object)])
+def test_strings_among_numbers_are_rejected_with_their_row_by_fit_and_learned_in_a_stream(y):
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(
+            ValueError, match=r"row 2: the label is 1, and that of row 0 is 'a': .*\[str\(label\)"
+        ):
+            getattr(hinge.PAClassifier(classes=["a", "b"]), learn)(np.eye(4), y)
+    stream = hinge.PAClassifier().learn_many(np.eye(4), y)
+    assert stream.classes_.tolist() == ["a", "b", 1]
+
+
+@pytest.mark.parametrize(
+    "X", [np.array([["1", "b"], ["2", "c"]]), np.array([[1.0, "b"], [2.0, 3]], dtype=object)]
+)
+@pytest.mark.parametrize("cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, *COMPAT[:2]])
+def test_texts_in_an_array_are_rejected_with_row_and_column(cls, X):
+    with pytest.raises(ValueError, match=r"row 0, column 1: 'b' is not a number; give .* OneHotEncoder"):
+        cls().fit(X, [0, 1])
+
+
+def test_weights_of_a_frame_are_named_by_its_columns():
+    frame = pd.DataFrame(np.eye(3), columns=["x", "y", "z"])
+    model = once(hinge.PARegressor).fit(frame, [1.0, 2.0, 3.0])
+    assert model.named_weights() == dict(zip("xyz", model.coef_.tolist(), strict=True))
+
+
 # ---- options that there are not -----------------------------------------------------------------------------------
 
 

@@ -42,7 +42,11 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 
 def _start_values(given: Any, name: str, dtype: Any) -> Array:
     given = given.toarray() if issparse(given) else given
-    return as_values(as_array(given, name), name).astype(dtype)
+    values = as_values(as_array(given, name), name)
+    try:
+        return values.astype(dtype)
+    except MemoryError:
+        raise too_large(name, values.shape) from None
 
 
 class _PassiveAggressive(BaseEstimator):
@@ -84,7 +88,8 @@ class _PassiveAggressive(BaseEstimator):
         if y is not None:
             y = sklearn_inputs.numbers(self, y) if numeric else as_array(y, "y")
             check_length(y, "y")
-            check_kinds(y)
+            if y.dtype.kind in "OMmV":  # the rest is up to scikit-learn
+                check_kinds(y)
         try:
             X, y = validate_data(
                 self,
@@ -372,6 +377,11 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         if averages:
             self.coef_, self.intercept_ = average_coef, average_intercept
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of the predictions for X."""
+        truth, weights = sklearn_inputs.labels(self, y), sklearn_inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
+
     def decision_function(self, X: Any) -> Array:
         """The scores of each row: one for two classes (positive for `classes_[1]`), else one a class."""
         scores = self._scores(X)
@@ -486,6 +496,11 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
             self._average_intercept = np.array([lane.average_intercept])
             if self.average <= self.t_ - 1:
                 self.coef_, self.intercept_ = self._average_coef, self._average_intercept
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the predictions for X."""
+        truth, weights = sklearn_inputs.numbers(self, y), sklearn_inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
 
     def predict(self, X: Any) -> Array:
         """w.x (with the intercept) of each row."""

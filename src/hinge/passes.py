@@ -79,11 +79,11 @@ class FitsInPasses:
             of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
             sample_weight = sklearn_inputs.weights(sample_weight)
             sample_weight = _check_sample_weight(sample_weight, of, dtype=np.float64)
+        truth, weights = learner.encoded(y, rows.count, sample_weight)
         held = self._hold_back(X, y, sample_weight, rows.count)
         if self.max_iter > 1 or self.batch_tolerance is not None:
             rows = rows.by_rows()
         report = None
-        truth, weights = learner.encoded(y, rows.count, sample_weight)
         if self.batch_tolerance is not None:
             report, history = self._convert_batch(learner, rows, truth, weights)
         else:
