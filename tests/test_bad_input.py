@@ -222,7 +222,7 @@ def test_the_wrong_width(task):
     X, y = stream(task)
     wide = np.hstack([X, X])
     named = new(task)
-    named.name_columns("abcde")
+    named.name_columns(list("abcde"))
     events = new(task)
     events.learn_many([{"a": 1.0}], None if y is None else y[:1])
     for container in (np.asarray, csr):

@@ -32,12 +32,12 @@ using Order = nb::ndarray<nb::ro, nb::device::cpu, std::int64_t, nb::ndim<1>, nb
 
 // A value in a message. Lists in lists in lists and integers of more than 4300 digits have no repr.
 inline std::string quoted(nb::handle object) {
-    try {
-        return nb::cast<std::string>(nb::repr(object));
-    } catch (nb::python_error& error) {
-        if (!error.matches(PyExc_RecursionError) && !error.matches(PyExc_ValueError)) throw;
-        return std::string("a value of the type ") + Py_TYPE(object.ptr())->tp_name;
-    }
+  try {
+    return nb::cast<std::string>(nb::repr(object));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_RecursionError) && !error.matches(PyExc_ValueError)) throw;
+    return std::string("a value of the type ") + Py_TYPE(object.ptr())->tp_name;
+  }
 }
 
 // Room for so many numbers for each of so many rows. A view may have more rows than memory could hold numbers for.
@@ -185,11 +185,16 @@ class Targets {
       const int sign = static_cast<int>(label == positive) - static_cast<int>(label == negative);
       if (sign == 0) {
         if (std::isnan(label)) throw Refused("the label is NaN", i);
-        throw Refused("the label " + quoted(nb::float_(label)) + " is not one of the classes " +
-                          quoted(nb::float_(negative)) + " and " + quoted(nb::float_(positive)), i);
+        throw Refused("the label " + number(label) + " is not one of the classes " + number(negative) + " and " +
+                          number(positive), i);
       }
       values_[i] = sign;
     }
+  }
+  // A whole number without a point: labels are mostly integers, whatever the type of y.
+  static std::string number(double label) {
+    const bool whole = label == std::floor(label) && std::abs(label) < 0x1p53;
+    return whole ? std::to_string(static_cast<std::int64_t>(label)) : quoted(nb::float_(label));
   }
   void read_labels(const Array& y, const Order& starts, std::size_t rows) {
     if (y.dtype() != nb::dtype<std::int64_t>() || (y.size() > 1 && y.stride(0) != 1))

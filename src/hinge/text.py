@@ -340,7 +340,7 @@ def _weights_of(sample_weight: Any, count: int) -> npt.NDArray[np.float64] | Non
         return None
     try:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, MemoryError):
         return None
     return weights if weights.shape == (count,) else None
 
