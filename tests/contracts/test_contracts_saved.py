@@ -423,7 +423,7 @@ def test_whatever_the_table_accepts_comes_back_from_a_file(option):
 def test_numbers_that_no_file_can_hold_are_rejected_when_saving(tmp_path):
     model = hinge.PARegressor(max_iter=3, tol=None).fit(X, X[:, 0])
     model.max_iter = 10**5000
-    with pytest.raises(ValueError, match="max_iter must be .*, not a whole number of 16610 bits"):
+    with pytest.raises(ValueError, match=r"max_iter must be .*, not a whole number of 16610 bits"):
         model.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
     assert pickle.loads(pickle.dumps(model)).max_iter == 10**5000
