@@ -69,6 +69,34 @@ def test_signals_at_any_moment_leave_no_trace(tmp_path):
         runs += 1
 
 
+SWALLOWED = """
+import signal, sys, time, weakref
+import hinge.cli
+
+class Thing:
+    pass
+
+def run(arguments):
+    thing = Thing()
+    watch = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing  # the callback is interrupted: Python cannot raise there
+    time.sleep(30)
+    return 0
+
+import types
+app = types.ModuleType("hinge.cli.app")
+app.run = run
+sys.modules["hinge.cli.app"] = app
+sys.exit(hinge.cli.command())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_an_interrupt_in_a_callback_stops_the_program_later():
+    process = subprocess.run([sys.executable, "-c", SWALLOWED], stderr=subprocess.PIPE, timeout=25, check=False)
+    assert (process.returncode, process.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
+
+
 @pytest.mark.parametrize("started", [False, True], ids=["before it starts", "just after it has started"])
 def test_a_signal_where_the_reading_thread_starts(monkeypatch, started):
     """Nothing is left to be done when Python ends: there a thread that has not started could not be joined."""

@@ -14,6 +14,7 @@ INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
 def command() -> int:
     """The program: `main`, and no trace of a Ctrl-C that comes while it ends."""
+    sys.unraisablehook = _unraisable
     try:
         try:
             return main()
@@ -22,6 +23,15 @@ def command() -> int:
     except KeyboardInterrupt:  # another one, while the first was being told
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return INTERRUPTED
+
+
+def _unraisable(event: sys.UnraisableHookArgs) -> None:
+    """Python swallows a Ctrl-C that arrives in a destructor or a weak reference's callback: raise it again a moment later."""
+    if not issubclass(event.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(event)
+    elif hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
 
 
 def main() -> int:
