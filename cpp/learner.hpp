@@ -19,17 +19,17 @@
 #include <utility>
 #include <vector>
 
-#include "batch.hpp"
-#include "block.hpp"
-#include "budget.hpp"
-#include "distinct.hpp"
-#include "instance.hpp"
-#include "memories/curved.hpp"
+#include "data/batch.hpp"
+#include "rounds/block.hpp"
+#include "memories/kernels/budget.hpp"
+#include "data/distinct.hpp"
+#include "data/instance.hpp"
+#include "memories/shapes/shaped.hpp"
 #include "memories/memory.hpp"
-#include "memories/supports.hpp"
+#include "memories/kernels/supports.hpp"
 #include "memories/weights.hpp"
-#include "quantile.hpp"
-#include "rows.hpp"
+#include "rules/quantile.hpp"
+#include "data/rows.hpp"
 #include "rules/binary.hpp"
 #include "rules/regression.hpp"
 #include "rules/rule.hpp"
@@ -579,4 +579,4 @@ class Learner {
 
 }  // namespace hinge
 
-#include "supported.hpp"
+#include "rounds/supported.hpp"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "../cpp/sequence.hpp"
+#include "../cpp/sequence/sequence.hpp"
 
 namespace {
 

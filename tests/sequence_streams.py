@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import hinge
 import reference_labels
-from hinge.comparators import LabelComparator
+from hinge.theory.comparators import LabelComparator
 from reference_sequences import Sequences, all_sequences, join, tied
 
 TAGS = ("A", "B", "C", "D", "E", "F", "G")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from hinge import PAStructured, model_file
+from hinge import PAStructured
+from hinge.model import file
 
 KINDS = ("dict", "array", "sparse")
 COST = np.array(
@@ -73,7 +74,7 @@ def stream(count, seed=0, n=5, k=4):
 
 
 def parts(model):
-    return model_file.to_bytes(*model.to_parts())
+    return file.to_bytes(*model.to_parts())
 
 
 def play(model, X, y, weights=None):

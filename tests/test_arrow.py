@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from hinge import Learner
-from hinge.streams.arrow_files import ArrowFile
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input, SourceError
+from hinge.streams.formats.arrow_files import ArrowFile
 from stream_files import again, read, refusal, skipped, written
 
 pa = pytest.importorskip("pyarrow")

@@ -12,7 +12,8 @@ import pytest
 from safetensors.numpy import save as save_safetensors
 
 import hinge
-from hinge import ModelFileError, model_file
+from hinge import ModelFileError
+from hinge.model import file
 
 TASKS = ("classification", "regression", "uniclass")
 
@@ -53,7 +54,7 @@ def test_every_flip_of_a_bit_is_found(task):
             flipped = bytearray(data)
             flipped[place] ^= 1 << bit
             with pytest.raises(ModelFileError):
-                model_file.from_bytes(bytes(flipped))
+                file.from_bytes(bytes(flipped))
 
 
 def test_every_other_byte_is_found():
@@ -63,7 +64,7 @@ def test_every_other_byte_is_found():
         for other in b'\0 "0a\xff':
             if data[place] != other:
                 with pytest.raises(ModelFileError):
-                    model_file.from_bytes(data[:place] + bytes([other]) + data[place + 1 :])
+                    file.from_bytes(data[:place] + bytes([other]) + data[place + 1 :])
 
 
 @pytest.mark.parametrize("model", estimators(), ids=lambda m: type(m).__name__)
@@ -80,7 +81,7 @@ def test_every_truncation_is_found(tmp_path):
     data = small().to_bytes()
     for length in range(len(data)):
         with pytest.raises(ModelFileError):
-            model_file.from_bytes(data[:length])
+            file.from_bytes(data[:length])
     for length in (0, 1, 7, 8, 9, 100, len(data) - 1):
         refused(data[:length], tmp_path)
 
@@ -130,7 +131,7 @@ def test_random_bytes(tmp_path):
 
 
 def test_a_newer_version(monkeypatch, tmp_path):
-    monkeypatch.setattr(model_file, "VERSION", 99)
+    monkeypatch.setattr(file, "VERSION", 99)
     data = small().to_bytes()
     monkeypatch.undo()
     refused(data, tmp_path, "format version 99, this hinge reads up to 2: upgrade")
@@ -252,7 +253,7 @@ def test_absurd_files(what, tmp_path):
     header, tensors = parts()
     ABSURD[what](header, tensors)
     place = tmp_path / "a-model"
-    place.write_bytes(model_file.to_bytes(header, tensors))
+    place.write_bytes(file.to_bytes(header, tensors))
     with pytest.raises(ModelFileError, match="a-model"):
         hinge.load(place)
     if "kind" not in what:
@@ -262,7 +263,7 @@ def test_absurd_files(what, tmp_path):
 
 @pytest.mark.parametrize("header", [None, 5, [], "Learner", {}, {"kind": None}], ids=str)
 def test_headers_that_are_none(header, tmp_path):
-    refused(model_file.to_bytes(header, parts()[1]), tmp_path)
+    refused(file.to_bytes(header, parts()[1]), tmp_path)
 
 
 @pytest.mark.parametrize("model", estimators(), ids=lambda m: type(m).__name__)
@@ -280,7 +281,7 @@ def test_absurd_estimators(model, tmp_path):
     ):
         header, tensors = parts(model)
         change(header, tensors)
-        (tmp_path / "a-model").write_bytes(model_file.to_bytes(header, tensors))
+        (tmp_path / "a-model").write_bytes(file.to_bytes(header, tensors))
         with pytest.raises(ModelFileError, match="a-model"):
             hinge.load(tmp_path / "a-model")
 
@@ -323,7 +324,7 @@ def test_any_other_value_anywhere(task, tmp_path):
             for value in values:
                 changed = copy.deepcopy(header)
                 header_with(*path, value=value)(changed, tensors)
-                place.write_bytes(model_file.to_bytes(changed, tensors))
+                place.write_bytes(file.to_bytes(changed, tensors))
                 try:
                     again = hinge.load(place)
                 except ModelFileError:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import ModelFileError, model_file
+from hinge import ModelFileError
+from hinge.model import file
 from test_bad_files import header_with, leaves, put, tensor
 
 GEOMETRIES = ("mahalanobis", "diagonal", "entropy")
@@ -39,7 +40,7 @@ def changed(model, change):
     header, tensors = model.to_parts()
     header, tensors = copy.deepcopy(header), dict(tensors)
     change(header, tensors)
-    return model_file.to_bytes(header, tensors)
+    return file.to_bytes(header, tensors)
 
 
 def refused(data, tmp_path):
@@ -164,7 +165,7 @@ def test_every_flip_of_a_bit_is_found(geometry, task, options):
         flipped = bytearray(data)
         flipped[place] ^= 1 << place % 8
         with pytest.raises(ModelFileError):
-            model_file.from_bytes(bytes(flipped))
+            file.from_bytes(bytes(flipped))
 
 
 @pytest.mark.parametrize(("geometry", "task", "options"), KINDS, ids=str)

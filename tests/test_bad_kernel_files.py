@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import ModelFileError, model_file
+from hinge import ModelFileError
+from hinge.model import file
 from test_bad_files import header_with, leaves, put, tensor
 from test_bad_geometry_files import changed, refused, without
 
@@ -212,7 +213,7 @@ def test_every_flip_of_a_bit_is_found(task, options):
         flipped = bytearray(data)
         flipped[place] ^= 1 << place % 8
         with pytest.raises(ModelFileError):
-            model_file.from_bytes(bytes(flipped))
+            file.from_bytes(bytes(flipped))
 
 
 def test_weights_are_no_supports(tmp_path):

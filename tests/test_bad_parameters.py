@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import parameters
+from hinge.options import table
 
 NUMBERS = ["1", None, float("nan"), -1, True, [1.0], 1j]
 BAD = {
@@ -106,7 +106,7 @@ BAD = {
     "random_state": [-1, 2**32, 1.5, "seed", np.random.default_rng()],
     "verbose": [-1, 1.5, None, "loud"],
 }
-OF_LEARNER = [(name, value) for name in parameters.OF_LEARNER for value in BAD[name]]
+OF_LEARNER = [(name, value) for name in table.OF_LEARNER for value in BAD[name]]
 ESTIMATORS = {
     "classification": hinge.PAClassifier,
     "regression": hinge.PARegressor,
@@ -114,12 +114,12 @@ ESTIMATORS = {
     "multilabel": hinge.PAMultilabel,
     "ordinal": hinge.PAOrdinal,
 }
-TASKS = [task for task in parameters.TASKS if task != "prototype"]  # PARanker has tests of its own
+TASKS = [task for task in table.TASKS if task != "prototype"]  # PARanker has tests of its own
 LABELLED = ("classification", "multilabel", "ordinal")
 
 
 def test_every_parameter_is_tried():
-    assert set(BAD) == set(parameters.PARAMETERS) - {"features"}  # which is the PARanker's
+    assert set(BAD) == set(table.PARAMETERS) - {"features"}  # which is the PARanker's
 
 
 @pytest.mark.parametrize(("name", "value"), OF_LEARNER, ids=lambda v: repr(v)[:7])
@@ -131,7 +131,7 @@ def test_learners(name, value, task):
 
 @pytest.mark.parametrize(
     ("task", "name"),
-    [(task, name) for task in ESTIMATORS for name in parameters.names_for(task, parameters.PARAMETERS)],
+    [(task, name) for task in ESTIMATORS for name in table.names_for(task, table.PARAMETERS)],
 )
 def test_estimators(task, name):
     X, y = np.eye(4), np.array([0, 1, 0, 1])

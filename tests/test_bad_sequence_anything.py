@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from bad_sequences import OPTIONS, X, csr, of_arrays, state, trained
 from hinge import PASequence
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- anything at all ------------------------------------------------------------------------------------------
 

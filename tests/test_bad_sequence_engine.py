@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from bad_sequences import X, every_kind, refused, refused_everywhere, state, trained
 from hinge import PASequence
 from hinge._core import SequenceEngine
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- what changes while it is read ----------------------------------------------------------------------------
 

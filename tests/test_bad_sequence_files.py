@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import ModelFileError, PASequence, model_file
-from hinge.sequence_learner import SequenceLearner
+from hinge import ModelFileError, PASequence
+from hinge.model import file
+from hinge.structured.sequence_learner import SequenceLearner
 from test_bad_files import header_with, header_without, leaves, names, put, tensor
 
 X = [[["a"], ["b"], ["a", "c"]], [{"b": 2.0, "d": -1.5}], [["c"], ["a"]]]
@@ -41,7 +42,7 @@ def changed(model, change):
     header, tensors = learner.to_parts()
     header, tensors = copy.deepcopy(header), dict(tensors)
     change(header, tensors)
-    return model_file.to_bytes(header, tensors)
+    return file.to_bytes(header, tensors)
 
 
 def refused(data, tmp_path, match=None):
@@ -314,7 +315,7 @@ def test_headers_that_are_none(kind, change, tmp_path):
 )
 def test_headers_that_are_no_dict(header, tmp_path):
     tensors = small()._learner.to_parts()[1]
-    refused(model_file.to_bytes(header, tensors), tmp_path)
+    refused(file.to_bytes(header, tensors), tmp_path)
 
 
 ESTIMATORS = {
@@ -336,7 +337,7 @@ def estimator(change):
     header, tensors = model.to_parts()
     header, tensors = copy.deepcopy(header), dict(tensors)
     change(header, tensors)
-    return model_file.to_bytes(header, tensors)
+    return file.to_bytes(header, tensors)
 
 
 @pytest.mark.parametrize("what", ESTIMATORS)
@@ -515,7 +516,7 @@ def put_one(name, value):
 
 
 def test_an_older_or_newer_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(model_file, "VERSION", 99)
+    monkeypatch.setattr(file, "VERSION", 99)
     data = small()._learner.to_bytes()
     monkeypatch.undo()
     refused(data, tmp_path, "format version 99, this hinge reads up to 2: upgrade")

@@ -11,7 +11,7 @@ import pytest
 
 from bad_sequences import X, Y, every_kind, refused, state
 from hinge import ModelFileError, PASequence
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- costs ----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from bad_sequences import (
     trained,
 )
 from hinge import PASequence
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- tokens and their features --------------------------------------------------------------------------------
 

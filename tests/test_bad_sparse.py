@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import hinge
-from hinge import sparse
-from hinge.compat import PassiveAggressiveClassifier
+from hinge.compat.passive_aggressive import PassiveAggressiveClassifier
+from hinge.data import sparse
 
 FAR = 2**30  # an index, some gigabytes away
 

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.preprocessing import normalize, scale
 
 import hinge
-from hinge import bounds
+from hinge.theory import bounds
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = normalize(scale(X))

@@ -10,15 +10,15 @@ import pytest
 from sklearn.datasets import load_digits
 
 import hinge
-from hinge.certificates import strongest
-from hinge.certificates_compared import Predictor, compared, targets_of
 from hinge.cli.app import run
 from hinge.cli.hindsight import SCALES, guarantees, hindsight, moments
-from hinge.rows import Rows
+from hinge.data.rows import Rows
 from hinge.streams.batches import Batch, part
+from hinge.streams.evaluation import Study
 from hinge.streams.files import Input
 from hinge.streams.stream import Piece
-from hinge.streams.study import Study
+from hinge.theory.certificates import strongest
+from hinge.theory.certificates_compared import Predictor, compared, targets_of
 
 RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.normal(size=(300, 6)).round(3)
@@ -316,9 +316,9 @@ def test_bounds_hold_when_entries_are_dropped(task, seed):
 )  # fmt: skip
 def test_inspecting_says_the_same_with_u_left_open(told, tmp_path, name, options):
     """What it says of every u, for the one that was learned in the end: the certificate's numbers."""
-    from hinge.bounds_labels import guarantees
-    from hinge.cli.look import ELSEWHERE, _as_if, certificate
-    from hinge.streams.study import Study
+    from hinge.cli.commands.inspect import ELSEWHERE, _as_if, certificate
+    from hinge.streams.evaluation import Study
+    from hinge.theory.bounds_labels import guarantees
 
     model = tmp_path / "model.hinge"
     found = of(told(name, *options, "--certificate", "-m", str(model)), "certificate")
@@ -353,7 +353,7 @@ def reopened(path, options):
     from types import SimpleNamespace
 
     from hinge.cli import app, reading
-    from hinge.cli.beginning import limits
+    from hinge.cli.arguments import limits
     from hinge.streams.batches import BadLines
 
     arguments = app.command_parser("learn").parse_args([str(path), *options])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hinge import PARanker, PASequence, PAStructured
-from hinge.bounds_labels import guarantees, structured_comparator
-from hinge.certificates_searched import Suffering
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
+from hinge.theory.bounds_labels import guarantees, structured_comparator
+from hinge.theory.certificates_searched import Suffering
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -282,7 +282,7 @@ COVARIANCES = [
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 def test_with_a_covariance_it_is_measured_from_the_run(covariance, step):
     """Against a trace of the same run, which has all vectors and matrices."""
-    from hinge.bounds_geometries import Trace
+    from hinge.theory.bounds_geometries import Trace
 
     rows, tags = stream(25, 0.05, seed=6)
     argmax, _ = searched(as_array)
@@ -482,8 +482,8 @@ def test_every_guarantee_of_a_ranker_holds(options, how):
 
 def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
     """By a map that is a table, so that the matrices of the features can be written down."""
-    from hinge.bounds_labels import prototype_comparator
-    from hinge.feature_maps import FeatureMap
+    from hinge.structured.feature_maps import FeatureMap
+    from hinge.theory.bounds_labels import prototype_comparator
 
     random = np.random.default_rng(2)
     table = random.normal(size=(40, 3, 5))
@@ -507,8 +507,8 @@ def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
 
 def test_labels_that_are_still_to_come_have_no_rows():
     """A label that came with example 3 is asked for nothing before: by hand, with a map that is a table."""
-    from hinge.certificates_searched import RankerAgain
-    from hinge.feature_maps import FeatureMap
+    from hinge.structured.feature_maps import FeatureMap
+    from hinge.theory.certificates_searched import RankerAgain
 
     table = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [3.0, -1.0]}
 

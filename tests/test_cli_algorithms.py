@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from hinge.catalogue import algorithms
 from hinge.cli.app import run
+from hinge.options.catalogue import algorithms
 
 ROWS = np.random.default_rng(1).normal(size=(150, 4)).round(3)
 SCORES = ROWS @ np.array([1.0, -2.0, 0.5, 0.0])

@@ -471,14 +471,14 @@ def test_a_picture_of_tags_counts_tags(run, tmp_path):
 
 
 def test_the_bound_is_above_the_curve(run, tmp_path):
+    from hinge.cli.commands.learn import Figures
     from hinge.cli.curve import Curve, _bounds
-    from hinge.cli.learn import Figures
     from hinge.streams.batches import BadLines
+    from hinge.streams.evaluation import Score, Study
     from hinge.streams.files import Input
+    from hinge.streams.formats.text import Svmlight
     from hinge.streams.session import Position, Session
     from hinge.streams.stream import Stream
-    from hinge.streams.study import Score, Study
-    from hinge.streams.text import Svmlight
 
     for kind, step in (("classification", "pa1"), ("classification", "pa2"), ("regression", "pa2")):
         (tmp_path / "data.svm").write_text(svmlight(300, LABELS[kind]))

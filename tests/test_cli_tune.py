@@ -11,7 +11,7 @@ import pytest
 from command_line import called
 from hinge.cli import candidates
 from hinge.cli.candidates import usual
-from hinge.rows import Rows
+from hinge.data.rows import Rows
 from hinge.streams.batches import Batch
 
 COLUMNS = "temperature,humidity,pressure,wind,cloud,visibility,direction,rain"

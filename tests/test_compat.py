@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hinge._core import shuffle_like_scikit_learn
-from hinge.compat import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from hinge.compat.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 
 OURS = {"classifier": PassiveAggressiveClassifier, "regressor": PassiveAggressiveRegressor}
 THEIRS = {kind: getattr(sklearn.linear_model, ours.__name__, None) for kind, ours in OURS.items()}

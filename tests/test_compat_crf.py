@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from hinge import PASequence
-from hinge.compat import CRF
+from hinge.compat.passive_aggressive import CRF
 
 X = [
     [{"word": "the", "bias": 1.0, "upper": False}, {"word": "man", "tags": ["n", "a"]}],

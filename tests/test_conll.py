@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from hinge import PASequence
 from hinge.streams.batches import BadLines
-from hinge.streams.conll import ConllColumns, default_templates
 from hinge.streams.files import Input, SourceError
-from hinge.templates import CHUNKING, Templates
+from hinge.streams.formats.conll import ConllColumns, default_templates
+from hinge.structured.templates import CHUNKING, Templates
 from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from hinge import Learner, PAClassifier, PARegressor, __version__
-from hinge.bounds import Guarantee
 from hinge.streams import absolute, progressive
+from hinge.theory.bounds import Guarantee
 
 LEARNERS = ("perceptron", "pa", "pa1", "pa2", "pa1 averaged", "arow")
 

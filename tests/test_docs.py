@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hinge
-from hinge import parameters
+from hinge.options import table
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -68,7 +68,7 @@ def _without_times(line: str) -> str:
 
 def test_every_option_is_in_the_guide() -> None:
     guide = (ROOT / "docs" / "guide.md").read_text()
-    for name, parameter in parameters.PARAMETERS.items():
+    for name, parameter in table.PARAMETERS.items():
         row = f"| `{name}` | `{parameter.default!r}` | {parameter.allowed} | {parameter.help} |"
         assert row in guide, f"docs/guide.md should have this row:\n{row}"
 

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 import hinge
-import hinge.compat
+import hinge.compat.passive_aggressive
 import hinge.river
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 from strange_values import COUNT, EVERYTHING, SCALARS, WIDTH
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,7 +55,7 @@ def dumped(model):
         model = getattr(model, "model_", None)
     if model is None:
         return b""
-    return hinge.model_file.to_bytes(*model.to_parts())
+    return hinge.model.file.to_bytes(*model.to_parts())
 
 
 @contextlib.contextmanager

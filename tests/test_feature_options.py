@@ -13,8 +13,8 @@ from command_line import called
 from hinge import Learner
 from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
+from hinge.streams.formats.text import Svmlight, VowpalText
 from hinge.streams.guessing import guess_task
-from hinge.streams.text import Svmlight, VowpalText
 from stream_files import refusal, written
 
 

@@ -19,8 +19,8 @@ from hinge import (
     PARegressor,
     PASequence,
     PAStructured,
-    passes_shown,
 )
+from hinge.estimators import progress
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -218,7 +218,7 @@ def test_verbose_shows_a_bar_on_a_terminal(monkeypatch, has_rich):
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("TERM", "xterm-256color")
     if not has_rich:
-        monkeypatch.setattr(passes_shown, "_new_bar", lambda: None)
+        monkeypatch.setattr(progress, "_new_bar", lambda: None)
     fitted(PAClassifier, max_iter=2, verbose=1)
     shown = terminal.getvalue()
     assert "pass 2: mean loss" in shown

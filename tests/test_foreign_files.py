@@ -59,7 +59,7 @@ OTHERS = {
 
 
 def model_bytes(model):
-    return hinge.model_file.to_bytes(*model.to_parts())
+    return hinge.model.file.to_bytes(*model.to_parts())
 
 
 @pytest.mark.parametrize("what", OTHERS)

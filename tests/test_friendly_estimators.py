@@ -13,10 +13,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 import hinge
-import hinge.compat
+import hinge.compat.passive_aggressive
 import hinge.river
-from hinge import hints, parameters
-from hinge.sequence_learner import SequenceLearner
+from hinge.options import hints, table
+from hinge.structured.sequence_learner import SequenceLearner
 
 EVENTS = [
     {"size": 1.0, "color": "red"},
@@ -162,8 +162,8 @@ MAKERS = {
         cls: (cls.__name__, inspect.signature(cls).parameters)
         for cls in [*ESTIMATORS, *RIVER, *COMPAT, hinge.Features]
     },
-    classification: ("Learner", parameters.OF_LEARNER),
-    SequenceLearner: ("SequenceLearner", parameters.OF_SEQUENCE),
+    classification: ("Learner", table.OF_LEARNER),
+    SequenceLearner: ("SequenceLearner", table.OF_SEQUENCE),
     made: ("PAClassifier", inspect.signature(hinge.PAClassifier).parameters),
 }
 
@@ -172,7 +172,7 @@ MAKERS = {
 def test_an_unknown_option_says_what_to_use(make):
     model, own = MAKERS[make]
     for name, hint in hints.HABITS.items():
-        if name in own or name in parameters.PARAMETERS:
+        if name in own or name in table.PARAMETERS:
             continue
         with pytest.raises(TypeError) as caught:
             make(**{name: 1})
@@ -185,7 +185,7 @@ def test_an_unknown_option_says_what_to_use(make):
 @pytest.mark.parametrize("make", MAKERS)
 def test_an_option_of_another_estimator_says_whose_it_is(make):
     model, own = MAKERS[make]
-    for name in parameters.PARAMETERS:
+    for name in table.PARAMETERS:
         if name not in own:
             with pytest.raises(TypeError, match=rf"{model} has no option '{name}': \S+ \S+"):
                 make(**{name: 1})
@@ -210,7 +210,7 @@ def test_hints_do_not_hide_the_signature(cls):
 
 def test_help_is_grouped():
     text = inspect.getdoc(hinge.PAClassifier)
-    places = [text.index(f"\n*{name[0].upper()}{name[1:]}*\n") for name in parameters.GROUPS]
+    places = [text.index(f"\n*{name[0].upper()}{name[1:]}*\n") for name in table.GROUPS]
     assert places == sorted(places)
     assert text.index("*Kernel and budget*") < text.index("\ndegree : ")
 

@@ -12,7 +12,7 @@ from hinge.cli.app import command_parser
 from hinge.cli.errors import told
 from hinge.cli.options import ONLY_IN_FIT, flag
 from hinge.cli.reference import written
-from hinge.parameters import PARAMETERS
+from hinge.options.table import PARAMETERS
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path(__file__).parent.parent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hinge import parameters
 from hinge.cli.app import WholeFormatter, command_parser
 from hinge.cli.options import OF_THE_LEARNER, flag, spoken
+from hinge.options import table
 
 
 def groups_of(command):
@@ -20,7 +20,7 @@ def groups_of(command):
 @pytest.mark.parametrize("command", ["learn"])
 def test_options_of_the_learner_are_in_their_groups(command):
     found = groups_of(command)
-    for title, names in parameters.GROUPS.items():
+    for title, names in table.GROUPS.items():
         its = [name for name in names if name in OF_THE_LEARNER]
         assert found.get(f"the learner ({title})", []) == its
     listed = [name for names in found.values() for name in names]
@@ -33,7 +33,7 @@ def test_the_whole_help_has_the_headings_in_order():
     parser = command_parser("learn")
     parser.formatter_class = WholeFormatter
     text = parser.format_help()
-    places = [text.index(f"\nthe learner ({title}):\n") for title in parameters.GROUPS if "fit" not in title]
+    places = [text.index(f"\nthe learner ({title}):\n") for title in table.GROUPS if "fit" not in title]
     assert places == sorted(places)
     for name in OF_THE_LEARNER:
         assert flag(name) in text

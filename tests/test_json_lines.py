@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from hinge import Learner
 from hinge._core import Texts
+from hinge.features.words import bag_of_words, weighted
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input, SourceError
-from hinge.streams.json_lines import JsonLines
-from hinge.words import bag_of_words, weighted
+from hinge.streams.formats.json_lines import JsonLines
 from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
 
 

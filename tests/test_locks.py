@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from hinge import locks
-from hinge.locks import LockedError, lock_for_writing
+from hinge.model import locks
+from hinge.model.locks import LockedError, lock_for_writing
 
 HOLDER = """
 import sys, time

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import hinge
-from hinge import growth
-from hinge.labels import Labels
+from hinge.data.labels import Labels
 from hinge.streams.batches import BadLines
-from hinge.streams.json_lines import _careful
-from hinge.streams.tables import Table
+from hinge.streams.formats.json_lines import _careful
+from hinge.streams.formats.tables import Table
+from hinge.tasks import growth
 
 # ---- columns ------------------------------------------------------------------------------------------------------
 

@@ -278,7 +278,7 @@ def wait_for_python(process):
 
 
 def test_every_n_examples_means_every_n_examples(run, tmp_path, monkeypatch):
-    from hinge.streams.study import Study
+    from hinge.streams.evaluation import Study
 
     (tmp_path / "data.svm").write_text(svmlight(2000))
     saved = []

@@ -9,9 +9,9 @@ import pytest
 
 import hinge
 from command_line import called
-from hinge import scored
-from hinge.rows import Rows
+from hinge.data.rows import Rows
 from hinge.streams.session import Session
+from hinge.tasks import scored
 
 RANDOM = np.random.default_rng(3)
 COUNT = 400

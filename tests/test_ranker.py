@@ -11,7 +11,8 @@ import pytest
 from sklearn.base import clone
 
 import hinge
-from hinge import ClassTfIdf, EmailFeatures, FeatureMap, ModelFileError, PARanker, model_file
+from hinge import ClassTfIdf, EmailFeatures, FeatureMap, ModelFileError, PARanker
+from hinge.model import file
 from reference_labels import STEPS_OF, Prototype
 
 SELECTIONS = [
@@ -84,7 +85,7 @@ def mail(count=60, seed=0, sets=False, labels="abcde"):
 
 
 def parts(model):
-    return model_file.to_bytes(*model.to_parts())
+    return file.to_bytes(*model.to_parts())
 
 
 def play(model, X, y, weights=None):
@@ -506,10 +507,10 @@ def test_files_that_say_something_absurd(tmp_path):
         ("map", np.frombuffer(b"{}", dtype=np.uint8)),
         ("map", np.frombuffer(b"no", dtype=np.uint8)),
     ]:
-        (tmp_path / "model").write_bytes(model_file.to_bytes(header, {**tensors, name: odd}))
+        (tmp_path / "model").write_bytes(file.to_bytes(header, {**tensors, name: odd}))
         with pytest.raises(ModelFileError):
             hinge.load(tmp_path / "model")
     for odd in ({**header["map"], "kind": "Path"}, {**header["map"], "options": {"scope": 3}}):
-        (tmp_path / "model").write_bytes(model_file.to_bytes({**header, "map": odd}, tensors))
+        (tmp_path / "model").write_bytes(file.to_bytes({**header, "map": odd}, tensors))
         with pytest.raises(ModelFileError):
             hinge.load(tmp_path / "model")

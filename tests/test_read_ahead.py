@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from hinge.streams.text import read_ahead
+from hinge.streams.formats.text import read_ahead
 
 START = """
 import signal, sys, time

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from hinge._core import SvmlightReader, VowpalTextReader
-from hinge.streams import SourceError, text
+from hinge.streams import SourceError
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
-from hinge.streams.text import BATCH, PIECE, Svmlight, VowpalText
+from hinge.streams.formats import text
+from hinge.streams.formats.text import BATCH, PIECE, Svmlight, VowpalText
 
 pytestmark = pytest.mark.skipif(not hasattr(SvmlightReader, "read_file"), reason="not on this system")
 

@@ -98,7 +98,7 @@ def events(cls, count=300):
 
 
 def as_bytes(model):
-    return hinge.model_file.to_bytes(*model.to_parts())
+    return hinge.model.file.to_bytes(*model.to_parts())
 
 
 @pytest.mark.parametrize(("cls", "options", "place"), CHECKS)

@@ -17,16 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hinge
-from hinge import (
-    Learner,
-    ModelFileError,
-    PAClassifier,
-    PARanker,
-    PARegressor,
-    PASequence,
-    model_file,
-    writing,
-)
+from hinge import Learner, ModelFileError, PAClassifier, PARanker, PARegressor, PASequence
+from hinge.model import file, writing
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = np.array([0, 1] * 10)
@@ -38,7 +30,7 @@ def crafted(model, change, tmp_path):
     header, tensors = copy.deepcopy(header), dict(tensors)
     change(header, tensors)
     place = tmp_path / "crafted"
-    place.write_bytes(model_file.to_bytes(header, tensors))
+    place.write_bytes(file.to_bytes(header, tensors))
     return place
 
 
@@ -295,7 +287,7 @@ def test_small_ranker_cannot_ask_for_much_memory(tmp_path):
     def change(header, tensors):
         words = [f"w{number}" for number in range(20_000)]
         state = {"words": words, "labels": list(range(20_000)), "documents": 2}
-        tensors["map"] = np.frombuffer(model_file.json.dumps(state).encode(), dtype=np.uint8)
+        tensors["map"] = np.frombuffer(file.json.dumps(state).encode(), dtype=np.uint8)
         for name in ("map.totals", "map.documents_of"):
             tensors[name] = np.zeros(20_000, dtype=np.int64)
 
@@ -433,7 +425,7 @@ def test_changed_step_and_aggressiveness_are_followed_after_loading(tmp_path):
     model.save(tmp_path / "model")
     again = hinge.load(tmp_path / "model").partial_fit(X, Y)
     model.partial_fit(X, Y)
-    assert model_file.to_bytes(*again.to_parts()) == model_file.to_bytes(*model.to_parts())
+    assert file.to_bytes(*again.to_parts()) == file.to_bytes(*model.to_parts())
 
 
 def test_start_by_names_stays_a_dict(tmp_path):

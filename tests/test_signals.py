@@ -13,7 +13,7 @@ import time
 import pytest
 
 import hinge.cli
-from hinge.streams.text import read_ahead
+from hinge.streams.formats.text import read_ahead
 from test_cli_learn import svmlight
 
 # Says when it begins: what Python does before is not ours.
@@ -93,7 +93,9 @@ sys.exit(hinge.cli.command())
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
 def test_an_interrupt_in_a_callback_stops_the_program_later():
-    process = subprocess.run([sys.executable, "-c", SWALLOWED], stderr=subprocess.PIPE, timeout=25, check=False)
+    process = subprocess.run(
+        [sys.executable, "-c", SWALLOWED], stderr=subprocess.PIPE, timeout=25, check=False
+    )
     assert (process.returncode, process.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input, SourceError
-from hinge.streams.json_lines import JsonLines
-from hinge.streams.lines import line_batches, shortened, text_batches
+from hinge.streams.formats.json_lines import JsonLines
+from hinge.streams.formats.lines import line_batches, shortened, text_batches
 from hinge.streams.sources import ENDINGS, FORMATS, detect, expand, make_source, source_class
 from stream_files import PACK, pipe, read, written
 

@@ -14,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import hinge
-from hinge import ModelFileError, PAClassifier, PAStructured, model_file, parameters
-from hinge.structured import NamedWeights
+from hinge import ModelFileError, PAClassifier, PAStructured
+from hinge.model import file
+from hinge.options import table
+from hinge.structured.structured import NamedWeights
 from reference_structured import Twin
 from structured_problems import COST, KINDS, Broken, Outputs, parts, play, stream
 
@@ -325,7 +327,7 @@ def test_code_of_ones_own_is_wanted_again(tmp_path):
     header, tensors = again.to_parts()
     for learner in ({"features": "list"}, {"features": None}, {"task": "regression"}, {"parameters": 3}):
         absurd = {**header, "learner": {**header["learner"], **learner}}
-        (tmp_path / "absurd").write_bytes(model_file.to_bytes(absurd, tensors))
+        (tmp_path / "absurd").write_bytes(file.to_bytes(absurd, tensors))
         with pytest.raises(ModelFileError):
             PAStructured.load(tmp_path / "absurd", *functions, problem.loss_augmented_argmax)
 
@@ -382,11 +384,11 @@ def test_the_constructor_agrees_with_the_table():
     signature, documentation = inspect.signature(PAStructured).parameters, inspect.getdoc(PAStructured)
     functions = ["joint_features", "argmax", "cost", "loss_augmented_argmax"]
     assert list(signature)[:4] == functions
-    names = [n for n in parameters.names_for("structured", parameters.PARAMETERS) if n not in functions]
+    names = [n for n in table.names_for("structured", table.PARAMETERS) if n not in functions]
     assert set(signature) == {*functions, *names}
     others = {"selection": "prediction", "max_iter": 10, "tol": None}
     for name in names:
-        parameter = parameters.PARAMETERS[name]
+        parameter = table.PARAMETERS[name]
         default = others.get(name, parameter.default)
         assert signature[name].default == default
         assert f"\n{name} : {parameter.allowed}, default={default!r}\n" in documentation

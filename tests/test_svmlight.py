@@ -24,7 +24,7 @@ from hinge._core import SvmlightReader
 from hinge.streams import SourceError, read_svmlight
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
-from hinge.streams.text import Svmlight
+from hinge.streams.formats.text import Svmlight
 
 
 def whole(source, n_features=1000, **options):

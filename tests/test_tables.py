@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hinge import Learner
-from hinge.streams import csv_files
 from hinge.streams.batches import BadLines
-from hinge.streams.csv_files import CsvFile
 from hinge.streams.files import Input, SourceError
-from hinge.streams.tables import MISSING
+from hinge.streams.formats import csv_files
+from hinge.streams.formats.csv_files import CsvFile
+from hinge.streams.formats.tables import MISSING
 from stream_files import PACK, again, pipe, read, refusal, skipped, written
 
 TEXT = "age,color,label\n1.5,red,a\n-2e3,green,b\n"

@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge import templates as module
-from hinge.streams.columns import Sentence, read_columns
-from hinge.templates import CHUNKING, NAMED, NAMES, TAGGING, TemplateError, Templates, examples, read_examples
+from hinge.streams.formats.columns import Sentence, read_columns
+from hinge.structured import templates as module
+from hinge.structured.templates import (
+    CHUNKING,
+    NAMED,
+    NAMES,
+    TAGGING,
+    TemplateError,
+    Templates,
+    examples,
+    read_examples,
+)
 
 CAT = {"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}
 

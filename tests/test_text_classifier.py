@@ -16,8 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import normalize
 
 import hinge
-from hinge import PAClassifier, TextClassifier, model_file
+from hinge import PAClassifier, TextClassifier
 from hinge._core import Texts
+from hinge.model import file
 
 
 def news(count=300, seed=0):
@@ -262,7 +263,7 @@ def test_a_file_with_impossible_counts_is_rejected(counts, texts, ignored, tmp_p
     assert tensors["document_frequencies"].tolist() == [1, 1, 1, 1]
     tensors["document_frequencies"] = np.array(counts)
     header["texts"] = {"counted": texts, "ignored": ignored}
-    model_file.save(tmp_path / "m.hinge", header, tensors)
+    file.save(tmp_path / "m.hinge", header, tensors)
     with pytest.raises(hinge.ModelFileError):
         hinge.load(tmp_path / "m.hinge")
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 
 import hinge
-import hinge.compat
+import hinge.compat.passive_aggressive
 
 WIDTH, COUNT = 60, 80
 BINARY = {"classes": [0, 1]}

@@ -20,7 +20,7 @@ from hinge._core import VowpalTextReader
 from hinge.streams import SourceError
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
-from hinge.streams.text import VowpalText
+from hinge.streams.formats.text import VowpalText
 
 
 class Text:
@@ -274,7 +274,7 @@ def test_a_large_vocabulary(read):
 
 
 def outcome(pieces, skip, options):
-    from hinge.streams.text import BadLine
+    from hinge.streams.formats.text import BadLine
 
     reader = VowpalTextReader(**{"hash_bits": 0, "max_features": 9, "grow": True, "max_line": 60} | options)
     reader.restart(skip=skip)

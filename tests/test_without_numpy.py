@@ -13,9 +13,9 @@ from hypothesis.extra import numpy as arrays
 from safetensors.numpy import load, save
 
 import hinge
-from hinge import model_file
 from hinge._core import are_among, count_changes, one_each
-from hinge.rows import TextRows
+from hinge.data.rows import TextRows
+from hinge.model import file
 from hinge.streams.batches import Numbers
 
 # ---- what is loaded -----------------------------------------------------------------------------------------------
@@ -155,24 +155,24 @@ TENSORS = {
     "names": np.frombuffer('["ä", 1]'.encode(), dtype=np.uint8),
     "counts": np.arange(4),
     "a matrix": np.arange(6.0).reshape(2, 3),
-    **{kind: np.arange(3).astype(kind) for kind in model_file._TYPES},
+    **{kind: np.arange(3).astype(kind) for kind in file._TYPES},
     "flags": np.array([True, False]),
 }
 
 
 def test_the_bytes_are_those_of_safetensors():
     metadata = {"hinge": '{"a":"\\"quoted\\"","b":"\\u00e4 ü \x01\x7f/"}'}
-    ours = b"".join(model_file._serialized(TENSORS, metadata))
+    ours = b"".join(file._serialized(TENSORS, metadata))
     assert ours == save(TENSORS, metadata)
     views = {
         name: memoryview(tensor) if tensor.dtype.char in "dfl" and tensor.ndim == 1 else tensor
         for name, tensor in TENSORS.items()
     }
-    assert b"".join(model_file._serialized(views, metadata)) == ours
+    assert b"".join(file._serialized(views, metadata)) == ours
     for name, tensor in load(ours).items():
         np.testing.assert_array_equal(tensor, TENSORS[name])
 
 
 def test_big_endian_arrays_are_turned():
     turned = {"v": TENSORS["v"].astype(">f8")}
-    assert model_file._serialized(turned, {}) == model_file._serialized({"v": TENSORS["v"]}, {})
+    assert file._serialized(turned, {}) == file._serialized({"v": TENSORS["v"]}, {})

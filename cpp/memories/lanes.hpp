@@ -14,10 +14,10 @@
 #include <memory>
 #include <vector>
 
-#include "buffer.hpp"
-#include "lane_sums.hpp"
+#include "arithmetic/buffer.hpp"
+#include "arithmetic/lane_sums.hpp"
 #include "memory.hpp"
-#include "undo.hpp"
+#include "arithmetic/undo.hpp"
 #include "weights.hpp"
 
 namespace hinge {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "../instance.hpp"
+#include "../data/instance.hpp"
 #include "../rules/rule.hpp"
 
 namespace hinge {

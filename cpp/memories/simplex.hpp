@@ -19,12 +19,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "../root.hpp"
-#include "buffer.hpp"
-#include "exponential.hpp"
+#include "../rules/root.hpp"
+#include "arithmetic/buffer.hpp"
+#include "arithmetic/exponential.hpp"
 #include "memory.hpp"
-#include "sums.hpp"
-#include "undo.hpp"
+#include "arithmetic/sums.hpp"
+#include "arithmetic/undo.hpp"
 
 namespace hinge {
 

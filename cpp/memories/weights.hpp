@@ -16,9 +16,9 @@
 #include <limits>
 #include <vector>
 
-#include "buffer.hpp"
+#include "arithmetic/buffer.hpp"
 #include "memory.hpp"
-#include "sums.hpp"
+#include "arithmetic/sums.hpp"
 
 namespace hinge {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "../learner.hpp"
-#include "../rows.hpp"
+#include "../data/rows.hpp"
 
 namespace hinge {
 

@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
-#include "outside.hpp"
+#include "custom_kernel.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "sequence_state.hpp"

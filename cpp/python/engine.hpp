@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "../build.hpp"
+#include "../model/build.hpp"
 #include "arrays.hpp"
-#include "holding.hpp"
+#include "locks.hpp"
 #include "named_block.hpp"
 #include "names.hpp"
 #include "state.hpp"

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <vector>
 
-#include "../bytes.hpp"
-#include "../instance.hpp"
-#include "../memories/lane_sums.hpp"
+#include "../names/bytes.hpp"
+#include "../data/instance.hpp"
+#include "../memories/arithmetic/lane_sums.hpp"
 
 namespace hinge {
 

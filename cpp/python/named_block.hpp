@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "../block.hpp"
-#include "../build.hpp"
+#include "../rounds/block.hpp"
+#include "../model/build.hpp"
 #include "arrays.hpp"
 #include "names.hpp"
 

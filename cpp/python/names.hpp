@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../murmur.hpp"
-#include "../rows.hpp"
+#include "../names/murmur.hpp"
+#include "../data/rows.hpp"
 #include "arrays.hpp"
 #include "name_table.hpp"
 

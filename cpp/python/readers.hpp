@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "../readers/svmlight.hpp"
-#include "../readers/vw.hpp"
+#include "../text/svmlight.hpp"
+#include "../text/vw.hpp"
 #include "arrays.hpp"
-#include "holding.hpp"
+#include "locks.hpp"
 
 namespace hinge {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "../sequence.hpp"
+#include "../sequence/sequence.hpp"
 #include "arrays.hpp"
-#include "holding.hpp"
+#include "locks.hpp"
 #include "names.hpp"
 
 namespace hinge {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "../build.hpp"
+#include "../model/build.hpp"
 #include "arrays.hpp"
 #include "supports_state.hpp"
 

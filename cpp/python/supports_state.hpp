@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "../build.hpp"
+#include "../model/build.hpp"
 #include "arrays.hpp"
 
 namespace hinge {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "../murmur.hpp"
-#include "../readers/document_counts.hpp"
-#include "../readers/vocabulary.hpp"
-#include "../rows.hpp"
+#include "../names/murmur.hpp"
+#include "../text/document_counts.hpp"
+#include "../names/vocabulary.hpp"
+#include "../data/rows.hpp"
 #include "arrays.hpp"
 
 namespace hinge {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../instance.hpp"
-#include "../sizes.hpp"
-#include "../step.hpp"
+#include "../data/instance.hpp"
+#include "sizes.hpp"
+#include "step.hpp"
 
 namespace hinge {
 

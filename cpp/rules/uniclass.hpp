@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../quantile.hpp"
+#include "quantile.hpp"
 #include "rule.hpp"
 
 namespace hinge {

@@ -11,69 +11,69 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bounds as bounds
-    from .catalogue import Algorithm as Algorithm
-    from .catalogue import algorithms as algorithms
-    from .catalogue import make as make
-    from .checks import expected_failed_checks as expected_failed_checks
-    from .classifier import PAClassifier as PAClassifier
-    from .costs import tree_cost as tree_cost
-    from .feature_maps import ClassTfIdf as ClassTfIdf
-    from .feature_maps import EmailFeatures as EmailFeatures
-    from .feature_maps import FeatureMap as FeatureMap
-    from .files import load as load
+    from . import theory as theory
+    from .data.weights import IneffectiveWeights as IneffectiveWeights
+    from .estimators.checks import expected_failed_checks as expected_failed_checks
+    from .estimators.classifier import PAClassifier as PAClassifier
+    from .estimators.multilabel import PAMultilabel as PAMultilabel
+    from .estimators.oneclass import PAOneClass as PAOneClass
+    from .estimators.ordinal import PAOrdinal as PAOrdinal
+    from .estimators.regressor import PARegressor as PARegressor
+    from .estimators.text import TextClassifier as TextClassifier
+    from .features.pipeline import Features as Features
+    from .features.pipeline import Pipeline as Pipeline
     from .learner import Learner as Learner
-    from .model_file import ModelFileError as ModelFileError
-    from .multilabel import PAMultilabel as PAMultilabel
-    from .oneclass import PAOneClass as PAOneClass
-    from .ordinal import PAOrdinal as PAOrdinal
-    from .pipeline import Features as Features
-    from .pipeline import Pipeline as Pipeline
-    from .ranker import PARanker as PARanker
-    from .regressor import PARegressor as PARegressor
-    from .sequence import PASequence as PASequence
-    from .statistics import Statistics as Statistics
-    from .streams.columns import read_columns as read_columns
-    from .streams.columns import read_examples as read_examples
-    from .structured import PAStructured as PAStructured
-    from .templates import Templates as Templates
-    from .text import TextClassifier as TextClassifier
-    from .weighing import IneffectiveWeights as IneffectiveWeights
+    from .model.file import ModelFileError as ModelFileError
+    from .model.loading import load as load
+    from .model.statistics import Statistics as Statistics
+    from .options.catalogue import Algorithm as Algorithm
+    from .options.catalogue import algorithms as algorithms
+    from .options.catalogue import make as make
+    from .streams.formats.columns import read_columns as read_columns
+    from .streams.formats.columns import read_examples as read_examples
+    from .structured.feature_maps import ClassTfIdf as ClassTfIdf
+    from .structured.feature_maps import EmailFeatures as EmailFeatures
+    from .structured.feature_maps import FeatureMap as FeatureMap
+    from .structured.ranker import PARanker as PARanker
+    from .structured.sequence import PASequence as PASequence
+    from .structured.structured import PAStructured as PAStructured
+    from .structured.templates import Templates as Templates
+    from .tasks.costs import tree_cost as tree_cost
 
 __version__ = "0.8.0"
 
 _WHERE = {
-    "Algorithm": "catalogue",
-    "ClassTfIdf": "feature_maps",
-    "EmailFeatures": "feature_maps",
-    "FeatureMap": "feature_maps",
-    "Features": "pipeline",
-    "IneffectiveWeights": "weighing",
+    "Algorithm": "options.catalogue",
+    "ClassTfIdf": "structured.feature_maps",
+    "EmailFeatures": "structured.feature_maps",
+    "FeatureMap": "structured.feature_maps",
+    "Features": "features.pipeline",
+    "IneffectiveWeights": "data.weights",
     "Learner": "learner",
-    "ModelFileError": "model_file",
-    "PAClassifier": "classifier",
-    "PAMultilabel": "multilabel",
-    "PAOneClass": "oneclass",
-    "PAOrdinal": "ordinal",
-    "PARanker": "ranker",
-    "PARegressor": "regressor",
-    "PASequence": "sequence",
-    "PAStructured": "structured",
-    "Pipeline": "pipeline",
-    "Statistics": "statistics",
-    "Templates": "templates",
-    "TextClassifier": "text",
-    "algorithms": "catalogue",
-    "expected_failed_checks": "checks",
-    "load": "files",
-    "make": "catalogue",
-    "read_columns": "streams.columns",
-    "read_examples": "streams.columns",
-    "tree_cost": "costs",
+    "ModelFileError": "model.file",
+    "PAClassifier": "estimators.classifier",
+    "PAMultilabel": "estimators.multilabel",
+    "PAOneClass": "estimators.oneclass",
+    "PAOrdinal": "estimators.ordinal",
+    "PARanker": "structured.ranker",
+    "PARegressor": "estimators.regressor",
+    "PASequence": "structured.sequence",
+    "PAStructured": "structured.structured",
+    "Pipeline": "features.pipeline",
+    "Statistics": "model.statistics",
+    "Templates": "structured.templates",
+    "TextClassifier": "estimators.text",
+    "algorithms": "options.catalogue",
+    "expected_failed_checks": "estimators.checks",
+    "load": "model.loading",
+    "make": "options.catalogue",
+    "read_columns": "streams.formats.columns",
+    "read_examples": "streams.formats.columns",
+    "tree_cost": "tasks.costs",
 }
-_MODULES = ("bounds", "compat", "plots", "river", "streams", "templates")
+_MODULES = ("compat", "plots", "river", "streams", "theory")
 
-__all__ = ["__version__", *_WHERE, "bounds"]
+__all__ = ["__version__", *_WHERE, "theory"]
 
 
 def __getattr__(name: str) -> Any:

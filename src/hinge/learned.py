@@ -8,17 +8,19 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from . import encoding, explain, geometry, growth, kernels, model_file, parameters
 from ._core import Engine
 from ._numpy import is_array, np, npt
-from .explain import Contribution
-from .guard import Guard
-from .labels import Labels, plain
-from .rows import Doubles, as_array, as_values, check_length
-from .statistics import Statistics
+from .data.labels import Labels, plain
+from .data.rows import Doubles, as_array, as_values, check_length
+from .model import covariance, encoding, explain, file, supports
+from .model.explain import Contribution
+from .model.guard import Guard
+from .model.statistics import Statistics
+from .options import table
+from .tasks import growth
 
 if TYPE_CHECKING:
-    from .certificates import Certificate
+    from .theory.certificates import Certificate
 
 
 class Learned:
@@ -46,7 +48,7 @@ class Learned:
     @property
     def step(self) -> str:
         """The step that is taken; the option may leave it open (None)."""
-        step: str = parameters.step_of(self.task, self.parameters)
+        step: str = table.step_of(self.task, self.parameters)
         return step
 
     @property
@@ -77,9 +79,7 @@ class Learned:
 
     @property
     def _has_intercept(self) -> bool:
-        return bool(
-            self.parameters["fit_intercept"] and self.task in parameters.PARAMETERS["fit_intercept"].tasks
-        )
+        return bool(self.parameters["fit_intercept"] and self.task in table.PARAMETERS["fit_intercept"].tasks)
 
     def _events(self) -> None:
         """Events come with names: columns that were learned from arrays are called by their numbers."""
@@ -101,7 +101,7 @@ class Learned:
         return self._weights_of(False)
 
     def _weights_of(self, averaged: bool) -> npt.NDArray[Any]:
-        kernels.check_has_weights(self.parameters["kernel"])
+        supports.check_has_weights(self.parameters["kernel"])
         return self._of_labels(self._engine.weights(averaged))
 
     def _of_labels(self, weights: Any) -> npt.NDArray[Any]:
@@ -156,28 +156,28 @@ class Learned:
     @property
     def covariance(self) -> Doubles:
         """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
-        geometry.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self.parameters["geometry"])
         variances, upper = self._engine.factors()
-        return geometry.covariance(variances, upper, self._has_intercept)
+        return covariance.covariance(variances, upper, self._has_intercept)
 
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
         squared size of x in its geometry. Features never seen count with the variance of the start."""
-        geometry.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self.parameters["geometry"])
         return self._engine.uncertainty_one(x)
 
     @property
     def n_support(self) -> int:
         """How many supports there are."""
-        kernels.check_has_kernel(self.parameters["kernel"])
+        supports.check_has_kernel(self.parameters["kernel"])
         return self._engine.n_support
 
     @property
-    def supports(self) -> kernels.SupportSet:
+    def supports(self) -> supports.SupportSet:
         """The supports, as they are cached: the numbers of the examples, their coefficients and vectors."""
-        kernels.check_has_kernel(self.parameters["kernel"])
+        supports.check_has_kernel(self.parameters["kernel"])
         with self._lock:
-            return kernels.SupportSet(self._engine.supports(self.averaged), self.n_features)
+            return supports.SupportSet(self._engine.supports(self.averaged), self.n_features)
 
     @property
     def support(self) -> npt.NDArray[np.int64]:
@@ -223,7 +223,7 @@ class Learned:
 
     def named_weights(self) -> dict[Any, Any]:
         """The weights by the names of their features; many labels: for each label."""
-        kernels.check_has_weights(self.parameters["kernel"])
+        supports.check_has_weights(self.parameters["kernel"])
         with self._lock:  # labels, names and weights of one moment
             (names, held), labels = self._engine.named_weights(self.averaged), self.labels.known
             weights = self._of_labels(held)
@@ -243,7 +243,7 @@ class Learned:
         score). For uniclass they add up to the squared distance from the centre; what the centre has in features
         that x has not stands under '(other features)'.
         """
-        kernels.check_has_weights(self.parameters["kernel"])
+        supports.check_has_weights(self.parameters["kernel"])
         lane = 0
         if self.many_scores and self.labels.known:
             if label is None:
@@ -269,10 +269,10 @@ class Learned:
 
         `u` are the weights of a comparator and `beside` its intercept(s) or thresholds; None finds some.
         """
-        from .certificates import certificate
+        from .theory.certificates import certificate
 
         check_length(X, "X")
-        if self.task not in parameters.PARAMETERS["kernel"].tasks:  # those that have one vector an example
+        if self.task not in table.PARAMETERS["kernel"].tasks:  # those that have one vector an example
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"
             )
@@ -288,22 +288,22 @@ class Learned:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.save(path, *self._parts())
+        file.save(path, *self._parts())
 
     def to_bytes(self) -> bytes:
-        return model_file.to_bytes(*self._parts())
+        return file.to_bytes(*self._parts())
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         """What its file has: a header of JSON, and arrays."""
         header, tensors = self._parts()
         return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
 
-    def _parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+    def _parts(self) -> tuple[dict[str, Any], file.Tensors]:
         """The same with buffers, without numpy."""
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
-        model_file.check_state(state)
-        tensors: model_file.Tensors = dict(state)
+        file.check_state(state)
+        tensors: file.Tensors = dict(state)
         while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
             names.pop()
         tensors["names"] = memoryview(json.dumps(names).encode())
@@ -316,7 +316,7 @@ class Learned:
             "closed": self.closed,
             "arrays_fit": self._arrays_fit,
             "ignored": self._engine.n_ignored,
-            "notes": model_file.checked_notes(self.notes),
+            "notes": file.checked_notes(self.notes),
         }
         return header, tensors
 
@@ -324,7 +324,7 @@ class Learned:
     def from_parts(
         cls,
         header: dict[str, Any],
-        tensors: model_file.Tensors,
+        tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
         values = encoding.decoded(header["parameters"], tensors, functions)
@@ -333,7 +333,7 @@ class Learned:
         labels = Labels(header["labels"], header["lanes"])
         growth.check_saved(labels, learner.labels, learner.parameters["max_labels"])
         learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
-        learner.notes = model_file.notes_of(header)
+        learner.notes = file.notes_of(header)
         learner._engine = learner._new_engine(labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         growth.restore(learner._engine, tensors)
@@ -342,11 +342,11 @@ class Learned:
 
     @classmethod
     def from_bytes(cls, data: bytes, kernel: Any = None) -> Self:
-        header, tensors = model_file.from_bytes(data)
+        header, tensors = file.from_bytes(data)
         try:
             return cls.from_parts(header, tensors, {} if kernel is None else {"kernel": kernel})
-        except model_file.ABSURD as error:
-            raise model_file.ModelFileError(f"the data does not describe a learner: {error}") from error
+        except file.ABSURD as error:
+            raise file.ModelFileError(f"the data does not describe a learner: {error}") from error
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, Any]]:
         kernel = self.parameters["kernel"]
@@ -360,7 +360,7 @@ class Learned:
             f"{name}={value!r}"
             for name, value in self.parameters.items()
             if not is_array(value)
-            and value != parameters.default(name)
+            and value != table.default(name)
             and not (name == "step" and value is None)
             and len(repr(value)) < 200  # hundreds of classes are not shown
         ]

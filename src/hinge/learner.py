@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from . import growth, hints, parameters, targets
 from ._core import Engine, are_among
 from ._numpy import np, npt
-from .explain import Contribution as Contribution
-from .geometry import check_has_covariance, geometry_options, plus_unseen
-from .guard import Guard
-from .kernels import beta_of, kernel_options, sees_unseen
-from .labels import Labels, doubles
-from .learned import Learned
-from .rows import (
+from .data import targets
+from .data.labels import Labels, doubles
+from .data.rows import (
     Doubles,
     are_events,
     as_events,
@@ -28,13 +23,20 @@ from .rows import (
     unseen_norms,
     unseen_squares,
 )
-from .rows import Rows as Rows
-from .rows import is_csr as is_csr
-from .rows import is_frame as is_frame
-from .rows import is_sparse as is_sparse
-from .rows import rows_of as rows_of
-from .statistics import Statistics as Statistics
-from .targets import Encoded
+from .data.rows import Rows as Rows
+from .data.rows import is_csr as is_csr
+from .data.rows import is_frame as is_frame
+from .data.rows import is_sparse as is_sparse
+from .data.rows import rows_of as rows_of
+from .data.targets import Encoded
+from .learned import Learned
+from .model.covariance import check_has_covariance, geometry_options, plus_unseen
+from .model.explain import Contribution as Contribution
+from .model.guard import Guard
+from .model.statistics import Statistics as Statistics
+from .model.supports import beta_of, kernel_options, sees_unseen
+from .options import hints, table
+from .tasks import growth
 
 
 @hints.explain_unknown_options
@@ -58,60 +60,60 @@ class Learner(Learned):
         task: str,
         *,
         step: str | None = None,
-        C: float = parameters.default("C"),
-        margin: float = parameters.default("margin"),
-        selection: str = parameters.default("selection"),
-        beta: float | None = parameters.default("beta"),
-        cost: Any = parameters.default("cost"),
-        nu: Any = parameters.default("nu"),
-        threshold: float | str = parameters.default("threshold"),
-        sort_thresholds: bool | None = parameters.default("sort_thresholds"),
-        epsilon: float = parameters.default("epsilon"),
-        radius: float | None = parameters.default("radius"),
-        contamination: float = parameters.default("contamination"),
-        max_radius: float | None = parameters.default("max_radius"),
-        fit_intercept: bool = parameters.default("fit_intercept"),
-        geometry: str = parameters.default("geometry"),
-        kernel: Any = parameters.default("kernel"),
-        degree: int = parameters.default("degree"),
-        gamma: float | str = parameters.default("gamma"),
-        coef0: float = parameters.default("coef0"),
-        budget: int | str | None = parameters.default("budget"),
-        removal: str = parameters.default("removal"),
-        max_cache: float = parameters.default("max_cache"),
-        covariance_regularizer: float = parameters.default("covariance_regularizer"),
-        initial_variance: float = parameters.default("initial_variance"),
-        covariance_update: str = parameters.default("covariance_update"),
-        max_covariance: float = parameters.default("max_covariance"),
-        eta: float = parameters.default("eta"),
-        scale: float = parameters.default("scale"),
-        signed: bool = parameters.default("signed"),
-        entropy_step: str = parameters.default("entropy_step"),
-        w1: str | npt.ArrayLike | Mapping[str, float] | None = parameters.default("w1"),
-        average: bool | int = parameters.default("average"),
-        classes: Sequence[Any] | None = parameters.default("classes"),
-        max_labels: int = parameters.default("max_labels"),
-        class_weight: Mapping[Any, float] | None = parameters.default("class_weight"),
-        hash_bits: int | None = parameters.default("hash_bits"),
-        max_features: int = parameters.default("max_features"),
-        at_max_features: str = parameters.default("at_max_features"),
-        max_weights: float = parameters.default("max_weights"),
-        dtype: Any = parameters.default("dtype"),
+        C: float = table.default("C"),
+        margin: float = table.default("margin"),
+        selection: str = table.default("selection"),
+        beta: float | None = table.default("beta"),
+        cost: Any = table.default("cost"),
+        nu: Any = table.default("nu"),
+        threshold: float | str = table.default("threshold"),
+        sort_thresholds: bool | None = table.default("sort_thresholds"),
+        epsilon: float = table.default("epsilon"),
+        radius: float | None = table.default("radius"),
+        contamination: float = table.default("contamination"),
+        max_radius: float | None = table.default("max_radius"),
+        fit_intercept: bool = table.default("fit_intercept"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        eta: float = table.default("eta"),
+        scale: float = table.default("scale"),
+        signed: bool = table.default("signed"),
+        entropy_step: str = table.default("entropy_step"),
+        w1: str | npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
+        average: bool | int = table.default("average"),
+        classes: Sequence[Any] | None = table.default("classes"),
+        max_labels: int = table.default("max_labels"),
+        class_weight: Mapping[Any, float] | None = table.default("class_weight"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: Any = table.default("dtype"),
     ) -> None:
         given = locals()
-        self._set_up(task, {name: given[name] for name in parameters.OF_LEARNER})
+        self._set_up(task, {name: given[name] for name in table.OF_LEARNER})
         self._start()
 
     def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
         """Everything but the start: what a new learner and one from a file have in common."""
-        if task not in parameters.TASKS:
-            raise ValueError(f"task must be one of {', '.join(map(repr, parameters.TASKS))}, not {task!r}")
+        if task not in table.TASKS:
+            raise ValueError(f"task must be one of {', '.join(map(repr, table.TASKS))}, not {task!r}")
         self.task = task
         self.notes = {}
-        self.parameters: dict[str, Any] = parameters.completed(parameters.OF_LEARNER, values)
+        self.parameters: dict[str, Any] = table.completed(table.OF_LEARNER, values)
         if task != "regression":
-            self.parameters["step"] = parameters.step_of(task, self.parameters)
-        parameters.check(task, self.parameters)
+            self.parameters["step"] = table.step_of(task, self.parameters)
+        table.check(task, self.parameters)
         p = self.parameters
         classes, cost, class_weight = p["classes"], p["cost"], p["class_weight"]
         if isinstance(class_weight, str):
@@ -148,7 +150,7 @@ class Learner(Learned):
             radius=float(radius or 0),
             learned_radius=learned,
             contamination=float(p["contamination"]) if uniclass and radius is None else 0.0,
-            fit_intercept=bool(p["fit_intercept"]) and task in parameters.PARAMETERS["fit_intercept"].tasks,
+            fit_intercept=bool(p["fit_intercept"]) and task in table.PARAMETERS["fit_intercept"].tasks,
             start_at_first=uniclass
             and p["geometry"] != "entropy"
             and (p["w1"] is None or (isinstance(p["w1"], str) and p["w1"] == "first")),
@@ -501,7 +503,7 @@ class Learner(Learned):
             names = ", ".join(fixed)
             raise ValueError(f"{names} cannot change once learning has begun; start anew with `fit`")
         changed = {**self.parameters, **changes}
-        parameters.check(self.task, changed)
+        table.check(self.task, changed)
         try:
             self._change_rule(changed)
             self.parameters = changed
@@ -511,7 +513,7 @@ class Learner(Learned):
 
     def _change_rule(self, options: Mapping[str, Any]) -> None:
         self._engine.change_rule(
-            parameters.step_of(self.task, options), float(options["C"]), float(options["margin"]),
+            table.step_of(self.task, options), float(options["C"]), float(options["margin"]),
             float(options["epsilon"]), beta_of(options),
         )  # fmt: skip
 

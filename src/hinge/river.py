@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
-from . import encoding, growth, model_file, parameters, targets
-from .following import FollowsOptions
-from .labels import plain
+from .data import targets
+from .data.labels import plain
+from .data.rows import as_list, is_frame
+from .data.shown import shown
+from .estimators.option_changes import FollowsOptions
 from .learner import Contribution, Learner, Statistics
-from .rows import as_list, is_frame
-from .shown import shown
+from .model import encoding, file
+from .options import table
+from .tasks import growth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +101,12 @@ class _Linear(FollowsOptions, base.Estimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
-        model_file.save(path, *self.to_parts())
+        file.save(path, *self.to_parts())
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         self._follow(self._learner)
         learner, tensors = self._learner.to_parts()
-        parameters.check(self._task, self._get_params())
+        table.check(self._task, self._get_params())
         given = encoding.encoded(self._get_params(), tensors)
         learner = encoding.without_repeated(learner, given)
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
@@ -112,18 +115,18 @@ class _Linear(FollowsOptions, base.Estimator):
     def from_parts(
         cls,
         header: dict[str, Any],
-        tensors: model_file.Tensors,
+        tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
         given = header["parameters"]
         model = cls(**encoding.decoded(given, tensors, functions))
         if set(header["learner"]["parameters"]) & set(given):
             raise ValueError("its parameters and those of its learner do not agree")
-        learner = encoding.with_repeated(header["learner"], given, parameters.OF_LEARNER)
+        learner = encoding.with_repeated(header["learner"], given, table.OF_LEARNER)
         return model._keep(Learner.from_parts(learner, tensors, functions))
 
 
-@parameters.documented("classification", _LINEAR)
+@table.documented("classification", _LINEAR)
 class PAClassifier(_Linear, base.MiniBatchClassifier):
     """Passive-Aggressive classification with two or more classes (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
@@ -156,36 +159,36 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
 
     def __init__(
         self,
-        C: float = parameters.default("C"),
-        step: str = parameters.default("step"),
-        margin: float = parameters.default("margin"),
-        selection: str = parameters.default("selection"),
-        beta: float | None = parameters.default("beta"),
-        cost: dict[Any, dict[Any, float]] | None = parameters.default("cost"),
-        fit_intercept: bool = parameters.default("fit_intercept"),
-        geometry: str = parameters.default("geometry"),
-        kernel: Any = parameters.default("kernel"),
-        degree: int = parameters.default("degree"),
-        gamma: float | str = parameters.default("gamma"),
-        coef0: float = parameters.default("coef0"),
-        budget: int | str | None = parameters.default("budget"),
-        removal: str = parameters.default("removal"),
-        max_cache: float = parameters.default("max_cache"),
-        covariance_regularizer: float = parameters.default("covariance_regularizer"),
-        initial_variance: float = parameters.default("initial_variance"),
-        covariance_update: str = parameters.default("covariance_update"),
-        max_covariance: float = parameters.default("max_covariance"),
-        eta: float = parameters.default("eta"),
-        scale: float = parameters.default("scale"),
-        signed: bool = parameters.default("signed"),
-        entropy_step: str = parameters.default("entropy_step"),
-        average: bool | int = parameters.default("average"),
-        max_labels: int = parameters.default("max_labels"),
-        hash_bits: int | None = parameters.default("hash_bits"),
-        max_features: int = parameters.default("max_features"),
-        at_max_features: str = parameters.default("at_max_features"),
-        max_weights: float = parameters.default("max_weights"),
-        dtype: str = parameters.default("dtype"),
+        C: float = table.default("C"),
+        step: str = table.default("step"),
+        margin: float = table.default("margin"),
+        selection: str = table.default("selection"),
+        beta: float | None = table.default("beta"),
+        cost: dict[Any, dict[Any, float]] | None = table.default("cost"),
+        fit_intercept: bool = table.default("fit_intercept"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        eta: float = table.default("eta"),
+        scale: float = table.default("scale"),
+        signed: bool = table.default("signed"),
+        entropy_step: str = table.default("entropy_step"),
+        average: bool | int = table.default("average"),
+        max_labels: int = table.default("max_labels"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: str = table.default("dtype"),
     ) -> None:
         self.C = C
         self.step = step
@@ -274,7 +277,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         )
 
 
-@parameters.documented("multilabel", _LINEAR)
+@table.documented("multilabel", _LINEAR)
 class PAMultilabel(_Linear, base.MultiLabelClassifier):
     """Passive-Aggressive label ranking (J06 section 7, S06, CS03): every relevant label above every other one.
 
@@ -305,34 +308,34 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
 
     def __init__(
         self,
-        C: float = parameters.default("C"),
-        step: str = parameters.default("step"),
-        margin: float = parameters.default("margin"),
-        selection: str = parameters.default("selection"),
-        beta: float | None = parameters.default("beta"),
-        threshold: float | str = parameters.default("threshold"),
-        fit_intercept: bool = parameters.default("fit_intercept"),
-        geometry: str = parameters.default("geometry"),
-        kernel: Any = parameters.default("kernel"),
-        degree: int = parameters.default("degree"),
-        gamma: float | str = parameters.default("gamma"),
-        coef0: float = parameters.default("coef0"),
-        budget: int | str | None = parameters.default("budget"),
-        removal: str = parameters.default("removal"),
-        max_cache: float = parameters.default("max_cache"),
-        covariance_regularizer: float = parameters.default("covariance_regularizer"),
-        initial_variance: float = parameters.default("initial_variance"),
-        covariance_update: str = parameters.default("covariance_update"),
-        max_covariance: float = parameters.default("max_covariance"),
-        eta: float = parameters.default("eta"),
-        scale: float = parameters.default("scale"),
-        average: bool | int = parameters.default("average"),
-        max_labels: int = parameters.default("max_labels"),
-        hash_bits: int | None = parameters.default("hash_bits"),
-        max_features: int = parameters.default("max_features"),
-        at_max_features: str = parameters.default("at_max_features"),
-        max_weights: float = parameters.default("max_weights"),
-        dtype: str = parameters.default("dtype"),
+        C: float = table.default("C"),
+        step: str = table.default("step"),
+        margin: float = table.default("margin"),
+        selection: str = table.default("selection"),
+        beta: float | None = table.default("beta"),
+        threshold: float | str = table.default("threshold"),
+        fit_intercept: bool = table.default("fit_intercept"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        eta: float = table.default("eta"),
+        scale: float = table.default("scale"),
+        average: bool | int = table.default("average"),
+        max_labels: int = table.default("max_labels"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: str = table.default("dtype"),
     ) -> None:
         self.C = C
         self.step = step
@@ -401,7 +404,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         chosen = self._learner.predict_one(x)
         return {label: label in chosen for label in self._met}
 
-    def to_parts(self) -> tuple[dict[str, Any], model_file.Tensors]:
+    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         header, tensors = super().to_parts()
         return {**header, "met": list(self._met)}, tensors
 
@@ -409,7 +412,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
     def from_parts(
         cls,
         header: dict[str, Any],
-        tensors: model_file.Tensors,
+        tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
         model = super().from_parts(header, tensors, functions)
@@ -435,7 +438,7 @@ def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
     return shares
 
 
-@parameters.documented("regression", _LINEAR, step=None)
+@table.documented("regression", _LINEAR, step=None)
 class PARegressor(_Linear, base.MiniBatchRegressor):
     """Passive-Aggressive regression (J06 section 5, N03).
 
@@ -461,31 +464,31 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
 
     def __init__(
         self,
-        C: float = parameters.default("C"),
+        C: float = table.default("C"),
         step: str | None = None,
-        epsilon: float = parameters.default("epsilon"),
-        fit_intercept: bool = parameters.default("fit_intercept"),
-        geometry: str = parameters.default("geometry"),
-        kernel: Any = parameters.default("kernel"),
-        degree: int = parameters.default("degree"),
-        gamma: float | str = parameters.default("gamma"),
-        coef0: float = parameters.default("coef0"),
-        budget: int | str | None = parameters.default("budget"),
-        removal: str = parameters.default("removal"),
-        max_cache: float = parameters.default("max_cache"),
-        covariance_regularizer: float = parameters.default("covariance_regularizer"),
-        initial_variance: float = parameters.default("initial_variance"),
-        covariance_update: str = parameters.default("covariance_update"),
-        max_covariance: float = parameters.default("max_covariance"),
-        scale: float = parameters.default("scale"),
-        signed: bool = parameters.default("signed"),
-        entropy_step: str = parameters.default("entropy_step"),
-        average: bool | int = parameters.default("average"),
-        hash_bits: int | None = parameters.default("hash_bits"),
-        max_features: int = parameters.default("max_features"),
-        at_max_features: str = parameters.default("at_max_features"),
-        max_weights: float = parameters.default("max_weights"),
-        dtype: str = parameters.default("dtype"),
+        epsilon: float = table.default("epsilon"),
+        fit_intercept: bool = table.default("fit_intercept"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        scale: float = table.default("scale"),
+        signed: bool = table.default("signed"),
+        entropy_step: str = table.default("entropy_step"),
+        average: bool | int = table.default("average"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: str = table.default("dtype"),
     ) -> None:
         self.C = C
         self.step = step

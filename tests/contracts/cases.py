@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 import hinge
-from hinge import model_file
+from hinge.model import file
 
 WIDTH = 7
 NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
@@ -338,4 +338,4 @@ def tensors(model):
 
 def state(model):
     """All of a model, as bytes."""
-    return model.to_bytes() if isinstance(model, hinge.Learner) else model_file.to_bytes(*model.to_parts())
+    return model.to_bytes() if isinstance(model, hinge.Learner) else file.to_bytes(*model.to_parts())

@@ -13,7 +13,7 @@ from cases import CLASSES, LABELS, RANKS, as_dicts, one, part, state, stream
 
 import hinge
 import hinge.river
-from hinge import model_file
+from hinge.model import file
 
 # Another value for each option, one that could be meant.
 OTHER: dict[str, Any] = {
@@ -322,4 +322,4 @@ def tensors(model: Any) -> dict[str, bytes]:
 
 def whole(model: Any) -> bytes:
     """All of a model as its file has it."""
-    return model_file.to_bytes(*model.to_parts())
+    return file.to_bytes(*model.to_parts())

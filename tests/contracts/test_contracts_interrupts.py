@@ -18,7 +18,7 @@ import pytest
 from estimator_cases import ESTIMATORS, RIVER, SEQUENCE, STRUCTURED
 
 import hinge
-from hinge.estimator import _FIRST
+from hinge.estimators.base import _FIRST
 
 # Modules that only look at what they are given: an interrupt there is the same as one at their call.
 PURE = (

@@ -15,7 +15,7 @@ import pytest
 from cases import CLASSES, NAMES, as_dict, as_dicts, csr, one, sets_of, state, stream, tensors
 
 import hinge
-from hinge import labels
+from hinge.data import labels
 
 COUNT = 60
 ROOM = 24  # where a new label comes first

@@ -21,8 +21,8 @@ from estimator_cases import (
 )
 
 import hinge
-from hinge import parameters
-from hinge.structured_inputs import FUNCTIONS
+from hinge.options import table
+from hinge.structured.inputs import FUNCTIONS
 
 FIRST, THEN = slice(0, 30), slice(30, 60)
 SETTERS = {
@@ -32,15 +32,15 @@ SETTERS = {
 
 
 def test_every_option_has_another_value():
-    assert OTHER.keys() == parameters.PARAMETERS.keys()
-    assert all(OTHER[name] != parameters.default(name) for name in OTHER)
-    grouped = [name for names in parameters.GROUPS.values() for name in names]
-    assert sorted(grouped) == sorted(parameters.PARAMETERS)
+    assert OTHER.keys() == table.PARAMETERS.keys()
+    assert all(OTHER[name] != table.default(name) for name in OTHER)
+    grouped = [name for names in table.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(table.PARAMETERS)
 
 
 def test_every_option_of_texts_has_another_value():
     mine = hinge.TextClassifier().get_params()
-    assert OTHER_OF_TEXTS.keys() == mine.keys() - parameters.PARAMETERS.keys()
+    assert OTHER_OF_TEXTS.keys() == mine.keys() - table.PARAMETERS.keys()
     assert all(OTHER_OF_TEXTS[name] != mine[name] for name in OTHER_OF_TEXTS)
 
 
@@ -65,7 +65,7 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
         value = not model.average
     reference, unchanged, before = copy.deepcopy(model), copy.deepcopy(model), whole(model)
     SETTERS[setter](model, name, value)
-    if name in parameters.OF_FIT and name != "batch_tolerance":  # which does not go with step='pa1'
+    if name in table.OF_FIT and name != "batch_tolerance":  # which does not go with step='pa1'
         case.teach[method](model, THEN)
         case.teach[method](unchanged, THEN)
         assert tensors(model) == tensors(unchanged)
@@ -250,6 +250,6 @@ def test_a_prediction_for_an_event_leaves_room_for_wider_rows():
     learner = hinge.Learner("regression")
     learner.learn(np.ones((3, 2)), np.ones(3))
     learner.score_one({0: 1.0})
-    learner.learn_rows(hinge.rows.rows_of(np.ones((3, 4))), np.full(3, 5.0))
+    learner.learn_rows(hinge.data.rows.rows_of(np.ones((3, 4))), np.full(3, 5.0))
     assert learner.n_features == 4
     assert learner.score_one({3: 1.0}) != learner.score_one({4: 1.0})

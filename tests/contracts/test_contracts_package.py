@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import hinge
 import hinge.river
-from hinge import parameters
+from hinge.options import table
 
 HEAVY = ("sklearn", "scipy", "pandas", "matplotlib", "river", "pyarrow", "typer", "rich")
 
@@ -88,13 +88,13 @@ RIVER = [
     "entropy_step",
 ]
 CONSTRUCTORS = [
-    (hinge.Learner, None, parameters.OF_LEARNER),
-    (hinge.PAClassifier, "classification", parameters.PARAMETERS),
-    (hinge.PARegressor, "regression", parameters.PARAMETERS),
-    (hinge.PAOneClass, "uniclass", parameters.PARAMETERS),
-    (hinge.PAMultilabel, "multilabel", parameters.PARAMETERS),
-    (hinge.PAOrdinal, "ordinal", parameters.PARAMETERS),
-    (hinge.PASequence, "sequence", parameters.PARAMETERS),
+    (hinge.Learner, None, table.OF_LEARNER),
+    (hinge.PAClassifier, "classification", table.PARAMETERS),
+    (hinge.PARegressor, "regression", table.PARAMETERS),
+    (hinge.PAOneClass, "uniclass", table.PARAMETERS),
+    (hinge.PAMultilabel, "multilabel", table.PARAMETERS),
+    (hinge.PAOrdinal, "ordinal", table.PARAMETERS),
+    (hinge.PASequence, "sequence", table.PARAMETERS),
     (
         hinge.river.PAClassifier,
         "classification",
@@ -115,9 +115,7 @@ OTHER_DEFAULTS = {
     (hinge.PASequence, "tol"): None,
     **{(cls, "step"): None for cls in (hinge.Learner, hinge.PARegressor, hinge.river.PARegressor)},
 }
-TASKS = [
-    task for task in parameters.TASKS if task != "prototype"
-]  # which has no learner of its own: PARanker
+TASKS = [task for task in table.TASKS if task != "prototype"]  # which has no learner of its own: PARanker
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )
@@ -126,10 +124,10 @@ constructors = pytest.mark.parametrize(
 @constructors
 def test_constructors_agree_with_the_table(cls, task, names):
     signature = inspect.signature(cls).parameters
-    expected = set(names) if task is None else set(parameters.names_for(task, names))
+    expected = set(names) if task is None else set(table.names_for(task, names))
     assert set(signature) - {"task"} == expected
     for name in expected:
-        default = OTHER_DEFAULTS.get((cls, name), parameters.PARAMETERS[name].default)
+        default = OTHER_DEFAULTS.get((cls, name), table.PARAMETERS[name].default)
         assert signature[name].default == default, name
         assert signature[name].annotation is not inspect.Parameter.empty, name
 
@@ -137,10 +135,10 @@ def test_constructors_agree_with_the_table(cls, task, names):
 @constructors
 def test_documentation_names_each_parameter(cls, task, names):
     lines = inspect.getdoc(cls).splitlines()  # without the indentation that Python 3.13 removes already
-    for name in parameters.names_for(task, names) if task else ():
+    for name in table.names_for(task, names) if task else ():
         default = inspect.signature(cls).parameters[name].default
-        place = lines.index(f"{name} : {parameters.PARAMETERS[name].allowed}, default={default!r}")
-        assert lines[place + 1] == f"    {parameters.PARAMETERS[name].help}"
+        place = lines.index(f"{name} : {table.PARAMETERS[name].allowed}, default={default!r}")
+        assert lines[place + 1] == f"    {table.PARAMETERS[name].help}"
 
 
 @pytest.mark.parametrize(
@@ -150,26 +148,26 @@ def test_parameters_are_indented_as_their_place_in_the_docstring(indent):
     documented = type(
         "Documented", (), {"__doc__": f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"}
     )
-    parameters.documented("regression", ["C", "epsilon"])(documented)
+    table.documented("regression", ["C", "epsilon"])(documented)
     lines = documented.__doc__.split("\n")
     assert [lines[2], lines[-1]] == [f"{indent}Before", f"{indent}After"]
     assert lines[3:5] == [f"{indent}*The step*", ""]
     assert lines[5].startswith(f"{indent}C : ")
-    assert lines[6] == f"{indent}    {parameters.PARAMETERS['C'].help}"
+    assert lines[6] == f"{indent}    {table.PARAMETERS['C'].help}"
     assert lines[7].startswith(f"{indent}epsilon : ")
 
 
 def test_every_parameter_is_whole():
-    for name, parameter in parameters.PARAMETERS.items():
+    for name, parameter in table.PARAMETERS.items():
         assert parameter.name == name
         assert parameter.accepts(parameter.default), name
         assert parameter.help.endswith("."), name
-        assert set(parameter.tasks) <= set(parameters.ALL_TASKS), name
-        heading, blank, line, text = parameters.describe([name])
-        assert heading.strip("*").lower() in parameters.GROUPS
+        assert set(parameter.tasks) <= set(table.ALL_TASKS), name
+        heading, blank, line, text = table.describe([name])
+        assert heading.strip("*").lower() in table.GROUPS
         assert (blank, text) == ("", f"    {parameter.help}")
         assert line.startswith(f"{name} : ")
-    assert set(parameters.OF_LEARNER) <= set(parameters.PARAMETERS)
+    assert set(table.OF_LEARNER) <= set(table.PARAMETERS)
 
 
 OTHER_VALUES = {
@@ -248,7 +246,7 @@ def test_parameters_go_in_and_come_out(cls):
 @pytest.mark.parametrize("task", TASKS)
 def test_a_learner_keeps_its_parameters(task):
     others = {**OTHER_VALUES, **OTHER_VALUES_OF.get(task, {})}
-    given = {name: others[name] for name in parameters.OF_LEARNER}
+    given = {name: others[name] for name in table.OF_LEARNER}
     learner = hinge.Learner(task, **given)
     assert learner.parameters == given
     again = hinge.Learner.from_bytes(learner.to_bytes())

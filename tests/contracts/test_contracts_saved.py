@@ -29,8 +29,9 @@ from option_samples import LABELS, SAMPLES, linear_kernel, tag_cost
 
 import hinge
 import hinge.river
-from hinge import encoding, model_file, parameters
-from hinge.sequence_learner import SequenceLearner
+from hinge.model import encoding, file
+from hinge.options import table
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- equal parameters ----------------------------------------------------------------------------------------------
 
@@ -190,7 +191,7 @@ class Estimator(Kind):
         return {**{name: few[name] for name in few if name in self.options}, **options}
 
     def bytes(self, model):
-        return model_file.to_bytes(*model.to_parts())
+        return file.to_bytes(*model.to_parts())
 
 
 class Ranker(Estimator):
@@ -285,16 +286,16 @@ class River(Kind):
             model.learn_one(x, dict.fromkeys(y, True) if self.task == "multilabel" else y)
 
     def bytes(self, model):
-        return model_file.to_bytes(*model.to_parts())
+        return file.to_bytes(*model.to_parts())
 
 
 def options_of(cls):
-    return tuple(name for name in inspect.signature(cls).parameters if name in parameters.PARAMETERS)
+    return tuple(name for name in inspect.signature(cls).parameters if name in table.PARAMETERS)
 
 
 def kinds():
     for task in ("classification", "regression", "uniclass", "multilabel", "ordinal"):
-        names = tuple(parameters.names_for(task, parameters.OF_LEARNER))
+        names = tuple(table.names_for(task, table.OF_LEARNER))
         yield Kind(
             f"Learner-{task}", lambda task=task, **options: hinge.Learner(task, **options), task, names
         )
@@ -302,7 +303,7 @@ def kinds():
         yield Estimator(cls.__name__, cls, cls._task, options_of(cls))
     yield Ranker("PARanker", hinge.PARanker, "prototype", options_of(hinge.PARanker))
     yield Tagger("PASequence", hinge.PASequence, "sequence", options_of(hinge.PASequence))
-    yield SentenceLearner("SequenceLearner", SequenceLearner, "sequence", parameters.OF_SEQUENCE)
+    yield SentenceLearner("SequenceLearner", SequenceLearner, "sequence", table.OF_SEQUENCE)
     names = tuple(name for name in options_of(hinge.PAStructured) if name != "cost")
     yield Structured("PAStructured", structured, "structured", names)
     for cls in (hinge.river.PAClassifier, hinge.river.PARegressor, hinge.river.PAMultilabel):
@@ -316,7 +317,7 @@ CASES = [(kind, option) for kind in KINDS for option in kind.options]
 
 
 def test_every_option_has_samples():
-    assert set(SAMPLES) == set(parameters.PARAMETERS)
+    assert set(SAMPLES) == set(table.PARAMETERS)
     assert all(SAMPLES.values())
 
 
@@ -395,9 +396,9 @@ POOL = [
 UNSAVED = [np.random.RandomState(np.random.PCG64(0)), 10**400]
 
 
-@pytest.mark.parametrize("option", parameters.PARAMETERS)
+@pytest.mark.parametrize("option", table.PARAMETERS)
 def test_whatever_the_table_accepts_comes_back_from_a_file(option):
-    accepts, kept = parameters.PARAMETERS[option].accepts, 0
+    accepts, kept = table.PARAMETERS[option].accepts, 0
     for value in [*POOL, *UNSAVED, *(sample.value for sample in SAMPLES[option])]:
         try:
             with warnings.catch_warnings():

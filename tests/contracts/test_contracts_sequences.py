@@ -34,7 +34,7 @@ from sklearn.exceptions import NotFittedError
 
 import hinge
 from hinge import PASequence
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- predict is pure ------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from sequence_cases import CASES, TAGS, name, new, state, stream
 
 from hinge import PASequence
-from hinge.sequence_learner import SequenceLearner
+from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- threads --------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // Numbers: each is read as the standard library reads it, to the bit, or refused if it is none.
-#include "../../cpp/readers/text.hpp"
+#include "../../cpp/text/text.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Reading text whole and in pieces, and that both come to the same.
 #pragma once
 
-#include "../../cpp/readers/lines.hpp"
+#include "../../cpp/text/lines.hpp"
 #include "target.hpp"
 
 // All that a reader says of a text.

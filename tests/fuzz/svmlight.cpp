@@ -1,5 +1,5 @@
 // svmlight's format: cut anywhere it gives the same, and every feature is what the standard library reads in its place.
-#include "../../cpp/readers/svmlight.hpp"
+#include "../../cpp/text/svmlight.hpp"
 
 #include "readers.hpp"
 

@@ -1,5 +1,5 @@
 // Vowpal Wabbit's text: cut anywhere it gives the same, and bad lines leave no names behind.
-#include "../../cpp/readers/vw.hpp"
+#include "../../cpp/text/vw.hpp"
 
 #include "readers.hpp"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from theorem_streams import ALL, Stream, check, streams
 
-from hinge.bounds import comparator
+from hinge.theory.bounds import comparator
 from learners import KINDS, HingeLearner, coordinates, make
 from reference import batch_conversion
 

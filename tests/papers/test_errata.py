@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from geometry_learners import KINDS, make, trace
-from hinge.bounds_geometries import divergence, entropy_comparator, guarantees
+from hinge.theory.bounds_geometries import divergence, entropy_comparator, guarantees
 from label_streams import find
 from reference_geometries import EntropyReference
 

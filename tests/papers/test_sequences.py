@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_closed_forms_geometries import solves
 
 import reference_labels
-from hinge.bounds import guarantees
+from hinge.theory.bounds import guarantees
 from label_streams import find
 from reference_geometries import SecondOrderReference
 from reference_sequences import (

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from theorem_streams import ALL, LINEAR, Stream, check, find, streams
 
-from hinge.bounds import comparator, guarantees
+from hinge.theory.bounds import comparator, guarantees
 from learners import KINDS, coordinates, make, play
 
 # --- every theorem on random sequences ---------------------------------------------------------------

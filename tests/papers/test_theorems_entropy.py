@@ -10,7 +10,7 @@ import pytest
 
 from geometry_learners import KINDS, make
 from geometry_streams import K, holds, label_stream
-from hinge.bounds_geometries import (
+from hinge.theory.bounds_geometries import (
     divergence,
     entropy_comparator,
     entropy_label_comparator,

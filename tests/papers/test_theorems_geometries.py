@@ -13,7 +13,7 @@ import pytest
 
 from geometry_learners import KINDS, make, trace
 from geometry_streams import K, holds, label_stream
-from hinge.bounds_geometries import follow, guarantees
+from hinge.theory.bounds_geometries import follow, guarantees
 from label_streams import eighths, find
 from reference_geometries import GEOMETRIES, SecondOrderLabels
 

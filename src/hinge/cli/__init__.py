@@ -26,7 +26,7 @@ def command() -> int:
 
 
 def _unraisable(event: sys.UnraisableHookArgs) -> None:
-    """Python swallows a Ctrl-C that arrives in a destructor or a weak reference's callback: raise it again a moment later."""
+    """Python swallows a Ctrl-C that arrives in a destructor or a callback: raise it again a moment later."""
     if not issubclass(event.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(event)
     elif hasattr(signal, "setitimer"):

@@ -16,16 +16,16 @@ from .. import __version__
 
 # Each has a module with `add_arguments(parser)` and `run(arguments) -> exit code`; its docstring is the long help.
 COMMANDS = {
-    "learn": ("learn", "learn from a stream, with progressive validation as it goes"),
-    "predict": ("predict", "predictions of a model, to the standard output or a file"),
-    "compare": ("compare", "several learners over the same stream in one pass: a table and a plot"),
-    "tune": ("tune", "a grid over C and steps in one pass, chosen by progressive error"),
-    "inspect": ("look", "what a model is, its statistics, its largest weights, what is guaranteed"),
-    "algorithms": ("algorithms", "the published algorithms, with task, paper and theorem"),
-    "papers": ("papers", "the experiments of the papers, run again: figures, tables, verdicts"),
-    "demo": ("demo_command", "learn from a real stream and see what was guaranteed"),
-    "completion": ("completion", "a script that completes commands and options in your shell"),
-    "version": ("version", "the versions of hinge and of what it runs on"),
+    "learn": "learn from a stream, with progressive validation as it goes",
+    "predict": "predictions of a model, to the standard output or a file",
+    "compare": "several learners over the same stream in one pass: a table and a plot",
+    "tune": "a grid over C and steps in one pass, chosen by progressive error",
+    "inspect": "what a model is, its statistics, its largest weights, what is guaranteed",
+    "algorithms": "the published algorithms, with task, paper and theorem",
+    "papers": "the experiments of the papers, run again: figures, tables, verdicts",
+    "demo": "learn from a real stream and see what was guaranteed",
+    "completion": "a script that completes commands and options in your shell",
+    "version": "the versions of hinge and of what it runs on",
 }
 WRONG_USE = 2
 
@@ -79,7 +79,7 @@ class _HelpAll(argparse.Action):
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command."""
-    module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    module = importlib.import_module(f".commands.{name}", __package__)
     parser = Parser(
         prog=f"hinge {name}",
         description=module.__doc__,
@@ -97,7 +97,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def main_help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:<{width}}  {about}" for name, (_, about) in COMMANDS.items())
+    commands = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
     return f"""usage: hinge COMMAND [options]
 
 Online margin learning: predict, be told the truth, and move just far enough.
@@ -138,6 +138,6 @@ def run(arguments: list[str]) -> int:
     )
     gc.freeze()  # modules stay: nothing of them need be looked at again
     gc.enable()
-    module = importlib.import_module(f".{COMMANDS[first][0]}", __package__)
+    module = importlib.import_module(f".commands.{first}", __package__)
     code: int = module.run(parsed)
     return code

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from ..rows import Rows
+from ..data.rows import Rows
 from ..streams.batches import Batch
 from . import learner_options
 from .options import flag, read_spec, read_value

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import plots
-from ..bounds import Guarantee
-from ..certificates import Certificate
-from ..certificates_compared import begins_with_one
 from ..learner import Learner
-from ..statistics import Statistics
+from ..model.statistics import Statistics
+from ..streams.evaluation import ERRORS, Study
 from ..streams.session import Session
 from ..streams.stream import Stream
-from ..streams.study import ERRORS, Study
+from ..theory.bounds import Guarantee
+from ..theory.certificates import Certificate
+from ..theory.certificates_compared import begins_with_one
 from .hindsight import certified, guarantees, moments, no_comparators
 from .progress import COUNTED, Figures, error_text, short_error
 

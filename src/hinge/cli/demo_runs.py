@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC, LinearSVR
 
 from .. import Learner, PAClassifier, PAOneClass, PARegressor
-from ..bounds import Comparator, Guarantee, comparator
-from ..bounds_geometries import follow
-from ..certificates import strongest
 from ..streams import absolute, progressive
+from ..theory.bounds import Comparator, Guarantee, comparator
+from ..theory.bounds_geometries import follow
+from ..theory.certificates import strongest
 from .console import Watch, percent
 
 Doubles = npt.NDArray[np.float64]

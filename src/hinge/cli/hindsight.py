@@ -11,23 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from .. import certificates, certificates_searched, parameters
-from ..bounds import Comparator, Guarantee
-from ..bounds_geometries import SecondOrderComparator
-from ..certificates import Certificate, strongest
-from ..certificates_compared import begins_with_one, of_ball, of_lanes, squared_length, targets_of
-from ..comparators import LabelComparator
-from ..comparators_geometries import SECOND_ORDER, DiagonalAgain
-from ..comparators_single import Vector, joined
-from ..kernels import beta_of
+from ..data.rows import Rows
 from ..learner import Learner
-from ..rows import Rows
-from ..sequence_learner import SequenceLearner
-from ..statistics import Statistics
+from ..model.statistics import Statistics
+from ..model.supports import beta_of
+from ..options import table
 from ..streams.batches import BadLines, Batch, part
+from ..streams.evaluation import Study, _unseen, narrowed, with_labels
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
-from ..streams.study import Study, _unseen, narrowed, with_labels
+from ..structured.sequence_learner import SequenceLearner
+from ..theory import certificates, certificates_searched
+from ..theory.bounds import Comparator, Guarantee
+from ..theory.bounds_geometries import SecondOrderComparator
+from ..theory.certificates import Certificate, strongest
+from ..theory.certificates_compared import begins_with_one, of_ball, of_lanes, squared_length, targets_of
+from ..theory.comparators import LabelComparator
+from ..theory.comparators_geometries import SECOND_ORDER, DiagonalAgain
+from ..theory.comparators_single import Vector, joined
 
 SCALES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the weights
 
@@ -88,7 +89,7 @@ def _in_the_end(study: Study, seen: Hindsight) -> Certificate:
 def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Guarantee]:
     p = study.learner.parameters
     beta = beta_of(p) if p["step"] == "perceptron" and isinstance(study.learner, Learner) else 0.0
-    step = parameters.step_of(study.task, p)
+    step = table.step_of(study.task, p)
     return strongest(
         step, statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
     )
@@ -319,7 +320,7 @@ class _OfRankings(Hindsight):
         self.again = certificates_searched.RankerAgain(study.ranker, [study.ranker.named_weights()])
 
     def see(self, batch: Batch, name: str) -> None:
-        from ..ranker import _relevant
+        from ..structured.ranker import _relevant
 
         X: Any = batch.X
         for x, labels in zip(X, self.study.truth(batch, name), strict=True):

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .. import catalogue, parameters
+from ..options import catalogue, table
+from ..streams.evaluation import TASKS, Study, check_options
 from ..streams.guessing import guess_task
 from ..streams.stream import Piece
-from ..streams.study import TASKS, Study, check_options
 from .options import OF_THE_LEARNER, add_parameters, flag, given, read_spec, read_value
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="A published algorithm by its name ('hinge algorithms' lists them), with options if you like: arow:r=0.1. "
         "The options below are added to it. [default: pa1]",
     )  # fmt: skip
-    for title, names in parameters.GROUPS.items():
+    for title, names in table.GROUPS.items():
         if its := [name for name in names if name in OF_THE_LEARNER]:
             add_parameters(parser.add_argument_group(f"the learner ({title})"), its)
 
@@ -58,7 +58,7 @@ def options_for(
                 )
         made = catalogue.options_of(name, task, {**options, **values, **r})
     check_options(task, made)
-    allowed = parameters.OF_SEQUENCE if task == "sequence" else (*parameters.OF_LEARNER, "features")
+    allowed = table.OF_SEQUENCE if task == "sequence" else (*table.OF_LEARNER, "features")
     beyond = [name for name in made if name not in allowed]
     if beyond:
         raise ValueError(f"{beyond[0]} is not an option of a learner")
@@ -108,9 +108,9 @@ def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: b
 def in_words(study: Study) -> str:
     """The learner with the options that are not the usual ones: pa1, C=1."""
     p = study.learner.parameters
-    step = parameters.step_of(study.task, p)
+    step = table.step_of(study.task, p)
     shown = {name: f"{name}={value}" for name, value in p.items()
-             if name not in ("step", "classes", "w1") and value != parameters.default(name)
+             if name not in ("step", "classes", "w1") and value != table.default(name)
              and len(str(value)) < 60}  # fmt: skip
     if step in ("pa1", "pa2") and "C" in p:
         its = study.learner.statistics

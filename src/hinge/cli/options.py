@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..parameters import PARAMETERS, Parameter
+from ..options.table import PARAMETERS, Parameter
 
 # What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
 PASSES: dict[str, tuple[Any, str]] = {

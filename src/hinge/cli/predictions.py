@@ -7,9 +7,9 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from ..streams.evaluation import Study
 from ..streams.stream import Piece
-from ..streams.study import Study
-from .predict import told
+from .commands.predict import told
 
 MOST_WAITING = 1 << 16  # bytes
 

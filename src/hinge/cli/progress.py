@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from ..streams.evaluation import ERRORS, Score, Study
 from ..streams.session import Every
-from ..streams.study import ERRORS, Score, Study
 
 
 @dataclass(frozen=True)

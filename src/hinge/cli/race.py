@@ -13,13 +13,14 @@ from typing import Any
 
 from ..learner import Learner
 from ..streams.batches import BadLines, part
+from ..streams.evaluation import ERRORS, Score, Study
 from ..streams.guessing import guess_task
 from ..streams.remarks import remarks
 from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
-from ..streams.study import ERRORS, Score, Study
-from . import learn, learner_options, reading
-from .beginning import new_position
+from . import learner_options, reading
+from .arguments import new_position
+from .commands import learn
 from .progress import COUNTED, Figures, Window, error_text, reporter, short_error
 from .stopping import stopping
 
@@ -259,7 +260,7 @@ def certify(race: Race, as_json: bool) -> None:
 
 
 def _no_certificate(race: Race, study: Study) -> str:
-    from ..certificates_compared import begins_with_one
+    from ..theory.certificates_compared import begins_with_one
     from .hindsight import no_comparators
 
     first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))

@@ -6,10 +6,10 @@ import argparse
 import os
 from typing import Any
 
-from ..pipeline import Features
+from ..features.pipeline import Features
 from ..streams.batches import BadLines, Source
-from ..streams.columns import column_names
 from ..streams.files import PACKED, Input, printable
+from ..streams.formats.columns import column_names
 from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, options_of, source_class
 from ..streams.stream import Stream
 from .options import flag

@@ -10,7 +10,7 @@ from .app import COMMANDS, command_parser
 def reference() -> str:
     """All commands and their options, as Markdown. Groups of options that several commands have are listed once."""
     seen: dict[str, str] = {}
-    return "\n".join(_command(name, about, seen) for name, (_, about) in COMMANDS.items())
+    return "\n".join(_command(name, about, seen) for name, about in COMMANDS.items())
 
 
 def _command(name: str, about: str, seen: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..catalogue import make
+from ..options.catalogue import make
 from .data import Mail, bundled, enron, standardised
 from .noise import stream
 from .recipe import Criterion, Line, Outcome, Panel, Picture, Recipe, Series, Setting

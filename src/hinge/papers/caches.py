@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import cache_bound
-from ..classifier import PAClassifier
+from ..estimators.classifier import PAClassifier
 from ..learner import Learner
+from ..theory.bounds import cache_bound
 from .digits import Digits, digits_of, normalised, small_digits
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import Comparator, Guarantee, cache_bound, comparator
-from ..bounds_geometries import Trace, entropy_comparator, follow, guarantees
-from ..bounds_labels import label_comparator, ordinal_comparator
 from ..learner import Learner
+from ..theory.bounds import Comparator, Guarantee, cache_bound, comparator
+from ..theory.bounds_geometries import Trace, entropy_comparator, follow, guarantees
+from ..theory.bounds_labels import label_comparator, ordinal_comparator
 from .data import Floats
 from .noise import stream
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from .._core import one_each
 from .._numpy import Doubles, Indices, np, npt
-from ..rows import Rows, TextRows
+from ..data.rows import Rows, TextRows
 from .files import Input, SourceError
 
 

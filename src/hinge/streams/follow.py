@@ -15,8 +15,8 @@ from typing import Any
 
 from .batches import BadLines, Source, part
 from .files import PACKED, Input
+from .formats.text import read_ahead
 from .stream import Piece, Stream
-from .text import read_ahead
 
 INTERVAL = 0.1  # seconds between two looks at a log that does not grow
 GRACE = 1.0  # seconds in which a log that was rotated may still be written to

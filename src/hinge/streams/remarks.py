@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from ..features.words import LENGTH
 from ..learner import Learner
-from ..words import LENGTH
 from .order import ENOUGH
 
 if TYPE_CHECKING:
-    from .study import Study
+    from .evaluation import Study
 
 
 def remarks(study: Study) -> list[str]:

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any, Protocol
 
-from ..model_file import ModelFileError
+from ..model.file import ModelFileError
 from .batches import BadLines, part
+from .evaluation import Score, Study, Taken, has_label
 from .files import PACKED, Input, SourceError
 from .follow import Growing
 from .stream import Piece, Shuffled, Stream
-from .study import Score, Study, Taken, has_label
 
 PATIENCE = 5.0  # seconds for a reader to end
 MOST_UNLABELLED = 1000  # examples that wait for the first label

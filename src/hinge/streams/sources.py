@@ -11,7 +11,7 @@ from typing import Any
 
 from .batches import Source
 from .files import Input, SourceError, ending_of
-from .lines import shortened
+from .formats.lines import shortened
 
 # What reads each format: the module, and the class in it. It is imported when it is used (pyarrow is large).
 FORMATS = {
@@ -52,7 +52,7 @@ def options_of(cls: Any) -> set[str]:
     known = inspect.signature(cls).parameters
     if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
         return set(known)
-    from ..pipeline import Features
+    from ..features.pipeline import Features
 
     return {*known, *Features().options} - {"features"}
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .._numpy import np
-from ..rows import Rows
+from ..data.rows import Rows
 from .batches import BadLines, Batch, Numbers, Source, part, taken
 from .files import Input
-from .text import read_ahead
+from .formats.text import read_ahead
 
 
 class Piece(NamedTuple):

@@ -1,0 +1,190 @@
+// Budgets of supports (B03, S14): which of the cached examples can go.
+//
+// An example is judged at the scores without its own contribution: how much better they are than the rule asks
+// (Rule::spare). `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the
+// cache is full, one goes before another comes. The scores of all cached examples are kept up to date, with the kernel
+// values among them (Supports::values_of): to judge and to remove needs no kernel.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "supports.hpp"
+#include "../../rules/rule.hpp"
+
+namespace hinge {
+
+// The truth of a cached example: a number, or a set of labels.
+struct KeptTruth {
+  double value = 0;
+  bool set = false;
+  std::vector<std::int64_t> labels;
+
+  static KeptTruth of(const Truth& truth) {
+    if (truth.labels == nullptr) return {truth.value, false, {}};
+    return {0, true, std::vector<std::int64_t>(truth.labels, truth.labels + truth.count)};
+  }
+  Truth seen() const { return set ? Truth{0, &none_if_empty(), labels.size()} : Truth{value}; }
+
+ private:
+  static inline const std::int64_t nothing_ = 0;
+  const std::int64_t& none_if_empty() const { return labels.empty() ? nothing_ : labels.front(); }
+};
+
+class Budget {
+ public:
+  struct Kind {
+    std::size_t size = 0;  // fixed; 0: adaptive
+    bool oldest = false;   // which one of several goes first: the oldest; else the one with most to spare
+  };
+  explicit Budget(Kind kind) : kind_(kind) {}
+
+  bool adaptive() const { return kind_.size == 0; }
+  bool full(const Supports& supports) const { return !adaptive() && supports.count() >= kind_.size; }
+
+  // The one to go, judged by the rule; none if only redundant ones may go and there is none.
+  std::size_t choose(const Rule& rule, const Supports& supports, bool only_redundant) {
+    std::size_t chosen = none;
+    double most = 0;
+    if (only_redundant && supports.kind().distances && supports.count() == 1) return none;  // a ball needs a centre
+    for (std::size_t i = 0; i < supports.count(); ++i) {
+      const double spare = kind_.oldest && !only_redundant ? 0 : spare_of(i, rule, supports);
+      if (only_redundant && !(spare >= 0)) continue;
+      const bool older = chosen == none || supports.ages[i] < supports.ages[chosen];
+      if (chosen == none || (kind_.oldest ? older : spare > most || (spare == most && older))) {
+        chosen = i;
+        most = spare;
+      }
+    }
+    return chosen;
+  }
+
+  // Support i goes: the products of the others, and the support itself.
+  void remove(std::size_t i, Supports& supports) {
+    const std::size_t held = supports.held(), last = supports.count() - 1;
+    const double own = products[i * held];
+    const bool afresh = supports.kind().distances && supports.is_most(i);
+    const double* const values = supports.values_of(i);
+    const double rest = supports.kind().distances ? supports.rest_without(i) : 1;
+    for (std::size_t r = 0; r < held; ++r) {
+      const double c = supports.coefficient(i, r);
+      if (c == 0 && rest == 1) continue;
+      for (std::size_t j = 0; j <= last; ++j) {
+        double& product = products[j * held + r];
+        product = rest == 1 ? product - c * values[j] : (product - c * values[j]) / rest;
+      }
+    }
+    supports.remove(i, own);
+    std::copy_n(products.data() + last * held, held, products.data() + i * held);
+    products.resize(products.size() - held);
+    std::swap(truths[i], truths[last]);
+    truths.pop_back();
+    if (supports.kind().distances) sum_up_anew(supports, afresh);
+  }
+
+  // Before supports.move: room, so that `moved` allocates nothing.
+  void make_room(const Supports& supports, const Truth& truth) {
+    const std::size_t count = supports.count() + 1;
+    if (count > truths.capacity()) truths.reserve(std::max(count, 2 * truths.capacity()));
+    if (count * supports.held() > products.capacity())
+      products.reserve(std::max(count * supports.held(), 2 * products.capacity()));
+    coming_ = KeptTruth::of(truth);
+  }
+  // What a move changes in the products of the supports. It comes before it: kernel values and products are those of the
+  // present row.
+  void moving(const Supports& supports, const double* amounts, double decay) {
+    const std::size_t held = supports.held(), count = supports.count();
+    const bool fresh = supports.known() == none;
+    double total = 0;
+    for (std::size_t r = 0; r < supports.lanes(); ++r) total += amounts[r];
+    const auto amount = [&](std::size_t r) { return supports.kind().shared ? total : amounts[r]; };
+    for (std::size_t r = 0; r < held; ++r) {
+      if (amount(r) == 0 && decay == 1) continue;
+      for (std::size_t i = 0; i < count; ++i) {
+        double& product = products[i * held + r];
+        product = (decay == 1 ? product : decay * product) + amount(r) * supports.kernel(i);
+      }
+    }
+    if (!fresh) return;
+    for (std::size_t r = 0; r < held; ++r) {
+      const double product = supports.products()[r];
+      products.push_back((decay == 1 ? product : decay * product) + amount(r) * supports.itself());
+    }
+    truths.push_back(std::move(coming_));
+  }
+
+  // All or nothing.
+  void begin() { before_ = {products, truths}; }
+  void commit() { before_ = {}; }
+  void rollback() {
+    products = std::move(before_.products);
+    truths = std::move(before_.truths);
+    commit();
+  }
+
+  // Two classes become lanes; lanes that are given up must never have moved.
+  void split() {
+    widen(1, 2);
+    for (std::size_t i = 0; i < products.size(); i += 2) {
+      products[i + 1] = products[i] / 2;
+      products[i] = 0 - products[i + 1];
+    }
+    for (KeptTruth& truth : truths) truth.value = truth.value > 0 ? 1 : 0;
+  }
+  void widen(std::size_t before, std::size_t after) {
+    std::vector<double> wide(truths.size() * after);
+    for (std::size_t i = 0; i < truths.size(); ++i)
+      std::copy_n(products.data() + i * before, std::min(before, after), wide.data() + i * after);
+    products = std::move(wide);
+  }
+  void negate() {
+    for (double& product : products) product = 0 - product;
+    for (KeptTruth& truth : truths) truth.value = 0 - truth.value;
+  }
+
+  // The state, open to be saved and restored: w.x_i of each support, lane by lane, and its truth.
+  std::vector<double> products;
+  std::vector<KeptTruth> truths;
+
+ private:
+  // A ball divides by 1 - c whenever a support goes, so what was rounded grows: at once, if the support was most of it,
+  // or e-fold in about as many removals as there are supports. Then its sums are made anew.
+  void sum_up_anew(Supports& supports, bool at_once) {
+    const std::size_t count = supports.count();
+    if (count == 0) return;
+    if (!at_once && static_cast<std::size_t>(supports.now.removals) % std::bit_floor(count) != 0) return;
+    double norm2 = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* const values = supports.values_of(i);
+      products[i] = 0;
+      for (std::size_t j = 0; j < count; ++j) products[i] += supports.coefficient(j, 0) * values[j];
+      norm2 += supports.coefficient(i, 0) * products[i];
+    }
+    supports.now.norm2 = std::max(0.0, norm2);
+  }
+
+  double spare_of(std::size_t i, const Rule& rule, const Supports& supports) {
+    const double* const its_products = products.data() + i * supports.held();
+    const double itself = supports.itself_of(i);
+    scores_.resize(supports.lanes());
+    supports.scores_without(i, its_products, scores_.data());
+    const double q = supports.kind().distances ? 1 : itself;
+    return rule.spare(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
+  }
+
+  Kind kind_;
+  std::vector<double> scores_;
+  KeptTruth coming_;
+  struct Before {
+    std::vector<double> products;
+    std::vector<KeptTruth> truths;
+  };
+  Before before_;
+};
+
+}  // namespace hinge

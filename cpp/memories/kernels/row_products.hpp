@@ -1,0 +1,108 @@
+// Several passes over the same rows (`Batch::repeats`): w.x of every row is kept and changes with every step, as solvers of
+// support vector machines do.
+//
+// A step that changes a coefficient c_i by d changes w.x_r by d K(x_i, x_r) in every row r. So a step costs O(rows), and a
+// row that needs none costs O(1), where a sum over all supports would cost O(supports). The kernel values of a support with
+// all rows are computed at its first step, and kept as long as there is room for them.
+//
+// These sums agree with those over the supports to rounding, not to the bit.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "../../data/rows.hpp"
+#include "../arithmetic/buffer.hpp"
+#include "../arithmetic/sums.hpp"
+
+namespace hinge {
+
+class RowProducts {
+ public:
+  // Passes over `rows` begin, at w = 0. `most`: how many bytes of kernel values may be kept.
+  void begin(const Rows& rows, std::size_t lanes, double most) {
+    clear();
+    count_ = rows.count();
+    most_ = most;
+    sums_.assign(lanes * count_, 0.0);
+    supports_.assign(count_, none);
+    arrays_ = rows;
+  }
+  void clear() { *this = RowProducts(); }
+
+  bool on() const { return arrays_.has_value(); }
+  bool are_of(const Rows& rows) const { return on() && arrays_->same_as(rows); }
+  // How many rows are followed; 0 if none are.
+  std::size_t count() const { return count_; }
+  static double bytes(std::size_t rows, std::size_t lanes) {
+    return static_cast<double>(rows) * static_cast<double>(8 * (lanes + 2));
+  }
+
+  // sum_i v_i K(x_i, x_row) of a lane.
+  double sum(std::size_t row, std::size_t lane) const { return sums_[lane * count_ + row]; }
+  // The support that a row has become, or none.
+  std::size_t support_of(std::size_t row) const { return supports_[row]; }
+  void became(std::size_t row, std::size_t support) { supports_[row] = support; }
+
+  // The kernel values of a support with all rows, and the largest of them.
+  struct Kernels {
+    const double* values = nullptr;
+    double largest = 0;
+  };
+  // Those of a support, or none if they are not kept.
+  Kernels kernels_of(std::size_t support) const { return support < kept_.size() ? kept_[support] : Kernels(); }
+  // Keeps a copy, if there is room.
+  Kernels keep(std::size_t support, const double* values) {
+    Kernels kernels{values, largest_of(values)};
+    const double bytes = 8 * static_cast<double>(count_);
+    if (bytes > most_) return kernels;
+    if (support >= kept_.size()) kept_.resize(std::max(support + 1, 2 * kept_.size()));
+    double* const place = room();
+    std::copy_n(values, count_, place);
+    kernels.values = place;
+    most_ -= bytes;
+    return kept_[support] = kernels;
+  }
+
+  // The coefficient of a support has changed by `step` in a lane.
+  void add(std::size_t lane, double step, const double* kernels) {
+    if (step != 0) hinge::add(sums_.data() + lane * count_, DenseFeatures<double>{kernels, count_}, step);
+  }
+  void scale(double factor) {
+    for (double& sum : sums_) sum *= factor;
+  }
+
+ private:
+  // The largest absolute value; four at a time, because each comparison waits for the one before.
+  double largest_of(const double* values) const {
+    double largest[4] = {};
+    for (std::size_t i = 0; i < count_; ++i) largest[i % 4] = std::max(largest[i % 4], std::abs(values[i]));
+    return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  }
+  // Rows of kernel values lie together in large blocks, which take few pages.
+  double* room() {
+    const std::size_t rows = std::max<std::size_t>(1, block_bytes / sizeof(double) / count_);
+    if (blocks_.empty() || used_ == rows) {
+      blocks_.emplace_back();
+      blocks_.back().resize(rows * count_);
+      blocks_.back().expect_use();
+      used_ = 0;
+    }
+    return blocks_.back().data() + count_ * used_++;
+  }
+
+  static constexpr std::size_t block_bytes = std::size_t{8} << 20;
+  std::optional<Rows> arrays_;
+  std::size_t count_ = 0;
+  double most_ = 0;
+  std::vector<double> sums_;                // lane by lane, each with all rows
+  std::vector<std::size_t> supports_;       // of each row
+  std::vector<Kernels> kept_;               // of each support, in `blocks_`
+  std::vector<Buffer<double>> blocks_;
+  std::size_t used_ = 0;  // rows of the last block
+};
+
+}  // namespace hinge

@@ -1,0 +1,90 @@
+// Weights in the geometry of a covariance (M11): a memory that holds the weights, and a shape.
+//
+// An instance moves the weights in the direction Sx, and has the squared size x'Sx. To measure it costs much more than
+// to score it, so the loop asks for it only if the rule would move (Learner::shaped_round).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "../memory.hpp"
+#include "shape.hpp"
+
+namespace hinge {
+
+class Curved final : public Memory {
+ public:
+  // `beside`: what moves have in the extra coordinates, if the shape has none of these (thresholds).
+  Curved(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double beside)
+      : Memory(0, 0, false), flat_(std::move(flat)), shape_(std::move(shape)), beside_(beside) {}
+
+  Memory& flat() override { return *flat_; }
+  Shape& shape() { return *shape_; }
+  const Shape& shape() const { return *shape_; }
+  // Other weights (more lanes), the same shape.
+  void change_flat(std::unique_ptr<Memory> flat) { flat_ = std::move(flat); }
+
+  std::size_t dimension() const override { return flat_->dimension(); }
+  std::size_t lanes() const override { return flat_->lanes(); }
+  std::size_t bytes() const override { return flat_->bytes() + shape_->bytes(); }
+  void check_room(std::size_t dimension) const override { flat_->check_room(dimension); }
+  void resize(std::size_t dimension) override {
+    if (dimension > flat_->dimension()) flat_->check_room(dimension);
+    shape_->resize(dimension);  // may refuse
+    flat_->resize(dimension);
+  }
+
+  Reading read(const Instance& x, Reads reads, double* scores) const override { return flat_->read(x, reads, scores); }
+  Reading read_average(const Instance& x, Reads reads, double* scores) const override {
+    return flat_->read_average(x, reads, scores);
+  }
+  // No coordinate of Sx is larger than the largest variance times |x|. Thresholds move by the amount itself.
+  void admit(double amount, double decay, double square) override {
+    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), decay, square);
+  }
+  bool would_admit(double amount, double square) const override {
+    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), square);
+  }
+  // In the direction that the shape found last, which must be that of x.
+  void move(const double* amounts, double /*decay*/, const Instance& x) override {
+    flat_->move_along(amounts, shape_->direction(x), beside_ == 0 ? shape_->beside() : beside_);
+  }
+  void move_along(const double* amounts, const Instance& direction, double beside) override {
+    flat_->move_along(amounts, direction, beside);
+  }
+  void tally() override { flat_->tally(); }
+
+  void begin(std::size_t stored) override {
+    flat_->begin(stored);
+    shape_->begin();
+  }
+  void commit() override {
+    flat_->commit();
+    shape_->commit();
+  }
+  void rollback() override {
+    flat_->rollback();
+    shape_->rollback();
+    shape_->resize(flat_->dimension());
+  }
+
+  double weight(std::size_t column, std::size_t lane, bool averaged) const override {
+    return flat_->weight(column, lane, averaged);
+  }
+  double extra(std::size_t lane, bool averaged) const override { return flat_->extra(lane, averaged); }
+  void start_at(const double* w, std::size_t size, const double* extras) override {
+    shape_->resize(size);
+    flat_->start_at(w, size, extras);
+  }
+
+ private:
+  double look_for_reach() const override { return 0; }  // the flat one's concern
+
+  std::unique_ptr<Memory> flat_;
+  std::unique_ptr<Shape> shape_;
+  double beside_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,252 @@
+// From settings to a learner: the only place that knows every rule and every memory by name.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../learner.hpp"
+#include "../memories/shapes/covariance.hpp"
+#include "../memories/shapes/shaped.hpp"
+#include "../memories/shapes/diagonal.hpp"
+#include "../memories/lanes.hpp"
+#include "../memories/simplex.hpp"
+#include "../memories/kernels/supports_of.hpp"
+#include "../memories/weights.hpp"
+#include "../rules/binary.hpp"
+#include "../rules/cost.hpp"
+#include "../rules/mira.hpp"
+#include "../rules/ordinal.hpp"
+#include "../rules/ranking.hpp"
+#include "../rules/regression.hpp"
+#include "../rules/simultaneous.hpp"
+#include "../rules/structured.hpp"
+#include "../rules/threshold.hpp"
+#include "../rules/uniclass.hpp"
+
+namespace hinge {
+
+// Checked in Python already (parameters.py): here they are only translated.
+struct Settings {
+  std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype, structured
+  std::string step = "pa1";
+  double C = 1;
+  double margin = 1;
+  double epsilon = 0.1;
+  double radius = 1;            // uniclass; the upper bound B if the radius is learned
+  bool learned_radius = false;
+  double contamination = 0;     // uniclass: the share outside of a radius by quantile; 0: the radius is given
+  bool fit_intercept = false;
+  bool start_at_first = false;  // uniclass
+  bool single = false;          // float32 weights
+  std::int64_t average_from = 0;  // 0: no average; else the round from which on vectors are counted
+  bool scikit_learn = false;    // hinge.compat: scikit-learn's intercept, weights and average
+  double intercept_rate = 1;
+  // Many labels.
+  std::size_t labels = 2;          // how many, or how many ranks
+  std::string selection = "max";
+  double beta = 0.01;              // mira, perceptron
+  std::vector<double> cost;        // labels x labels, or none
+  std::vector<double> nu;          // labels x labels, or one a threshold (ordinal), or none
+  bool learned_threshold = false;  // multilabel
+  bool sort_thresholds = false;    // ordinal
+  // Geometries.
+  std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
+  double regularizer = 1;              // a covariance's r
+  double variance = 1;                 // its start
+  bool drop = false;                   // diagonal: which update
+  double max_covariance = 0;           // mahalanobis: bytes
+  double phi = 0;                      // cw
+  double scale = 1;                    // entropy
+  bool is_signed = true;
+  bool paper = false;                  // N03's sizes as printed
+  // Kernels.
+  std::string kernel;             // none: weights; linear, poly, rbf, outside
+  unsigned degree = 3;
+  double gamma = 1;
+  double coef0 = 0;
+  bool has_budget = false;
+  std::size_t budget = 0;         // 0: adaptive
+  bool oldest = false;            // removal
+  double max_cache = 0;           // bytes
+  std::shared_ptr<Outside> outside;  // kernel = outside
+  double max_weights = std::numeric_limits<double>::infinity();  // bytes, of all that are no kernels
+};
+
+inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
+
+inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }
+
+inline Step::Kind step_named(const std::string& name) {
+  if (name == "pa") return Step::pa_;
+  if (name == "pa1") return Step::pa1_;
+  if (name == "pa2") return Step::pa2_;
+  if (name == "perceptron") return Step::perceptron_;
+  if (name == "cw") return Step::cw_;
+  throw std::invalid_argument("unknown step " + name);
+}
+
+inline Scheme scheme_named(const std::string& selection) {
+  if (selection == "simperc" || selection == "uniform") return Scheme::simperc;
+  if (selection == "conproj") return Scheme::conproj;
+  if (selection == "simproj" || selection == "max") return Scheme::simproj;
+  throw std::invalid_argument("unknown selection " + selection);
+}
+
+// Two classes have one w and a sign, unless something is asked that needs the scores of both.
+inline bool is_binary(const Settings& s) {
+  return s.task == "classification" && s.labels <= 2 && s.selection == "max" && s.cost.empty();
+}
+
+inline std::unique_ptr<Rule> build_label_rule(const Settings& s, Step step) {
+  if (!s.cost.empty()) {
+    if (s.cost.size() != s.labels * s.labels) throw std::invalid_argument("cost must be labels x labels");
+    const auto selection = s.selection == "prediction" ? CostSensitive::prediction_ : CostSensitive::max_;
+    return std::make_unique<CostSensitive>(step, s.margin, selection, s.cost);
+  }
+  if (s.selection == "mira") return std::make_unique<Mira>(step, s.beta);
+  if (s.selection == "max") return std::make_unique<Ranking>(step, s.margin, Ranking::max_);
+  if (s.selection == "prediction") return std::make_unique<Ranking>(step, s.margin, Ranking::prediction_);
+  if (!s.nu.empty() && s.nu.size() != s.labels * s.labels) throw std::invalid_argument("nu must be labels x labels");
+  return std::make_unique<Simultaneous>(Projection(step, s.margin, scheme_named(s.selection)), s.nu);
+}
+
+inline std::unique_ptr<Rule> build_rule(const Settings& s) {
+  if (s.labels < (s.task == "ordinal" ? 2u : 1u)) throw std::invalid_argument("there are too few labels");
+  Step step{step_named(s.step), s.C, s.scikit_learn};
+  if (has_covariance(s) && step.kind == Step::perceptron_) step.second_order = s.regularizer;
+  step.phi = s.phi;
+  if (step.kind == Step::perceptron_) step.beta = s.beta;
+  if (step.kind == Step::cw_ && !has_covariance(s)) throw std::invalid_argument("cw needs a covariance");
+  if (is_binary(s)) return std::make_unique<Binary>(step, s.margin);
+  if (s.task == "regression") return std::make_unique<Regression>(step, s.epsilon);
+  if (s.task == "uniclass" && s.contamination > 0) return std::make_unique<Uniclass>(step, Quantile{s.contamination});
+  if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
+  if (s.task == "structured") return std::make_unique<Structured>(step);
+  if (s.task == "ordinal") {
+    if (!s.nu.empty() && s.nu.size() + 1 != s.labels) throw std::invalid_argument("nu must have one entry a threshold");
+    return std::make_unique<Ordinal>(Projection(step, s.margin, scheme_named(s.selection)), s.selection == "max", s.nu);
+  }
+  if (s.task == "classification" || s.task == "multilabel" || s.task == "prototype") {
+    auto rule = build_label_rule(s, step);
+    if (!s.learned_threshold) return rule;
+    const bool has_no_C = step.kind == Step::perceptron_ || step.kind == Step::cw_;
+    const Step beside{has_no_C ? Step::pa1_ : step.kind, s.C};
+    return std::make_unique<WithThreshold>(std::move(rule), beside, s.margin);
+  }
+  throw std::invalid_argument("unknown task " + s.task);
+}
+
+// How many lanes; 0 if there is one w and no need for lanes.
+inline std::size_t lanes_of(const Settings& s) {
+  if (s.task == "ordinal") return s.labels - 1;
+  if (s.task == "multilabel" || (s.task == "classification" && !is_binary(s))) return s.labels + s.learned_threshold;
+  return 0;
+}
+
+template <class Real>
+std::unique_ptr<Memory> build_flat_of(const Settings& s) {
+  const bool averaging = s.average_from > 0;
+  using Kind = typename Lanes<Real>::Kind;
+  if (s.task == "ordinal")
+    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{-1, true, s.sort_thresholds}, averaging);
+  if (lanes_of(s) > 0)
+    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
+  const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
+  return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
+}
+inline Kernel::Kind kernel_named(const std::string& name) {
+  if (name == "linear") return Kernel::linear;
+  if (name == "poly") return Kernel::poly;
+  if (name == "rbf") return Kernel::rbf;
+  if (name == "outside") return Kernel::outside;
+  throw std::invalid_argument("unknown kernel " + name);
+}
+inline std::unique_ptr<Memory> build_supports(const Settings& s) {
+  Supports::Kind kind;
+  kind.kernel = Kernel{kernel_named(s.kernel), s.gamma, s.coef0, s.degree, s.fit_intercept ? 1.0 : 0.0};
+  kind.shared = s.task == "ordinal";
+  kind.sorted = kind.shared && s.sort_thresholds;
+  kind.distances = s.task == "uniclass";
+  kind.start = s.learned_radius ? s.radius : 0;
+  kind.averaging = s.average_from > 0;
+  kind.keeps_values = s.has_budget;
+  kind.max_bytes = s.max_cache;
+  const std::size_t lanes = std::max<std::size_t>(1, lanes_of(s));
+  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.outside);
+  return std::make_unique<SupportsOf<double>>(kind, lanes, s.outside);
+}
+
+inline std::unique_ptr<Memory> build_flat(const Settings& s) {
+  if (has_kernel(s)) return build_supports(s);
+  if (s.geometry == "entropy") {
+    const bool ordinal = s.task == "ordinal";
+    const double constant = ordinal ? -1 : s.fit_intercept ? 1 : 0;
+    const Simplex::Kind kind{s.scale, s.is_signed, s.paper, constant, ordinal, ordinal && s.sort_thresholds};
+    return std::make_unique<Simplex>(std::max<std::size_t>(1, lanes_of(s)), kind, s.average_from > 0,
+                                     s.task == "uniclass");
+  }
+  return s.single ? build_flat_of<float>(s) : build_flat_of<double>(s);
+}
+inline std::unique_ptr<Memory> build_limited_flat(const Settings& s) {
+  auto flat = build_flat(s);
+  flat->limit_bytes(s.max_weights);
+  return flat;
+}
+
+inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+  if (!has_covariance(s)) return build_limited_flat(s);
+  const double constant = s.fit_intercept ? 1 : 0;
+  std::unique_ptr<Shape> shape;
+  if (s.geometry == "diagonal")
+    shape = std::make_unique<Diagonal>(constant, s.variance, s.drop);
+  else
+    shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
+  return std::make_unique<Curved>(build_limited_flat(s), std::move(shape), s.task == "ordinal" ? -1 : 0);
+}
+
+inline Learner build(const Settings& s) {
+  return Learner(build_rule(s), build_memory(s),
+                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first, s.regularizer,
+                 s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr);
+}
+
+// More labels than before. Two classes with one w become two lanes of half of it each.
+template <class One, class Many>
+void add_labels_as(Learner& learner, const Settings& before, const Settings& after) {
+  Memory& flat = learner.memory().flat();
+  if (is_binary(before) && !is_binary(after)) {
+    auto lanes = build_limited_flat(after);
+    static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
+    learner.change_flat(std::move(lanes));
+  } else if (!is_binary(after)) {
+    static_cast<Many&>(flat).widen(lanes_of(after));
+    learner.count_lanes();
+  }
+}
+inline void add_labels_to_supports(Learner& learner, const Settings& before, const Settings& after) {
+  Supports& supports = *learner.supports();
+  const std::size_t lanes = supports.lanes(), wanted = std::max<std::size_t>(1, lanes_of(after));
+  if (is_binary(before) && !is_binary(after)) {
+    supports.split();
+    if (learner.budget() != nullptr) learner.budget()->split();
+    if (wanted > 2) {
+      supports.widen(wanted);
+      if (learner.budget() != nullptr) learner.budget()->widen(2, wanted);
+    }
+  } else if (wanted != lanes) {
+    supports.widen(wanted);
+    if (learner.budget() != nullptr) learner.budget()->widen(lanes, wanted);
+  }
+  learner.count_lanes();
+}
+inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (has_kernel(before)) return add_labels_to_supports(learner, before, after);
+  if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);
+  before.single ? add_labels_as<Weights<float>, Lanes<float>>(learner, before, after)
+                : add_labels_as<Weights<double>, Lanes<double>>(learner, before, after);
+}
+
+}  // namespace hinge

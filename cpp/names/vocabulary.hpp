@@ -1,0 +1,92 @@
+// Names to columns, without Python: they are numbered as they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes.hpp"
+#include "../data/instance.hpp"
+#include "../memories/arithmetic/lane_sums.hpp"
+#include "murmur.hpp"
+
+namespace hinge {
+
+// A look-up in a large vocabulary waits for memory twice; asked for ahead, many wait at the same time.
+// Open addressing, linear probing, at most half full; the bytes of all names lie together.
+class Vocabulary {
+ public:
+  std::size_t size() const { return ends_.size(); }
+  std::string_view name(std::size_t column) const {
+    const std::size_t from = column == 0 ? 0 : ends_[column - 1];
+    return std::string_view(bytes_).substr(from, ends_[column] - from);
+  }
+
+  static std::uint32_t hash_of(std::string_view name) { return murmur3(name.data(), name.size()); }
+
+  // Asks for what `find` will look at: first the slot, later the name in it.
+  void ask_for_slot(std::uint32_t hash) const {
+    if (!slots_.empty()) HINGE_PREFETCH(&slots_[hash & mask_]);
+  }
+  void ask_for_name(std::uint32_t hash) const {
+    if (!slots_.empty()) HINGE_PREFETCH(bytes_.data() + slots_[hash & mask_].from);
+  }
+  // The column of a name, or `none`.
+  std::size_t find(std::string_view name, std::uint32_t hash) const {
+    if (slots_.empty()) return none;
+    for (std::size_t i = hash & mask_; slots_[i].place != 0; i = (i + 1) & mask_) {
+      const Slot& slot = slots_[i];
+      if (slot.hash == hash && slot.size == name.size() && same_bytes(bytes_.data() + slot.from, name.data(), slot.size))
+        return slot.place - 1;
+    }
+    return none;
+  }
+  // A name that is not there yet. Returns its column.
+  std::size_t add(std::string_view name, std::uint32_t hash) {
+    if (2 * (size() + 1) > slots_.size()) grow();
+    bytes_.append(name);
+    ends_.push_back(bytes_.size());
+    put(size() - 1, hash);
+    return size() - 1;
+  }
+  // The last names leave again, the youngest first: nothing was put behind it, so its place becomes free.
+  void truncate(std::size_t count) {
+    while (size() > count) {
+      const std::string_view last = name(size() - 1);
+      std::size_t i = hash_of(last) & mask_;
+      while (slots_[i].place != size()) i = (i + 1) & mask_;
+      slots_[i] = Slot();
+      bytes_.resize(bytes_.size() - last.size());
+      ends_.pop_back();
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t place = 0;  // one more than the column; 0: free
+    std::uint64_t from = 0, size = 0;
+  };
+
+  void put(std::size_t column, std::uint32_t hash) {
+    std::size_t i = hash & mask_;
+    while (slots_[i].place != 0) i = (i + 1) & mask_;
+    const std::size_t size = name(column).size();
+    slots_[i] = {hash, static_cast<std::uint32_t>(column + 1), ends_[column] - size, size};
+  }
+  // In the order of their columns, which `truncate` relies on.
+  void grow() {
+    slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
+    mask_ = slots_.size() - 1;
+    for (std::size_t column = 0; column < size(); ++column) put(column, hash_of(name(column)));
+  }
+
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+  std::vector<Slot> slots_;
+  std::size_t mask_ = 0;
+};
+
+}  // namespace hinge

@@ -1,0 +1,239 @@
+"""Before a run begins: what the options ask for must make sense together, and with the model that is there."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from typing import Any
+
+from ..learner import Learner
+from ..streams.evaluation import Study
+from ..streams.files import PACKED
+from ..streams.follow import Followed
+from ..streams.session import Passes, Position
+from ..streams.stream import Stream
+from . import learner_options, reading
+from .options import PASSES, flag
+
+ONCE = "{} can be read once only: --shuffle keeps it in memory for more passes"
+FIRST_BYTES = 4096  # by which a file is known again
+
+
+def check_places(arguments: argparse.Namespace) -> None:
+    """Where the model is to go, and what may be replaced."""
+    model = arguments.model
+    if arguments.resume and model is None:
+        raise ValueError("--resume needs the model to go on with: -m FILE")
+    if arguments.save_every is not None and model is None:
+        raise ValueError("--save-every needs a file to save to: -m FILE")
+    if arguments.resume and (arguments.initial is not None or arguments.force):
+        raise ValueError("--resume goes on with the model at -m: --initial and --force do not go with it")
+    if model is not None:
+        check_place(model, "the model", arguments.data)
+        check_replaced(arguments)
+    if arguments.predictions is not None:
+        others = [path for path in (model, arguments.initial) if path is not None]
+        check_place(arguments.predictions, "the predictions", [*arguments.data, *others])
+    elif arguments.scores:
+        raise ValueError("--scores is for the predictions: --predictions FILE")
+    if arguments.plot is not None:
+        check_plot(arguments.plot, arguments.data)
+
+
+def check_replaced(arguments: argparse.Namespace) -> None:
+    """That a model which is there is not replaced without being asked to."""
+    model, initial = arguments.model, arguments.initial
+    same = initial is not None and os.path.abspath(initial) == os.path.abspath(model)
+    if os.path.exists(model) and not (arguments.resume or arguments.force or same):
+        raise ValueError(
+            f"{model} is there already: --resume goes on with it, --initial {model} learns more from other data, "
+            "--force replaces it"
+        )
+
+
+def can_be_locked(path: str) -> bool:
+    """Whether a lock can be made next to a file that is written: not next to a device, or in a folder of others."""
+    folder = os.path.dirname(os.path.realpath(path))
+    return not path.startswith("/dev/") and os.access(folder, os.W_OK)
+
+
+def check_place(path: str, what: str, others: list[str]) -> None:
+    """A file is to be written there, and must not be one of the others."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ValueError(f"there is no directory {folder} for {what}")
+    if os.path.isdir(path):
+        raise ValueError(f"{path} is a directory: {what} needs a file")
+    for other in others:
+        if (
+            os.path.exists(path)
+            and os.path.exists(other)
+            and os.path.samefile(path, other)
+            and os.path.isfile(path)
+        ):
+            raise ValueError(f"{path} is read from: {what} must go somewhere else")
+
+
+def check_plot(path: str, data: list[str]) -> None:
+    if os.path.splitext(path)[1].lower() not in (".png", ".svg", ".pdf", ".html"):
+        raise ValueError(f"--plot: {path} must end in .png, .svg, .pdf or .html")
+    check_place(path, "the picture", data)
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ImportError("--plot needs matplotlib: pip install 'hinge[plots]'")
+
+
+def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None:
+    """A log that is followed has no end."""
+    (log, *more) = arguments.data
+    if (
+        more
+        or log == "-"
+        or log.lower().endswith(PACKED)
+        or (os.path.exists(log) and not os.path.isfile(log))
+    ):
+        raise ValueError("--follow reads one file that is not compressed (a pipe is followed as it is)")
+    for option, given in (
+        ("--passes", passing.get("max_iter", 1) > 1), ("--shuffle", passing.get("shuffle")),
+        ("--batch-tolerance", passing.get("batch_tolerance") is not None), ("--plot", arguments.plot is not None),
+        ("--certificate", arguments.certificate),
+    ):  # fmt: skip
+        if given:
+            raise ValueError(
+                f"--follow goes over the log once, and it has no end: {option} does not go with it"
+            )
+
+
+def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:
+    if arguments.follow:
+        check_follow(arguments, passing)
+    if passing.get("batch_tolerance") is not None:
+        if options.get("step", (arguments.algorithm or "").partition(":")[0]) != "pa":
+            raise ValueError("--batch-tolerance is N03's batch conversion: it needs --step pa")
+        if passing.get("shuffle"):
+            raise ValueError(
+                "--batch-tolerance takes the examples in their order: --shuffle does not go with it"
+            )
+    if (
+        "-" in arguments.data and _many(passing) and not passing.get("shuffle")
+    ):  # before anything waits for it
+        raise ValueError(ONCE.format("the standard input"))
+    if not isinstance(passing.get("random_state", 0), int):
+        raise ValueError("--random-state must be a whole number")
+
+
+def check_read_again(stream: Stream, passing: dict[str, Any], resume: bool) -> None:
+    """What comes through a pipe comes once."""
+    if stream.can_be_read_again:
+        return
+    if _many(passing) and not passing.get("shuffle"):
+        raise ValueError(ONCE.format(_pipe(stream)))
+    if resume and passing.get("shuffle"):
+        raise ValueError(f"--resume with --shuffle needs files: {_pipe(stream)} cannot be read again")
+
+
+def _many(passing: dict[str, Any]) -> bool:
+    return bool(passing.get("max_iter", 1) > 1 or passing.get("batch_tolerance") is not None)
+
+
+def _pipe(stream: Stream) -> str:
+    name = next(file.name for file in stream.files if not os.path.isfile(file.path))
+    return "the standard input" if name == "<stdin>" else name
+
+
+def passes_of(passing: dict[str, Any]) -> Passes:
+    value = {name: passing.get(name, default) for name, (default, _) in PASSES.items()}
+    return Passes(
+        value["max_iter"],
+        value["tol"],
+        value["n_iter_no_change"],
+        value["batch_tolerance"],
+        value["max_updates"],
+    )
+
+
+# ---- a model to go on with --------------------------------------------------------------------------------------
+
+
+def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Study | None:
+    """The model to go on with, if there is one, with the options that may change."""
+    path = arguments.initial or (
+        arguments.model if arguments.resume and os.path.exists(arguments.model) else None
+    )
+    if path is None:
+        return None
+    study = Study.load(path)
+    if arguments.task not in (None, study.task):
+        raise ValueError(f"{path} is a model for {study.task}, not for {arguments.task}")
+    asked = learner_options.options_for(study.task, arguments.algorithm, options)
+    known = {**study.learner.parameters, "features": getattr(study.ranker, "features", None)}
+    changed = {name: value for name, value in asked.items() if known.get(name) != value}
+    if changed and arguments.resume:
+        name = next(iter(changed))
+        raise ValueError(
+            f"{path} has {name}={known.get(name)!r}: --resume goes on as it began "
+            f"({flag(name)} can change with --initial)"
+        )
+    if changed:
+        study.learner.change(**changed)
+    return study
+
+
+def limits(before: Study | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
+    """What the reader must know of the model."""
+    values = options if before is None else before.learner.parameters
+    names = ("hash_bits", "max_features", "at_max_features")
+    found = {name: values[name] for name in names if values.get(name) is not None}
+    if before is not None and isinstance(before.learner, Learner) and before.ranker is None:
+        known = before.learner.feature_names
+        if known and isinstance(known[0], str):
+            found["names"] = known
+    if task == "prototype" or (before is not None and before.ranker is not None):
+        found["only_words"] = True
+    return found
+
+
+def new_position(stream: Stream, format_name: str, passing: dict[str, Any]) -> Position:
+    position = Position([file.name for file in stream.files], format_name)
+    if not isinstance(stream, Followed):  # which knows its place in another way
+        position.begins, position.begins_with = _first_bytes(stream.files[0].path, FIRST_BYTES)
+    position.seed = int(passing.get("random_state", 0)) if passing.get("shuffle") else None
+    return position
+
+
+def _first_bytes(path: str, most: int) -> tuple[int, str]:
+    """How many bytes the file begins with (up to so many), and their digest; nothing of a pipe."""
+    if not os.path.isfile(path):
+        return 0, ""
+    with open(path, "rb") as file:
+        first = file.read(most)
+    return len(first), hashlib.sha256(first).hexdigest()
+
+
+def check_same_run(
+    position: Position, now: Position, arguments: argparse.Namespace, kept: dict[str, Any] | None
+) -> None:
+    """To go on is to go on with the same data, read in the same way. More files may have come after the others."""
+    known, names = ([os.path.basename(name) for name in its] for its in (position.files, now.files))
+    other = (
+        "the model learned from {}: --resume goes on with the same data, --initial learns from other data"
+    ).format(", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else ""))
+    if known != names[: len(known)]:
+        raise ValueError(other)
+    if position.log is not None and not arguments.follow:
+        raise ValueError(f"the model follows the log {position.files[0]}: --resume needs --follow")
+    path = now.files[0]
+    if position.begins and _first_bytes(path, position.begins) != (position.begins, position.begins_with):
+        raise ValueError(f"{path} does not begin as it did: {other}")
+    if position.seed != now.seed:
+        before = (
+            "without --shuffle" if position.seed is None else f"with --shuffle --random-state {position.seed}"
+        )
+        raise ValueError(f"the model was learned {before}: --resume goes on as it began")
+    for option, value in reading.given_options(arguments).items():
+        if (kept or {}).get("options", {}).get(option, value) != value:
+            was = (kept or {})["options"][option]
+            raise ValueError(f"the data was read with {option}={was!r}: --resume goes on as it began")
+    position.files, position.begins, position.begins_with = now.files, now.begins, now.begins_with

@@ -1,0 +1,65 @@
+"""Compare several learners over the same stream, in one pass.
+
+Learners are named as in 'hinge algorithms', with options after a colon; the options below hold for all that do not say
+otherwise.
+
+  hinge compare train.svm pa1 pa2 arow:r=0.1,geometry=diagonal
+  hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ...options.catalogue import algorithms
+from .. import learner_options, race, reading
+from ..arguments import check_plot, limits
+
+USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
+
+QUICKLY_READ = 20_000  # examples, again
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    reading.add_arguments(parser)
+    data = next(action for action in parser._actions if action.dest == "data")
+    data.metavar = "DATA... LEARNER"
+    data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
+    race.add_shown(parser).add_argument(
+        "--certificate",
+        action=argparse.BooleanOptionalAction,
+        help="Read the data again, and say for each learner what was guaranteed, and what was suffered. "
+        f"[default: of up to {QUICKLY_READ:,} examples]",
+    )
+    learner_options.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    names = {algorithm.name for algorithm in algorithms()}
+    specs = [word for word in arguments.data if word.partition(":")[0] in names]
+    arguments.data = [word for word in arguments.data if word not in specs]
+    if not arguments.data:
+        raise ValueError("there is no data: hinge compare DATA... LEARNER...")
+    if arguments.algorithm is not None:
+        specs.append(arguments.algorithm)
+    if arguments.plot is not None:
+        check_plot(arguments.plot, arguments.data)
+    for spec in specs:
+        learner_options.check_spec(spec)
+    options = learner_options.learner_options(arguments)
+    bad = reading.bad_lines(arguments)
+    stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
+    runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
+    running = race.Race(race.in_order(stream, arguments), bad, lambda task, piece: runners, overrides=True)
+    stopped = race.run(running, arguments)
+    race.show(running, arguments, runners)
+    wanted = arguments.certificate
+    if wanted is None:
+        wanted = running.examples <= QUICKLY_READ and stream.can_be_read_again
+    if wanted and stopped is None and running.error is None:
+        race.certify(running, arguments.json)
+    if arguments.plot is not None:
+        race.draw(running, arguments.plot, arguments.json)
+    if running.error is not None:
+        raise running.error
+    return 0 if stopped is None else 128 + stopped

@@ -1,0 +1,62 @@
+"""Learn from a real stream and see what was guaranteed.
+
+Six learners read 1,797 handwritten digits, one at a time, and say of each whether it is odd or even before they are
+told. The command shows how often they erred, how long an event took, and what the theory had guaranteed; then one
+stream each for regression and one-class learning. It takes some seconds, needs no network, and writes one picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+DEFAULT_PLOT = Path("hinge-demo.png")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plot", metavar="PATH", type=Path,
+        help=f"Where to draw the error curves: .png, .svg or .pdf. [default: {DEFAULT_PLOT}]",
+    )  # fmt: skip
+    parser.add_argument("--no-plot", action="store_true", help="Draw nothing.")
+    parser.add_argument(
+        "--seed", metavar="NUMBER", type=_seed, default=0,
+        help="Shuffles the stream. Other seeds, other orders. [default: 0]",
+    )  # fmt: skip
+
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more, not {text!r}")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    plot: Path | None = arguments.plot
+    if plot is not None and arguments.no_plot:
+        raise ValueError("--plot and --no-plot exclude each other.")
+    if plot is not None and (problem := problem_with(plot)):
+        raise ValueError(f"--plot: {problem}")  # now, and not after all the work
+    from ..demo import run as demo
+
+    return demo(
+        None if arguments.no_plot else plot or DEFAULT_PLOT, seed=arguments.seed, insist=plot is not None
+    )
+
+
+def problem_with(plot: Path, endings: tuple[str, ...] = (".png", ".svg", ".pdf")) -> str:
+    """Why there can be no picture at that path; "" if nothing speaks against it."""
+    if plot.is_dir():
+        return f"{plot} is a directory."
+    if plot.suffix.lower() not in endings:
+        return f"{plot} must end in {', '.join(endings[:-1])} or {endings[-1]}."
+    if not plot.parent.is_dir():
+        return f"there is no directory {plot.parent}."
+    if not os.access(plot if plot.exists() else plot.parent, os.W_OK):
+        return f"{plot} cannot be written: permission denied."
+    return ""

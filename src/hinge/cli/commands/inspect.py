@@ -1,0 +1,245 @@
+"""Look at a model: what it is, what it has been through, its largest weights, and what is guaranteed.
+
+The weights are those that predict: of an average, the average.
+
+  hinge inspect model.hinge
+  hinge inspect model.hinge --top 50 --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from ...learner import Learner
+from ...model.supports import beta_of
+from ...options import table
+from ...streams.evaluation import Study
+from ...streams.files import printable
+from ...streams.guessing import shown_label
+from ...streams.session import Position
+from ...structured.sequence_learner import SequenceLearner
+from ...theory.bounds import Comparator, Guarantee
+from ...theory.bounds_labels import LabelComparator, guarantees
+from ...theory.certificates import GREW, grew_from_two
+from ...theory.certificates_compared import label_options
+from ..progress import error_text
+from ..reading import whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="A file that 'hinge learn' or `save` wrote.")
+    parser.add_argument(
+        "--top", metavar="N", type=whole, default=10, help="How many of the largest weights. [default: 10]"
+    )
+    parser.add_argument("--json", action="store_true", help="One JSON object, for machines.")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    study = Study.load(arguments.model)
+    position = Position.of(study.learner.notes)
+    weights = largest_weights(study, arguments.top)
+    promise = certificate(study)
+    if arguments.json:
+        print(json.dumps(_record(arguments.model, study, position, weights, promise)))
+        return 0
+    _show(arguments.model, study, position, weights, promise)
+    return 0
+
+
+# ---- weights ----------------------------------------------------------------------------------------------------
+
+
+def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
+    """The features with the largest |weight|: of which label (or ""), its name, its weight."""
+    learner = study.learner
+    if isinstance(learner, SequenceLearner):
+        named = {**{(tag, str(feature)): w for (feature, tag), w in learner.emissions().items()},
+                 **{(after, f"(after {'the start' if before is None else before})"): w
+                    for (before, after), w in learner.transitions().items()}}  # fmt: skip
+        largest = sorted(named, key=lambda key: -abs(named[key]))[:count]
+        return [(shown_label(tag), feature, named[tag, feature]) for tag, feature in largest]
+    if learner.parameters["kernel"] not in (None, "linear"):
+        return []  # in the space of the kernel
+    weights = np.atleast_2d(learner.weights)
+    names = learner.feature_names
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:count]
+    found = []
+    for place in order.tolist():
+        lane, column = divmod(place, weights.shape[1])
+        if weights[lane, column] == 0:
+            break
+        label = shown_label(learner.labels.known[lane]) if learner.many_scores else ""
+        found.append((label, _name(learner, names, column), float(weights[lane, column])))
+    return found
+
+
+def _name(learner: Learner, names: list[Any], column: int) -> str:
+    """The name of a feature; of numbered ones, the number in the file."""
+    if column < len(names) and isinstance(names[column], str):
+        return str(names[column])
+    if learner.parameters["hash_bits"] is not None:
+        return f"(column {column})"
+    settings = (learner.notes.get("stream") or {}).get("settings") or {}
+    first = 1 if settings.get("format") == "svmlight" and not settings["options"].get("zero_based") else 0
+    return str(column + first)
+
+
+# ---- what is guaranteed -----------------------------------------------------------------------------------------
+
+
+ELSEWHERE = "it takes the data to tell: hinge learn --certificate, or in Python certificate(X, y)"
+
+
+def certificate(study: Study) -> str:
+    """What its theorem says with the numbers of this run, for every comparator u.
+
+    Without the data nobody knows what u suffers: that is left as L(u), the sum of its losses on the same examples, and
+    S(u), the sum of their squares. The bounds are linear in |u|^2, L and S: asked for one of each, they tell how much
+    it counts.
+    """
+    learner, s = study.learner, study.learner.statistics
+    p = learner.parameters
+    if not s.rounds:
+        return "nothing yet: it has seen no example"
+    if not isinstance(learner, Learner) or study.task not in (
+        "classification",
+        "regression",
+        "multilabel",
+        "ordinal",
+    ):
+        return ELSEWHERE
+    if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] or p["nu"] is not None:
+        return ELSEWHERE
+    if learner.step not in ("pa", "pa1", "pa2"):
+        return ELSEWHERE
+    if grew_from_two(learner):
+        return f"nothing is known: {GREW}"
+    if s.removals:
+        return (
+            "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
+        )
+    position = Position.of(learner.notes)
+    if position is not None and position.weighted:
+        return "nothing is known: examples had weights, and the theorems are about those that have none"
+
+    def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
+        u = _as_if(learner, distance2, loss, squared)
+        found = guarantees(learner.step, s, u, C=float(p["C"]))
+        return {(one.theorem, one.quantity): one for one in found if one.applicable}
+
+    for_norm, for_loss, for_square = bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)
+    for key, one in sorted(for_norm.items(), key=lambda item: item[0][1] != "mistakes"):
+        if key[1] not in ("mistakes", "updates", "cost", "squared loss"):
+            continue
+        terms = [f"{one.guaranteed:.6g} |u|^2"]
+        for found, name in ((for_loss, "L(u)"), (for_square, "S(u)")):
+            if key in found and found[key].guaranteed > 0:
+                terms.append(f"{found[key].guaranteed:.6g} {name}")
+        whom = "every u" if len(terms) > 1 else "every u without loss on the same examples"
+        where = "".join(
+            f", where {name} is the sum of {what} of u on the same examples"
+            for name, what in (("L(u)", "the losses"), ("S(u)", "the squared losses"))
+            if name in terms[-1]
+        )
+        of = " (of the vectors that were averaged)" if learner.averaged else ""
+        return f"{key[0]}: {key[1]} {one.suffered:,.6g}{of} <= {' + '.join(terms)} for {whom}{where}"
+    return ELSEWHERE
+
+
+def _as_if(learner: Learner, distance2: float, loss: float, squared: float) -> Comparator:
+    """A comparator of which no more is known than how far it is, and what it suffered."""
+    p, s = learner.parameters, learner.statistics
+    insensitivity = float(p["epsilon"] if learner.task == "regression" else -p["margin"])
+    if p["selection"] == "mira" and learner.many_scores:
+        insensitivity = -beta_of(p)
+    known: dict[str, Any] = {
+        "rounds": s.rounds, "distance2": distance2, "from_zero": True, "loss": loss, "squared_loss": squared,
+        "largest_discrepancy": math.inf if loss or squared else -math.inf, "largest_q": s.largest_q, "smallest_q": 0.0,
+    }  # fmt: skip
+    if not learner.many_scores and learner.task != "ordinal":
+        return Comparator(task=learner.task, insensitivity=insensitivity, **known)
+    labels, cost = len(learner.labels.known), label_options(learner)["cost"]
+    task = "ordinal" if learner.task == "ordinal" else "ranking" if cost is None else "cost"
+    rows = labels**2 // 4 if learner.task == "multilabel" else labels - 1  # as many as a round can have
+    return LabelComparator(
+        task=task, selection=p["selection"], insensitivity=0.0 if task == "cost" else insensitivity,
+        norm2=distance2, start_norm=0.0, most_rows=rows, smallest_nu=1.0, largest_nu=1.0,
+        largest_cost=0.0 if cost is None else float(cost.max()), **known,
+    )  # fmt: skip
+
+
+# ---- what is shown ----------------------------------------------------------------------------------------------
+
+
+def _options(study: Study) -> dict[str, Any]:
+    """Those that are not the usual ones, and the step."""
+    p = {**study.learner.parameters, "step": table.step_of(study.task, study.learner.parameters)}
+    return {name: value for name, value in p.items()
+            if (name in ("step", "C") or _differs(value, table.default(name)))
+            and isinstance(value, (bool, int, float, str)) }  # fmt: skip
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return not isinstance(value, np.ndarray) and value != default
+
+
+def _record(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> dict[str, Any]:
+    statistics = study.learner.statistics
+    return {
+        "file": path, "bytes": os.path.getsize(path), "task": study.task, "options": _options(study),
+        "labels": _labels(study), "features": study.learner.n_features,
+        "statistics": {name: getattr(statistics, name) for name in statistics.__dataclass_fields__},
+        "stream": study.learner.notes.get("stream"),
+        "error": position.score.error if position is not None and position.score.rounds else None,
+        "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
+        "certificate": promise,
+    }  # fmt: skip
+
+
+def _labels(study: Study) -> list[Any]:
+    return [] if study.task in ("regression", "uniclass") else list(study.learner.labels.known)
+
+
+def _show(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> None:
+    from ..console import new_console, new_table, say, show_table
+
+    console, learner, s = new_console(), study.learner, study.learner.statistics
+    console.print(
+        f"{printable(path)}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True
+    )
+    lines = {"options": ", ".join(f"{name}={value}" for name, value in _options(study).items())}
+    labels = _labels(study)
+    if labels:
+        shown = ", ".join(map(shown_label, labels[:12]))
+        lines["labels"] = shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
+    lines["features"] = f"{learner.n_features:,}"
+    if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
+        lines["supports"] = f"{learner.n_support:,}: {s.insertions:,} came, {s.removals:,} went"
+    lines["rounds"] = f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
+    if learner.parameters["step"] == "pa1" and s.updates:
+        capped = f"{s.capped:,} updates shorter" if s.capped else "no update shorter: pa1 acted like pa"
+        lines["C"] = f"{learner.parameters['C']:g} made {capped}"
+    lines["loss"] = f"{s.loss:.6g} in all, {s.mean_loss:.6g} a round; squared {s.squared_loss:.6g}"
+    lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
+    if position is not None:
+        state = "finished" if position.finished else "not finished (--resume goes on)"
+        lines["learned"] = (f"{position.learned:,} examples of {', '.join(position.files[:3])} ({position.format}), "
+                            f"{state}")  # fmt: skip
+        lines["error"] = f"{error_text(study.task, position.score.error)}, predicted before they were learned"
+    for name, text in lines.items():
+        console.print(f"{name:<10} {printable(text)}", soft_wrap=True)
+    console.print()
+    if weights:
+        with_labels = any(label for label, _, _ in weights)
+        table = new_table(*(["label"] if with_labels else []), "feature", "weight", right=("weight",))
+        for label, name, weight in weights:
+            table.add_row(*([label] if with_labels else []), printable(name), f"{weight:.6g}")
+        show_table(console, table)
+        console.print()
+    say(console, f"Guaranteed: {promise}.")

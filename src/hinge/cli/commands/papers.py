@@ -1,0 +1,118 @@
+"""The experiments of the papers, run again: 'hinge papers list', 'hinge papers run E1 E4 --data DIR'.
+
+Each writes its figure (the paper's axes) and its table (the paper's number, ours, and whether it is reproduced) into a
+folder. Without the data it runs a substitute, and with --quick a part: neither is judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...papers import Outcome, Recipe
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        choices=("list", "run"),
+        metavar="ACTION",
+        nargs="?",
+        default="list",
+        help="list, or run. [default: list]",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="Which to run: E1, E4, ... [default: all]")
+    parser.add_argument("--data", metavar="DIR", help="The folder with the data sets. [default: $HINGE_DATA]")
+    parser.add_argument(
+        "--quick", action="store_true", help="Less data and fewer repetitions: all in a few minutes."
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", default="papers", help="Where to write. [default: papers]"
+    )
+    parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ... import papers
+
+    if arguments.action == "list":
+        return _list(arguments.json)
+    folder = arguments.data or os.environ.get("HINGE_DATA")
+    if folder and not Path(folder).is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    recipes = [papers.recipe_named(name) for name in arguments.names] or papers.recipes()
+    for recipe in recipes:
+        _run_one(recipe, Path(folder) if folder else None, arguments)
+    return 0
+
+
+def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace) -> None:
+    from ...papers import Setting
+    from ..console import new_console, new_table, say, show_table
+
+    console = new_console()
+    if not arguments.json:
+        say(console, f"{recipe.name} ({recipe.paper}, {recipe.figure}): {recipe.claim}")
+    quiet = arguments.json
+
+    def tell(text: str) -> None:
+        if not quiet:
+            console.print(f"  {text}", soft_wrap=True, style="dim")
+
+    outcome = recipe.run(Setting(folder, "quick" if arguments.quick else "full", tell))
+    files = outcome.write(Path(arguments.out), recipe.name)
+    if arguments.json:
+        print(json.dumps({
+            "experiment": recipe.name, "data": outcome.data, "substitute": outcome.substitute,
+            "verdict": outcome.verdict, "seconds": round(outcome.seconds, 1), "files": [str(f) for f in files],
+            "lines": [vars(line) for line in outcome.lines],
+            "criteria": [{"text": c.text, "mark": outcome.mark(c), "seen": c.seen} for c in outcome.criteria],
+            "remarks": outcome.remarks,
+        }))  # fmt: skip
+        return
+    say(console, f"Ran on {outcome.data}, {outcome.seconds:.0f} s.")
+    table = new_table("what", "paper", "ours", "", right=("paper", "ours"))
+    for line in outcome.lines:
+        table.add_row(line.what, line.paper, line.ours, line.note)
+    show_table(console, table)
+    for criterion in outcome.criteria:
+        mark = outcome.mark(criterion).replace("not met", "NOT MET")
+        console.print(
+            f"  {mark}: {criterion.text} {f'({criterion.seen})' if criterion.seen else ''}", soft_wrap=True
+        )
+    for remark in outcome.remarks:
+        console.print(f"  {remark}", soft_wrap=True)
+    say(console, f"{_sentence(outcome, recipe)} Written: {', '.join(map(str, files))}.")
+    console.print()
+
+
+def _sentence(outcome: Outcome, recipe: Recipe) -> str:
+    if outcome.verdict == "no data":
+        return (
+            f"No data: a substitute says nothing about the paper. --data must have {', '.join(recipe.needs)}."
+        )
+    if outcome.verdict == "not judged":
+        return "Not judged: the paper's claims are about all of the data (run it without --quick)."
+    return f"{outcome.verdict.capitalize()}."
+
+
+def _list(as_json: bool) -> int:
+    from ... import papers
+
+    if as_json:
+        for recipe in papers.recipes():
+            record = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__ if name != "body"}
+            print(json.dumps(record))
+        return 0
+    from ..console import new_console, new_table, show_table
+
+    table = new_table("name", "paper", "figure", "claim", "data", "without")
+    for recipe in papers.recipes():
+        needs = ", ".join(recipe.needs) or "its own"
+        table.add_row(recipe.name, recipe.paper, recipe.figure, recipe.claim, needs, recipe.substitute)
+    show_table(new_console(), table)
+    return 0

@@ -1,0 +1,318 @@
+"""PAClassifier: Passive-Aggressive classification with two or more classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+
+from ..data.labels import as_labels, in_array, in_order, plain
+from ..data.rows import Rows
+from ..learner import Learner
+from ..options import table
+from ..tasks.growth import check_weight
+from . import inputs
+from .base import StreamEstimator
+
+
+@table.documented("classification", table.PARAMETERS)
+class PAClassifier(ClassifierMixin, StreamEstimator):
+    """Passive-Aggressive classification (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
+
+    Two classes: predicts the sign of w.x; on a loss [margin - y w.x]_+ it moves w just far enough (see `step`).
+    More classes: each has its weights, the highest score wins, and the true class must lead by the margin; `selection`
+    says which of the classes that come too close count. Costs of confusions go into `cost`.
+    Use it for streams, for sparse text, for data that does not fit into memory, and for a model an event;
+    on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PAClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PAClassifier(C=0.1, random_state=0).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.97
+    True
+
+    One event at a time, with named features:
+
+    >>> model = PAClassifier()
+    >>> for x, y in [({"free": 1, "money": 2}, "spam"), ({"meeting": 1}, "ham")]:
+    ...     guess = model.predict_one(x)
+    ...     model = model.learn_one(x, y)
+    >>> model.predict_one({"money": 2})
+    'spam'
+
+    More classes, and all violated constraints at once:
+
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = PAClassifier(C=0.01, selection="simproj", random_state=0).fit(X / 16, y)
+    >>> model.score(X / 16, y) > 0.97
+    True
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
+    _task: ClassVar[str] = "classification"
+
+    def __init__(
+        self,
+        C: float = table.default("C"),
+        *,
+        step: str = table.default("step"),
+        margin: float = table.default("margin"),
+        selection: str = table.default("selection"),
+        beta: float | None = table.default("beta"),
+        cost: Any = table.default("cost"),
+        nu: Any = table.default("nu"),
+        fit_intercept: bool = table.default("fit_intercept"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        eta: float = table.default("eta"),
+        scale: float = table.default("scale"),
+        signed: bool = table.default("signed"),
+        entropy_step: str = table.default("entropy_step"),
+        w1: npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
+        average: bool | int = table.default("average"),
+        classes: Sequence[Any] | None = table.default("classes"),
+        max_labels: int = table.default("max_labels"),
+        class_weight: Mapping[Any, float] | str | None = table.default("class_weight"),
+        max_iter: int = table.default("max_iter"),
+        tol: float | None = table.default("tol"),
+        n_iter_no_change: int = table.default("n_iter_no_change"),
+        early_stopping: bool = table.default("early_stopping"),
+        validation_fraction: float = table.default("validation_fraction"),
+        shuffle: bool = table.default("shuffle"),
+        batch_tolerance: float | None = table.default("batch_tolerance"),
+        max_updates: int = table.default("max_updates"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: Any = table.default("dtype"),
+        random_state: int | np.random.RandomState | None = table.default("random_state"),
+        verbose: int = table.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.beta = beta
+        self.cost = cost
+        self.nu = nu
+        self.fit_intercept = fit_intercept
+        self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.eta = eta
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
+        self.w1 = w1
+        self.average = average
+        self.classes = classes
+        self.max_labels = max_labels
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.shuffle = shuffle
+        self.batch_tolerance = batch_tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.at_max_features = at_max_features
+        self.max_weights = max_weights
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- learn ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
+        new = self._aside()
+        rows = new._first_rows(X, sample_weight, together=True)
+        y = inputs.labels(new, y)
+        new._classes = classes = new._found_classes(y)
+        learner = new._begin(classes, new._class_weights(classes, y))
+        new._fit_learner(learner, X, rows, y, sample_weight)
+        return self._become(new)
+
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+        """The rows of `fit` (`together`), or of the first `partial_fit`."""
+        return self._rows(X, reset=True)
+
+    def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        classes = as_labels(np.unique(y) if self.classes is None else self.classes)
+        if self.classes is None and isinstance(
+            self.cost, Mapping
+        ):  # it may name classes that are not in the data
+            named = [*self.cost, *(label for row in self.cost.values() for label in row)]
+            classes = in_array(in_order({*classes.tolist(), *named}))
+        if len(classes) < 2:
+            raise ValueError(f"two classes are needed, the data has only 1 class: {classes.tolist()}")
+        return classes
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """One pass over the rows, in their order. `classes`: all labels, needed in the first call."""
+        if classes is None and sample_weight is None and self._learn_as_is(X, y):
+            return self
+        if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
+            y = inputs.labels(self, y)
+        learner = self._current()
+        if learner is None:
+            new = self._aside()
+            rows = new._first_rows(X, sample_weight, together=False)
+            learner = new._first(classes)
+            learner._learn_rows(rows, y, sample_weight, grow=False)
+            return self._become(new._keep(learner))
+        if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        return self._learn_more(learner, X, y, sample_weight)
+
+    def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values, and the true label `y`."""
+        try:
+            learner = self._ready
+        except AttributeError:
+            return self._learn(lambda learner: learner.learn_one(x, y, weight))
+        try:  # a call less than learner.learn_one
+            if learner.by_label and learner._engine.learn_label(x, y, weight):
+                return self
+        except TypeError:
+            check_weight(weight)
+            raise
+        learner.learn_one(x, y, weight)
+        return self
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The label of the features `x`, a dict of names and values (None before the first label). Never learns."""
+        try:
+            learner = self._learner
+        except AttributeError:
+            learner = self._asked()
+        return learner._engine.predict_label(x, learner.averaged)
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
+
+    def _first(self, classes: npt.ArrayLike | None) -> Learner:
+        if classes is None and self.classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample and pass the result."
+            )
+        known = inputs.classes(classes) if self.classes is None else as_labels(self.classes)
+        if len(known) < 2:
+            raise ValueError(f"two classes are needed, not {known.tolist()}")
+        learner = self._begin(known, self.class_weight)
+        self._name_features(learner)
+        self._classes = known
+        return learner
+
+    def _begin(self, classes: npt.NDArray[Any], class_weight: Any) -> Learner:
+        if isinstance(class_weight, Mapping):
+            unknown = set(class_weight) - set(classes.tolist())
+            if unknown:
+                raise ValueError(
+                    f"class_weight names {sorted(map(repr, unknown))}, which are not among the classes"
+                )
+        known = [plain(label) for label in classes.tolist()]
+        learner = self._new_learner(classes=known, class_weight=class_weight, **self._start_names())
+        learner.closed = self.classes is not None or self.cost is not None
+        return learner
+
+    def _class_weights(self, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
+        if not isinstance(self.class_weight, str):
+            return self.class_weight
+        weights = compute_class_weight("balanced", classes=classes, y=y)
+        return dict(zip(classes.tolist(), weights.tolist(), strict=True))
+
+    # ---- predict ------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The score of each class, (n, n_classes). Two classes: one score, positive for `classes_[1]`."""
+        scores = self._scores(X)
+        if scores.ndim == 2 and scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row: of the highest score, the first of them; two classes: of a score above 0 the
+        second."""
+        scores = self._scores(X)
+        classes = self.classes_
+        if len(classes) == 1:
+            return np.full(len(scores), classes[0])
+        places = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        labels: npt.NDArray[Any] = classes[places]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """The accuracy of the predictions for X, as scikit-learn has it."""
+        truth, weights = inputs.labels(self, y), inputs.weights(sample_weight)
+        return float(super().score(X, truth, weights))
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels in order. After `fit` they are sorted; those that a stream brings later follow as they came."""
+        learner = self._fitted()
+        known: npt.NDArray[Any] | None = self.__dict__.get("_classes")
+        if known is not None and len(known) == len(learner.labels.known):
+            return known
+        return in_array(learner.labels.known)
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """The weights, of shape (n_classes, n_features), or (1, n_features) for two classes; the average if
+        `average`."""
+        weights = self._fitted().weights
+        if weights.ndim == 2 and len(weights) == 2:
+            weights = weights[1] - weights[0]
+        return np.atleast_2d(weights)
+
+    @property
+    def intercept_(self) -> npt.NDArray[Any]:
+        learner = self._fitted()
+        intercepts = np.atleast_1d(learner.intercept)
+        if len(intercepts) == 2:
+            intercepts = intercepts[1:] - intercepts[:1]
+        return np.asarray(intercepts, dtype=learner.parameters["dtype"])

@@ -1,0 +1,185 @@
+"""PAOneClass: Passive-Aggressive one-class learning (uniclass)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import OutlierMixin
+
+from ..options import table
+from . import inputs
+from .base import StreamEstimator
+from .passes import HeldBack
+
+
+@table.documented("uniclass", table.PARAMETERS)
+class PAOneClass(OutlierMixin, StreamEstimator):
+    """Passive-Aggressive one-class learning: a ball around what is usual (J06 section 6, N03).
+
+    Predicts 1 inside of the ball and -1 outside, like scikit-learn's outlier detectors; on a loss
+    [|x - w| - radius]_+ it moves the centre w towards x, just far enough (see `step`). The radius is fixed,
+    or learned up to `max_radius`. Distances weigh all features alike: scale them first. One outlier in the
+    data drags a 'pa' ball along; 'pa1' with a small C hardly notices.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hinge import PAOneClass
+    >>> usual = np.random.default_rng(0).normal(loc=5.0, size=(500, 2))
+    >>> model = PAOneClass(radius=3.0, C=0.05, random_state=0).fit(usual)
+    >>> model.predict([[5.0, 5.0], [0.0, 0.0]])
+    array([ 1, -1])
+    """
+
+    _task: ClassVar[str] = "uniclass"
+
+    def __init__(
+        self,
+        C: float = table.default("C"),
+        *,
+        step: str = table.default("step"),
+        radius: float | None = table.default("radius"),
+        contamination: float = table.default("contamination"),
+        max_radius: float | None = table.default("max_radius"),
+        geometry: str = table.default("geometry"),
+        kernel: Any = table.default("kernel"),
+        degree: int = table.default("degree"),
+        gamma: float | str = table.default("gamma"),
+        coef0: float = table.default("coef0"),
+        budget: int | str | None = table.default("budget"),
+        removal: str = table.default("removal"),
+        max_cache: float = table.default("max_cache"),
+        scale: float = table.default("scale"),
+        signed: bool = table.default("signed"),
+        entropy_step: str = table.default("entropy_step"),
+        w1: str | npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
+        average: bool | int = table.default("average"),
+        max_iter: int = table.default("max_iter"),
+        tol: float | None = table.default("tol"),
+        n_iter_no_change: int = table.default("n_iter_no_change"),
+        early_stopping: bool = table.default("early_stopping"),
+        validation_fraction: float = table.default("validation_fraction"),
+        shuffle: bool = table.default("shuffle"),
+        batch_tolerance: float | None = table.default("batch_tolerance"),
+        max_updates: int = table.default("max_updates"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: Any = table.default("dtype"),
+        random_state: int | np.random.RandomState | None = table.default("random_state"),
+        verbose: int = table.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.radius = radius
+        self.contamination = contamination
+        self.max_radius = max_radius
+        self.geometry = geometry
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
+        self.max_cache = max_cache
+        self.scale = scale
+        self.signed = signed
+        self.entropy_step = entropy_step
+        self.w1 = w1
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.shuffle = shuffle
+        self.batch_tolerance = batch_tolerance
+        self.max_updates = max_updates
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.at_max_features = at_max_features
+        self.max_weights = max_weights
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`). No y."""
+        new = self._aside()
+        rows = new._rows(X, reset=True)
+        new._fit_learner(new._new_learner(**new._start_names()), X, rows, None, sample_weight)
+        learner = new._learner
+        if learner.radius_by_quantile:
+            distances = learner.lanes_of(rows)
+            learner.set_radius(_radius_around(distances, float(self.contamination), sample_weight))
+        return self._become(new)
+
+    def _validation_score(self, learner: Any, held: HeldBack) -> float:
+        """Minus the mean distance of the rows that were held back from the centre."""
+        distances = -learner.radius + learner.scores(held.X)
+        return float(np.average(distances, weights=held.sample_weight))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """One pass over the rows, in their order. No y."""
+        learner = self._current()
+        if learner is None:
+            return self._learn_first(X, None, sample_weight)
+        return self._learn_more(learner, X, None, sample_weight)
+
+    def learn_one(self, x: dict[Any, Any], weight: float = 1.0) -> Self:
+        """One round: the features `x`, a dict of names and values."""
+        try:
+            learner = self._ready
+        except AttributeError:
+            return self._learn(lambda learner: learner.learn_one(x, None, weight))
+        learner.learn_one(x, None, weight)
+        return self
+
+    def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        return self._learn(lambda learner: learner.learn_many(X, None, sample_weight))
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """radius - |x - w| of each row: 0 or more inside of the ball."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
+        """-|x - w| of each row: the decision function plus `offset_`."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """1 for rows inside of the ball, -1 for those outside."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    @property
+    def center_(self) -> npt.NDArray[Any]:
+        """The centre w of the ball; the average if `average`."""
+        return self._fitted().weights
+
+    @property
+    def radius_(self) -> float:
+        """The radius of the ball, fixed or as learned so far."""
+        return self._fitted().radius
+
+    @property
+    def offset_(self) -> float:
+        return -self.radius_
+
+
+def _radius_around(
+    distances: npt.NDArray[np.float64], contamination: float, sample_weight: npt.ArrayLike | None
+) -> float:
+    """The smallest of the distances with at most the share `contamination` of the weight beyond it."""
+    weights = np.ones(len(distances)) * (1.0 if sample_weight is None else inputs.weights(sample_weight))
+    farthest = np.argsort(-distances, kind="stable")
+    beyond = np.cumsum(weights[farthest])
+    outside = int(np.searchsorted(beyond, contamination * beyond[-1] * (1 + 1e-9), side="right"))
+    return float(distances[farthest[min(outside, len(farthest) - 1)]])

@@ -1,0 +1,362 @@
+"""TextClassifier: strings in, labels out."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Texts
+from ..data.rows import Rows, as_list, check_length, is_frame
+from ..data.shown import shown
+from ..features.words import LENGTH, check_range
+from ..learner import Contribution, Learner
+from ..model import encoding, file
+from ..options import table, validators
+from .base import _FIRST
+from .classifier import PAClassifier
+
+ANALYZERS = ("word", "char", "char_wb")
+WEIGHTINGS = ("tfidf", "binary")
+COUNTS = "document_frequencies"  # in a file
+
+
+class TextClassifier(PAClassifier):
+    """Classification of texts, online: each text is a bag of words, or of sequences of words or characters.
+
+    Give it strings: a list, an array, a Series, or a DataFrame with one column. There is nothing to fit ahead: the
+    vocabulary grows with the stream, or terms are hashed (`hash_bits`), and terms are weighed by how many texts had
+    them so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature of 1, takes a
+    hundredth of a step, not half of it).
+
+    Parameters
+    ----------
+    analyzer : {'word', 'char', 'char_wb'}, default='word'
+        Terms are words (two or more letters, digits or underscores), characters, or characters within words, which
+        get a space at each end.
+    ngram_range : (int, int), default=(1, 1)
+        The least and the most words or characters of a term, up to 10.
+    lowercase : bool, default=True
+        Whether texts are taken in lower case.
+    weighting : {'tfidf', 'binary'}, default='tfidf'
+        What a term of a text weighs. 'tfidf': (1 + log t) (1 + log((1 + n)/(1 + d))) if it occurs t times, and d of
+        the n texts so far have it. `predict` takes n and d as they are and never changes them; `learn_one` and
+        `partial_fit` learn from a text as `predict` would see it, and count it then; `fit` counts all texts before it
+        learns from them. A text of weight 0 is not counted. 'binary': all terms weigh the same.
+    hash_bits : int or None, default=None
+        Terms fall into 2^hash_bits columns by their hash: memory is fixed, and weights have no names. None: a
+        vocabulary.
+    max_features : int, default=2**22
+        The most terms of the vocabulary. Further ones are ignored, and counted in `n_ignored_`.
+    C, step, average, fit_intercept, class_weight, max_iter, tol, n_iter_no_change, early_stopping,
+    validation_fraction, shuffle, random_state, verbose :
+        As in `PAClassifier`. Since texts have length 10, C limits steps if it is less than about 0.02.
+
+    Examples
+    --------
+    >>> from hinge import TextClassifier
+    >>> texts = ["free money", "call me on monday", "win free money now", "see you on monday"]
+    >>> model = TextClassifier().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> model.predict(["money for free", "monday"]).tolist()
+    ['spam', 'ham']
+    >>> model.explain_one("Lunch for free")[0].feature
+    'free'
+
+    A stream, one text after the other, with labels as they come:
+
+    >>> model = TextClassifier()
+    >>> for text, label in [("free money", "spam"), ("see you", "ham"), ("the invoice", "bills")]:
+    ...     guess = model.predict_one(text)
+    ...     model = model.learn_one(text, label)
+    >>> model.predict_one("money")
+    'spam'
+    """
+
+    # What PAClassifier has, and texts need not.
+    batch_tolerance = None
+    max_updates = table.default("max_updates")
+    classes = None
+    cost = None
+    w1 = None
+
+    _texts: Texts
+
+    def __init__(
+        self,
+        C: float = table.default("C"),
+        *,
+        analyzer: str = "word",
+        ngram_range: Sequence[int] = (1, 1),
+        lowercase: bool = True,
+        weighting: str = "tfidf",
+        hash_bits: int | None = None,
+        max_features: int = 2**22,
+        step: str = table.default("step"),
+        average: bool | int = table.default("average"),
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        max_iter: int = table.default("max_iter"),
+        tol: float | None = table.default("tol"),
+        n_iter_no_change: int = table.default("n_iter_no_change"),
+        early_stopping: bool = table.default("early_stopping"),
+        validation_fraction: float = table.default("validation_fraction"),
+        shuffle: bool = table.default("shuffle"),
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.weighting = weighting
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.step = step
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.sparse = False
+        return tags
+
+    # ---- from texts to rows -----------------------------------------------------------------------------------
+
+    def _check_options(self) -> None:
+        mine = self._options_now()
+        table.check(self._task, {name: mine[name] for name in mine if name in table.PARAMETERS})
+        self._new_texts()
+
+    def _new_texts(self) -> Texts:
+        for name, known in (("analyzer", ANALYZERS), ("weighting", WEIGHTINGS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}")
+        if not validators.is_bool(self.lowercase):
+            raise ValueError(f"lowercase must be True or False, not {shown(self.lowercase)}")
+        least, most = check_range("ngram_range", self.ngram_range)
+        return Texts(
+            analyzer=self.analyzer,
+            least=least,
+            most=most,
+            lowercase=bool(self.lowercase),
+            weighting=str(self.weighting),
+            hash_bits=self.hash_bits or 0,
+            max_features=self.max_features,
+        )
+
+    def _takes_names(self, X: Any) -> bool:
+        return False
+
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+        """With a new vocabulary. `together`: all texts are counted before the first is weighed."""
+        texts = texts_of(X)
+        self._texts = self._new_texts()
+        weights = _weights_of(sample_weight, len(texts))
+        return _read(self._texts, texts, grow=True, together=together, sample_weight=weights)[0]
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Rows:
+        """As the model knows the texts; nothing changes."""
+        return _read(self._texts, texts_of(X), grow=False)[0]
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        self._fitted()
+        return self._scores_of(texts_of(X))
+
+    def _scores_of(self, texts: list[Any]) -> npt.NDArray[np.float64]:
+        mine = self.__dict__  # which `fit` replaces as a whole
+        learner = mine["_learner"]
+        with learner._lock:  # counts, columns and weights of one moment
+            return learner.scores_of(_read(mine["_texts"], texts, grow=False)[0])
+
+    def _name_features(self, learner: Learner) -> None:
+        if self.hash_bits is None:
+            learner.name_columns(self._texts.names())
+
+    def _learn_more(self, learner: Learner, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> Self:
+        self._learn_texts(learner, texts_of(X), y, sample_weight, grow=False)
+        return self
+
+    def _learn_texts(
+        self, learner: Learner, texts: list[Any], y: Any, sample_weight: Any, grow: bool
+    ) -> None:
+        """All of them, or none; `grow`: whether labels may be new, too."""
+        weights = _weights_of(sample_weight, len(texts))
+        with learner._lock:
+            its = self._texts
+            known, rounds = its.n_columns, learner._engine.statistics()[0]
+            its.begin()
+            try:
+                rows, names = _read(its, texts, grow=True, sample_weight=weights)
+                learner.name_columns(names)
+                learner._learn_rows(rows, y, sample_weight, grow=grow)
+            except BaseException:
+                if learner._engine.statistics()[0] == rounds:  # else an interrupt came right after it
+                    its.undo()
+                    if self.hash_bits is None:
+                        learner._engine.forget(known)
+                raise
+
+    # ---- one text ---------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: str, y: Any, weight: float = 1.0) -> Self:  # type: ignore[override]
+        """One round: a text, and its label."""
+        return self._learn_stream([x], [y], [weight])
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of many texts: all of them, or none. Labels may be new."""
+        return self._learn_stream(texts_of(X), y, sample_weight)
+
+    def _learn_stream(self, texts: list[Any], y: Any, sample_weight: Any) -> Self:
+        if self._current() is None:
+            with _FIRST:  # of several threads one begins
+                if self._current() is None:
+                    new = self._aside()  # what is rejected is not a beginning
+                    new._texts, learner = new._new_texts(), new._new_learner()
+                    new._learn_texts(learner, texts, y, sample_weight, grow=True)
+                    return self._become(new._keep(learner))
+        self._learn_texts(self._current(), texts, y, sample_weight, grow=True)
+        return self
+
+    def predict_one(self, x: str) -> Any:  # type: ignore[override]
+        """The label of a text (None before the first label). Never learns."""
+        learner = self.__dict__.get("_learner")
+        if learner is None or not learner.labels.known:
+            return None
+        if len(learner.labels.known) == 1:
+            return learner.labels.known[0]
+        scores = self._scores_of([x])
+        place = int(scores.argmax()) if scores.ndim == 2 else int(scores[0] > 0)
+        return learner.labels.known[place]
+
+    def score_one(self, x: str) -> Any:  # type: ignore[override]
+        """The score of a text; more than two classes: a dict of scores."""
+        learner = self._fitted()
+        scores = self._scores_of([x])
+        if scores.ndim == 1:
+            return float(scores[0])
+        return dict(zip(learner.labels.known, scores[0].tolist(), strict=True))
+
+    def explain_one(self, x: str, label: Any = None) -> list[Contribution]:  # type: ignore[override]
+        """What each term of a text contributed to its score (of many classes to that of `label`), the largest first."""
+        learner = self._fitted()
+        with learner._lock:
+            weighed = self._texts.weighed(x)
+            return learner.explain_one({term: LENGTH * value for term, value in weighed.items()}, label)
+
+    @property
+    def n_ignored_(self) -> int:
+        """How often a term was left out because it was new, and the vocabulary was full."""
+        self._fitted()
+        return self._texts.n_ignored
+
+    # ---- files ------------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
+        with self._fitted()._lock:
+            header, tensors = super().to_parts()
+            counts, texts, ignored = self._texts.counts()
+        tensors[COUNTS] = counts
+        header["texts"] = {"counted": texts, "ignored": ignored}
+        return header, tensors
+
+    @classmethod
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        old = "texts" not in header  # until 0.8, when all terms weighed the same
+        if old:
+            header = {**header, "parameters": {**header["parameters"], "weighting": "binary"}}
+        model = super().from_parts(header, tensors, functions)
+        names = model._learner.feature_names if model.hash_bits is None else []
+        its = {"counted": 0, "ignored": 0} if old else header["texts"]
+        counts = np.zeros(0, np.int64) if old else tensors[COUNTS]
+        model._texts = model._restored_texts(names, counts, its["counted"], its["ignored"])
+        return model
+
+    def _restored_texts(self, names: list[str], counts: Any, counted: int, ignored: int) -> Texts:
+        texts = self._new_texts()
+        texts.add_names(names)
+        if counts.dtype != np.int64:
+            raise ValueError(f"its document frequencies are {counts.dtype}, not int64")
+        texts.restore_counts(np.ascontiguousarray(counts), counted, ignored)
+        return texts
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        learner, texts = state.get("_learner"), state.pop("_texts", None)
+        if learner is not None:
+            with learner._lock:  # both of one moment
+                state["_learner"] = copy.copy(learner)
+                state["_texts_state"] = (texts.names(), *texts.counts())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = state.pop("_texts_state", None)
+        super().__setstate__(state)
+        if kept is not None:
+            self._texts = self._restored_texts(*kept)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        from ..model.loading import load
+
+        model = load(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path} is a {type(model).__name__}, not a {cls.__name__}")
+        return model
+
+
+def _read(its: Texts, texts: list[Any], **options: Any) -> tuple[Rows, list[str]]:
+    """Rows, and the names of new columns."""
+    values, columns, starts, names = its.rows(texts, **options)
+    values *= LENGTH
+    return Rows(values, columns, starts, its.n_columns), names
+
+
+def _weights_of(sample_weight: Any, count: int) -> npt.NDArray[np.float64] | None:
+    """Weights that say which texts count; None: all do. What cannot be weights is rejected where texts are learned."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, MemoryError):
+        return None
+    return weights if weights.shape == (count,) else None
+
+
+def texts_of(X: Any) -> list[Any]:
+    """The texts of a list, an array, a Series, or of a DataFrame's only column."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("a list of texts was expected, not one text: [text], or predict_one and learn_one")
+    if is_frame(X):
+        if X.shape[1] != 1:
+            raise ValueError(f"a DataFrame must have one column of texts, not {X.shape[1]}: give that column")
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[X.columns[0]]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
+        X = X[:, 0]
+    if getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
+        raise ValueError("texts were expected: a list of strings, an array or a Series")
+    check_length(X, "X")
+    return as_list(X.tolist() if isinstance(X, np.ndarray) else X, "X", "of texts", False)

@@ -1,0 +1,1 @@
+"""From records and texts to named features."""

@@ -1,0 +1,1 @@
+"""A model and its file: statistics, explanations, covariance, supports, saving and loading."""

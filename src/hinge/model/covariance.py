@@ -1,0 +1,56 @@
+"""What the core must know of a geometry, and the covariance as it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._numpy import np
+from ..data.rows import Doubles
+
+
+def geometry_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the core that concern the geometry."""
+    phi = 0.0
+    if parameters["step"] == "cw":  # statistics takes long to import
+        from statistics import NormalDist
+
+        phi = NormalDist().inv_cdf(parameters["eta"])
+    return {
+        "geometry": parameters["geometry"],
+        "regularizer": float(parameters["covariance_regularizer"]),
+        "variance": float(parameters["initial_variance"]),
+        "drop": parameters["covariance_update"] == "drop",
+        "max_covariance": float(parameters["max_covariance"]),
+        "phi": phi,
+        "scale": float(parameters["scale"]),
+        "signed": bool(parameters["signed"]),
+        "paper": parameters["entropy_step"] == "paper",
+    }
+
+
+def covariance(variances: Doubles, upper: Doubles | None, with_intercept: bool) -> Doubles:
+    """S = U D U' without the intercept's coordinate, which comes first; or the variances of a diagonal one."""
+    first = int(with_intercept)
+    if upper is None:
+        return variances[first:]
+    product = (upper[first:] * variances) @ upper[first:].T
+    symmetric: Doubles = (product + product.T) / 2
+    return symmetric
+
+
+def check_has_covariance(geometry: str) -> None:
+    if geometry not in ("mahalanobis", "diagonal"):
+        raise AttributeError(
+            f"there is no covariance with geometry={geometry!r}; there is one with 'diagonal' and 'mahalanobis'"
+        )
+
+
+def plus_unseen(sizes: Doubles, norms: Doubles, variance: float) -> Doubles:
+    """Features that were never seen have the variance of the start."""
+    with np.errstate(over="ignore"):
+        sizes = sizes + variance * norms**2
+    if not np.isfinite(sizes).all():
+        row = int(np.argmin(np.isfinite(sizes)))
+        raise ValueError(f"row {row}: the squared norm of the instance overflows float64")
+    return np.asarray(sizes)

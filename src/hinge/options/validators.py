@@ -1,0 +1,171 @@
+"""What an option may be: one test a kind of value. The table of the options is parameters.py."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._numpy import Doubles, is_array, is_duration, is_numpy_bool, np
+from ..data.labels import plain
+from ..data.rows import FLOATS
+
+
+def is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not is_bool(value) and not is_duration(value)
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not is_bool(value) and not is_duration(value)
+
+
+def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
+    def accepts(value: Any) -> bool:
+        number = as_real(value)
+        if number is None or math.isnan(number) or (math.isinf(number) and not infinite):
+            return False
+        return bool(value >= above if inclusive else value > above)
+
+    return accepts
+
+
+def as_real(value: Any) -> float | None:
+    """A real number as the core takes it; None for what is none, or is larger than any float64."""
+    try:
+        return float(value) if is_real(value) else None
+    except OverflowError:
+        return None
+
+
+def whole(low: int, high: int = 2**63 - 1) -> Callable[[Any], bool]:
+    return lambda value: is_whole(value) and low <= value <= high
+
+
+def one_of(*words: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def or_none(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or accepts(value)
+
+
+def is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or is_numpy_bool(value)
+
+
+def is_label(value: Any) -> bool:
+    try:
+        plain(value)
+    except ValueError:
+        return False
+    return True
+
+
+def as_reals(value: Any) -> Doubles | None:
+    """An array of real numbers, however it is given. (numpy reads strings and complex numbers as such, too.)"""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and not all(is_real(each) or is_bool(each) for each in array.flat):
+            return None
+        return array.astype(np.float64) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def is_start(value: Any) -> bool:
+    """A start vector: none, a word, a vector of finite numbers, or a dict of named weights."""
+    if value is None or (isinstance(value, str) and value in ("first", "zero")):
+        return True
+    if isinstance(value, Mapping):
+        if not all(isinstance(name, str) or is_whole(name) for name in value):
+            return False
+        value = list(value.values())
+    weights = as_reals(value)
+    return weights is not None and weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
+
+
+def is_classes(value: Any) -> bool:
+    if is_array(value):
+        if value.ndim != 1 or value.dtype.kind not in "biufUO":
+            return False
+    elif not isinstance(value, (list, tuple)):
+        return False
+    return len(value) >= 2 and all(is_label(label) for label in value)
+
+
+def is_nonnegative(value: Any) -> bool:
+    found = as_reals(value)
+    return found is not None and bool(np.isfinite(found).all() and (found >= 0).all())
+
+
+def is_matrix(value: Any) -> bool:
+    """A square matrix of numbers of 0 or more, or a dict of dicts of them."""
+    if isinstance(value, Mapping):
+        rows = list(value.values())
+        return bool(rows) and all(
+            isinstance(row, Mapping) and is_nonnegative(list(row.values())) for row in rows
+        )
+    return is_nonnegative(value) and np.ndim(value) == 2 and np.shape(value)[0] == np.shape(value)[1]
+
+
+def is_cost(value: Any) -> bool:
+    if not is_matrix(value):
+        return False
+    if isinstance(value, Mapping):
+        return all(row.get(label, 0) == 0 for label, row in value.items())
+    return not np.diagonal(np.asarray(value, dtype=np.float64)).any()
+
+
+def is_nu(value: Any) -> bool:
+    """One set of weights, or a list of several (matrices, or dicts of dicts; ordinal: vectors)."""
+    if isinstance(value, Mapping):
+        return is_matrix(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
+        return all(is_matrix(one) for one in value)
+    return is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
+
+
+def is_feature_map(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ("tfidf", "email")
+    return not isinstance(value, type) and all(
+        callable(getattr(value, name, None)) for name in ("features", "learned", "state", "begin")
+    )
+
+
+def is_threshold(value: Any) -> bool:
+    number = as_real(value)
+    return (isinstance(value, str) and value == "learned") or (number is not None and math.isfinite(number))
+
+
+def is_dtype(value: Any) -> bool:
+    if isinstance(value, str) and value in FLOATS:
+        return True
+    if not (value is None or isinstance(value, (str, type, np.dtype))):  # an array has a dtype, and is none
+        return False
+    try:
+        return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
+    except (TypeError, ValueError):
+        return False
+
+
+def is_class_weight(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return True
+    return isinstance(value, Mapping) and all(
+        is_label(label) and real(0, inclusive=True)(weight) for label, weight in value.items()
+    )
+
+
+def is_seed(value: Any) -> bool:
+    return value is None or whole(0, 2**32 - 1)(value) or isinstance(value, np.random.RandomState)
+
+
+def flat(value: Any) -> list[float]:
+    """The numbers of a matrix, of a dict of dicts, or of a list of either."""
+    if isinstance(value, Mapping):
+        return [number for one in value.values() for number in flat(one)]
+    if isinstance(value, (list, tuple)):
+        return [number for one in value for number in flat(one)]
+    return [float(number) for number in np.ravel(value)]

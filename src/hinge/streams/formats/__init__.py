@@ -1,0 +1,1 @@
+"""The formats of files: each turns bytes into batches of examples."""

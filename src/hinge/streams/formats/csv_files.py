@@ -1,0 +1,231 @@
+"""CSV and TSV: a row a line, the names of the columns in the first one."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...features.pipeline import Features
+from ..batches import BadLines, Batch
+from ..files import Input, SourceError, ending_of
+from .lines import MAX_LINE, shortened, text_batches
+from .tables import Table
+
+SEPARATORS = (",", "\t", ";", "|")
+MAX_RECORD = 2**20  # characters of a row that goes on over several lines
+
+
+class CsvFile:
+    """A table with the names of its columns in the first line; `header` may be False (they are "0", "1", ... then) or
+    a list of names, if that line is not there.
+
+    The `separator` is a comma or a tab if the file ends with .csv or .tsv, else that one of , tab ; | which the first
+    line has most often. Fields may be in quotation marks, with separators and line breaks within; spaces after
+    a separator do not count. All else is as `Table` has it.
+    """
+
+    def __init__(
+        self,
+        *,
+        separator: str | None = None,
+        header: bool | Sequence[str] = True,
+        label: str | bool | None = None,
+        weight: str | None = None,
+        label_kind: str | None = None,
+        settled: bool = False,
+        max_line: int = MAX_LINE,
+        **features: Any,
+    ) -> None:
+        if separator is not None and (len(separator) != 1 or separator in '\r\n" '):
+            raise ValueError(f"separator must be one character, as ',' or ';', not {separator!r}")
+        self.separator, self.max_line = separator, max_line
+        self.header = header if isinstance(header, bool) else list(header)
+        self.table = Table(
+            label=label, weight=weight, label_kind=label_kind, settled=settled, strings=True, **features
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "separator": self.separator, "header": self.header, "max_line": self.max_line, **self.table.settings
+        }  # fmt: skip
+
+    @property
+    def features(self) -> Features:
+        return self.table.features
+
+    @property
+    def ids(self) -> list[str]:
+        return self.table.ids
+
+    @property
+    def missing_counts(self) -> dict[str, int]:
+        return dict(self.table.missing_counts)
+
+    def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        table = self.table
+        names: list[str] | None = None if isinstance(self.header, bool) else self.header
+        features: list[str] | None = None
+        for lines, rows in self._records(file, bad):
+            if not rows:
+                bad.check()
+                continue
+            if features is None:
+                line = lines[0]
+                if self.header is True:
+                    names, rows, lines = [name.strip() for name in rows[0]], rows[1:], lines[1:]
+                elif names is None:
+                    names = list(map(str, range(len(rows[0]))))
+                features = table.settle(file.name, line, names, headed=self.header is True)
+            assert names is not None
+            lines, rows = _of_width(names, lines, rows, file.name, bad)
+            if not rows:
+                bad.check()
+                continue
+            columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+            labels, weights = table.aside(columns)
+            batch = table.batch(
+                file.name,
+                lines,
+                {name: table.read(name, columns[name]) for name in features},
+                None if labels is None else table.read_labels(labels),
+                None if weights is None else table.read_weights(weights),
+                bad,
+            )
+            batch.position = file.position
+            yield from bad.up_to_the_end(batch)
+        if features is None and not file.stopped and not file.may_be_empty:
+            raise SourceError(file.name, 1, "the file is empty: a table was expected")
+
+    def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+        """Rows, and the lines where they begin. Rows that are not complete wait for the lines to come."""
+        separator = ""
+        held: list[str] = []  # of a row whose last line has not come, and their numbers
+        numbers: list[int] = []
+        for first, lines in text_batches(file, bad, self.max_line):
+            if not separator:
+                separator = self.separator or separator_of(file.path, next(filter(None, lines), ""))
+            quoted = any('"' in line for line in lines)
+            if not held and not quoted:
+                yield from _plain_rows(file.name, first, lines, separator, self.max_line, bad)
+                continue
+            held += lines
+            numbers += range(first, first + len(lines))
+            if quoted or sum(map(len, held)) > MAX_RECORD:
+                parser = _Quoted(file.name, separator, self.max_line, bad)
+                yield parser.rows(held, numbers, end=False)
+        if file.stopped:
+            file.held = len(held)
+        elif held:
+            yield _Quoted(file.name, separator, self.max_line, bad).rows(held, numbers, end=True)
+
+
+def separator_of(path: str, line: str) -> str:
+    """The separator of a file that has `line` as its first."""
+    ending = ending_of(path)
+    if ending in (".tsv", ".tab"):
+        return "\t"
+    outside = "".join(line.split('"')[::2])  # of quotation marks
+    if ending == ".csv" and "," in outside:
+        return ","
+    return max(SEPARATORS, key=outside.count)
+
+
+def _of_width(
+    names: Sequence[str], lines: Sequence[int], rows: list[list[str]], source: str, bad: BadLines
+) -> tuple[Sequence[int], list[list[str]]]:
+    """The rows that have a field for each column."""
+    if set(map(len, rows)) <= {len(names)}:
+        return lines, rows
+    kept = []
+    for place, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        if len(row) == len(names):
+            kept.append(place)
+        else:
+            reason = f"{len(names)} fields were expected, there {'is' if len(row) == 1 else 'are'} {len(row)}"
+            bad.meet(SourceError(source, line, reason))
+    return [lines[place] for place in kept], [rows[place] for place in kept]
+
+
+# ---- from lines to rows -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _long_fields(most: int) -> Iterator[None]:
+    """The csv module has one limit for all of Python: ours, while we read."""
+    before = csv.field_size_limit(most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _plain_rows(
+    source: str, first: int, lines: list[str], separator: str, max_line: int, bad: BadLines
+) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+    """Of lines without a quotation mark: a row each."""
+    try:
+        with _long_fields(max_line):
+            rows = list(csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True))
+    except csv.Error:
+        yield _Quoted(source, separator, max_line, bad).rows(
+            lines, list(range(first, first + len(lines))), end=True
+        )
+        return
+    numbers: Sequence[int] = range(first, first + len(lines))
+    if [] in rows:  # blank lines
+        numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
+        rows = [row for row in rows if row]
+    yield numbers, rows
+
+
+class _Quoted:
+    """Rows that may go on over several lines, because there are line breaks within quotation marks."""
+
+    def __init__(self, source: str, separator: str, max_line: int, bad: BadLines) -> None:
+        self.source, self.separator, self.max_line, self.bad = source, separator, max_line, bad
+
+    def rows(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
+        """Takes the lines of all rows that are complete, of all if it is the end.
+
+        A quotation mark too many makes one row of all that follows, up to the next one: only its first line is left
+        out, and reading goes on with the second.
+        """
+        found: list[list[str]] = []
+        starts: list[int] = []
+        while lines:
+            with _long_fields(self.max_line):
+                taken, reason = self._read(lines, numbers, found, starts)
+            del lines[:taken], numbers[:taken]
+            if not reason and (not lines or (not end and sum(map(len, lines)) <= MAX_RECORD)):
+                break
+            within = "" if end else f" within {MAX_RECORD} characters"
+            reason = reason or f"a quotation mark in this row has no counterpart{within}"
+            self.bad.meet(SourceError(self.source, numbers[0], reason))
+            del lines[:1], numbers[:1]
+        return starts, found
+
+    def _read(
+        self, lines: list[str], numbers: list[int], found: list[list[str]], starts: list[int]
+    ) -> tuple[int, str]:
+        """Adds the rows that are complete, up to one that is wrong; returns how many lines they were, and what is
+        wrong then."""
+        with_ends = (line + "\n" for line in lines)
+        reader = csv.reader(with_ends, delimiter=self.separator, strict=True, skipinitialspace=True)
+        start = 0
+        try:
+            for row in reader:
+                if row:
+                    found.append(row)
+                    starts.append(numbers[start])
+                start = reader.line_num
+        except csv.Error as error:
+            what = str(error)
+            if "end of data" in what:
+                return start, ""
+            if "new-line" in what:
+                what = "there is a carriage return within the line"
+            return start, f"{what}; the row begins with {shortened(lines[start])}"
+        return start, ""

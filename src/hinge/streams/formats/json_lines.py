@@ -1,0 +1,250 @@
+"""JSON lines: an object a line, its fields the features, or a text in one of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...features.pipeline import IDS, Features, RecordError
+from ..batches import BadLines, Batch
+from ..files import Input, SourceError
+from .lines import MAX_LINE, shortened, text_batches
+
+LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
+FEATURES = ("features", "x")  # the fields that hold all features, if they are objects
+MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
+
+
+class _Refused(RecordError):
+    """What is wrong with a line; a constant to be pointed at."""
+
+    def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
+        super().__init__(reason, field)
+        self.constant = constant
+
+
+def _column(error: RecordError, line: str) -> int | None:
+    """Where a line is wrong, in bytes from 1. Of several such fields, the last one."""
+    constant = getattr(error, "constant", "")
+    if not error.field and not constant:
+        return None
+    name = re.escape(json.dumps(error.field, ensure_ascii=False))
+    pattern = name + r"\s*:" if error.field else r"(?<=[:,\s\[])" + constant
+    places = [found.start() for found in re.finditer(pattern, line)]
+    return len(line[: places[-1]].encode()) + 1 if places else None
+
+
+class JsonLines:
+    """One object a line.
+
+    `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
+    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one. One of
+    the first 1,000 objects must have the label that is named, and the first one the weight, else it is taken for an
+    error in writing. An object without the label, or with null or "" for it, is an example without a label; once
+    `settled`, one without the weight has the weight 1.
+
+    Features are the fields of the object under "features" or "x", if there is one, else all other fields; how they are
+    read is what `features` say, the options of `hinge.Features`.
+    """
+
+    def __init__(
+        self,
+        *,
+        label: str | bool | None = None,
+        weight: str | None = None,
+        settled: bool = False,
+        max_line: int = MAX_LINE,
+        **features: Any,
+    ) -> None:
+        if label is True:
+            raise ValueError("label must be the name of a field, None or False, not True")
+        self.label, self.weight, self.settled, self.max_line = label, weight, settled, max_line
+        self.features = Features(within=FEATURES, **features)
+        self.ids: list[str] = []  # fields that name an example, and so are no features
+        self.features.set_aside(self.label, self.weight)
+        self._lacking = 0  # objects before the first one with a label,
+        self._first_lacking: SourceError | None = None  # and what is wrong if there is none
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "label": self.label, "weight": self.weight, "settled": self.settled, "max_line": self.max_line,
+            **self.features.options,
+        }  # fmt: skip
+
+    def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        for first, lines in text_batches(file, bad, self.max_line):
+            X: list[Any] = []
+            labels: list[Any] = []
+            weights: list[float] = []
+            numbers: list[int] = []
+            for number, line in enumerate(lines, first):
+                if not line or line.isspace():
+                    continue
+                try:
+                    record = _record(line)
+                    if not self.settled:
+                        self._settle(record, file.name, number)
+                    label, weight = self._label(record), self._weight(record)
+                    x = self.features.event(record)
+                except json.JSONDecodeError as error:
+                    bad.meet(SourceError(file.name, number, *_what(error, line)))
+                except RecordError as error:
+                    bad.meet(SourceError(file.name, number, error.reason, _column(error, line)))
+                else:
+                    X.append(x)
+                    labels.append(label)
+                    weights.append(weight)
+                    numbers.append(number)
+            weighed = np.array(weights) if self.weight is not None else None
+            yield from bad.up_to_the_end(Batch(X, labels, numbers, weighed, position=file.position))
+            if self._lacking >= MOST_LACKING:
+                self._check_settled()
+        if not file.stopped:
+            self._check_settled()
+
+    # ---- parts of a record --------------------------------------------------------------------------------------
+
+    def _settle(self, record: dict[str, Any], source: str, line: int) -> None:
+        """By the first object that has a label: where it is."""
+        if not self._lacking and self.weight is not None and self.weight not in record:
+            raise _Refused(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
+        if isinstance(self.label, str) and self.label not in record:
+            reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
+            self._first_lacking = self._first_lacking or SourceError(source, line, reason)
+        elif self.label is None:
+            self.label = next((name for name in LABELS if name in record), None)
+        self.features.set_aside(self.label, self.weight)
+        self.ids = [name for name in record if name in self.features.aside and name in IDS]
+        self.settled = self.label is False or self.label in record
+        self._lacking += not self.settled
+
+    def _check_settled(self) -> None:
+        """That some object had the label that was named."""
+        if not self.settled and self._first_lacking is not None:
+            raise self._first_lacking
+
+    def _label(self, record: dict[str, Any]) -> Any:
+        if self.label is False:
+            return None
+        label = record.get(self.label)  # type: ignore[arg-type]
+        if label == "":
+            return None
+        each = label if type(label) is list else (label,)
+        for one in each:
+            if not (isinstance(one, (str, int)) or _is_finite(one) or (one is None and one is label)):
+                expected = "a string, a number, true, false or a list of them was expected for the label"
+                raise _Refused(f"{expected}, there is {_shown(one)}", str(self.label))
+            if one == "":
+                raise _Refused("there is an empty name among the labels", str(self.label))
+        return label
+
+    def _weight(self, record: dict[str, Any]) -> float:
+        if self.weight is None or self.weight not in record:
+            return 1.0
+        weight: Any = record[self.weight]
+        if not _is_finite(weight) or weight < 0:
+            expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
+            raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
+        return float(weight)
+
+
+# ---- from a line to a record ------------------------------------------------------------------------------------
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
+        raise _Refused(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
+    return record
+
+
+def _constant(name: str) -> float:
+    raise _Refused(f"{name} is not a finite number: null is for what is missing", constant=name)
+
+
+_plain = json.JSONDecoder(parse_constant=_constant)
+_careful = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_unique)
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record: Any = _plain.decode(line)
+        if type(record) is not dict:
+            of_objects = isinstance(record, list) and any(isinstance(one, dict) for one in record)
+            hint = " (jq -c '.[]' makes lines of an array of objects)" if of_objects else ""
+            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
+        # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
+        # (a colon in a text) it is read again, in a way that looks for it.
+        if (colons := line.count(":")) != len(record) and colons != _fields(record):
+            record = _careful.decode(line)
+    except RecursionError:
+        raise _Refused("objects and lists are nested too deep") from None
+    except (json.JSONDecodeError, RecordError):
+        raise
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise _Refused("there is a number with thousands of digits") from None
+    if _SURROGATE.search(line):
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _Refused(
+                "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
+            ) from None
+    found: dict[str, Any] = record
+    return found
+
+
+def _fields(value: Any) -> int:
+    """How many there are, in objects within objects as well."""
+    inner = value.values() if type(value) is dict else value
+    return (len(value) if type(value) is dict else 0) + sum(
+        _fields(one) for one in inner if type(one) in (dict, list)
+    )
+
+
+def _fields_of(record: dict[str, Any]) -> str:
+    more = ", ..." if len(record) > 10 else ""
+    return f"there are {', '.join(map(shortened, list(record)[:10])) or 'none'}{more}"
+
+
+def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
+    rest = line[error.pos :]
+    there = f"there is {shortened(rest, 20)}" if rest else "there is the end of the line"
+    return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}, {there}", len(line[: error.pos].encode()) + 1
+
+
+# ---- values ------------------------------------------------------------------------------------------------------
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that a float64 can hold."""
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is not int:
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    """As JSON has it, for an error."""
+    if type(value) is int and abs(value) > 10**30:
+        return "a number of more than 30 digits"
+    if type(value) is float and not math.isfinite(value):
+        return "a number beyond 1.8e308"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 and text.isprintable() else shortened(text)

@@ -1,0 +1,1 @@
+"""Sequences, structures and rankings with features that depend on the label."""

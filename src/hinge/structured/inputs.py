@@ -1,0 +1,56 @@
+"""What `PAStructured` is given: functions, and lists of examples, which may be anything, with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.rows import Doubles, as_list, as_numbers
+from ..options import table
+
+FUNCTIONS = ("joint_features", "argmax", "cost", "loss_augmented_argmax")
+
+
+def check_functions(functions: Mapping[str, Any], selection: str) -> None:
+    for name, function in functions.items():
+        optional = name == "loss_augmented_argmax"
+        if not callable(function) and not (optional and function is None):
+            raise ValueError(f"{name} must be a function{' or None' if optional else ''}, not {function!r}")
+    searches = table.SEARCHES
+    if selection not in searches:
+        raise ValueError(f"selection={selection!r} is not for structured; there are {', '.join(searches)}")
+    given = functions["loss_augmented_argmax"] is not None
+    if selection == "prediction" and given:
+        raise ValueError(
+            "selection='prediction' does not use loss_augmented_argmax: choose 'max', if it finds the largest "
+            "w.Phi + margin * sqrt(cost), or 'max-additive', if the largest w.Phi + margin * cost; or leave it out"
+        )
+    if selection != "prediction" and not given:
+        raise ValueError(f"selection={selection!r} needs loss_augmented_argmax")
+
+
+class Batch:
+    """Inputs, their outputs, and their weights."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+        self.X, self.y = as_list(X, "X", "of inputs"), as_list(y, "y", "of outputs")
+        self.count = len(self.X)
+        if len(self.y) != self.count:
+            raise ValueError(f"y has {len(self.y)} entries for {self.count} examples")
+        given = np.ones(self.count) if sample_weight is None else sample_weight
+        self.weights: list[float] = checked_weights(given, self.count).tolist()
+
+
+def checked_weights(given: Any, count: int) -> Doubles:
+    weights = as_numbers(given, "sample_weight")
+    if len(weights) != count:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {count} examples")
+    odd = ~((weights >= 0) & (weights < np.inf))
+    if odd.any():
+        row = int(odd.argmax())
+        where = f"example {row}: " if count > 1 else ""
+        raise ValueError(f"{where}the sample weight is {weights[row]}; it must be 0 or more, and finite")
+    return weights

@@ -1,0 +1,341 @@
+"""PASequence: sequence labelling that learns online, with the calling conventions of sklearn-crfsuite."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.labels import in_order, plain
+from ..data.rows import as_list, check_length
+from ..data.targets import class_list
+from ..data.weights import warn_if_ineffective
+from ..estimators.base import StreamEstimator
+from ..model import explain
+from ..model.explain import Contribution
+from ..options import table
+from .sequence_learner import SequenceLearner, checked_weights
+
+if TYPE_CHECKING:
+    from ..theory.certificates import Certificate
+
+_DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
+_NAMES = [
+    *table.OF_SEQUENCE,
+    "max_iter",
+    "tol",
+    "n_iter_no_change",
+    "early_stopping",
+    "validation_fraction",
+    "shuffle",
+    "random_state",
+    "verbose",
+]
+
+
+@table.documented("sequence", _NAMES, **_DEFAULTS)
+class PASequence(StreamEstimator):
+    """First-order sequence labelling (J06 section 9): tags for the tokens of a sentence.
+
+    X is a list of sentences. A sentence is a list of tokens, and a token a list of strings (its features), a dict of
+    features, or a row of an array (the sentence is then an array with a row for each token). y has a list of tags for
+    each sentence. The score of a sequence of tags adds up weights of each token's features for its tag, of tags that
+    follow each other, and of the first tag; Viterbi's algorithm finds the best one.
+
+    It learns online: `learn_one(sentence, tags)` is one round, new tags and features are welcome any time.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import PASequence
+    >>> X = [[["w=the"], ["w=old"], ["w=man"]], [["w=the"], ["w=man"], ["w=sleeps"]]]
+    >>> y = [["DET", "ADJ", "NOUN"], ["DET", "NOUN", "VERB"]]
+    >>> model = PASequence(random_state=0).fit(X, y)
+    >>> model.predict([[["w=the"], ["w=old"], ["w=man"], ["w=sleeps"]]])
+    [['DET', 'ADJ', 'NOUN', 'VERB']]
+
+    Online, without averaging, so that what is learned counts at once:
+
+    >>> model = PASequence(average=False).learn_one([["w=she"], ["w=sleeps"]], ["PRON", "VERB"])
+    >>> model.predict_one([["w=she"]])
+    ['PRON']
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _task: ClassVar[str] = "sequence"
+    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
+    _of_learner: ClassVar[tuple[str, ...]] = table.OF_SEQUENCE
+    _learner: Any
+    _learner_class: ClassVar[Any] = SequenceLearner
+
+    def __init__(
+        self,
+        C: float = table.default("C"),
+        *,
+        step: str = table.default("step"),
+        margin: float = table.default("margin"),
+        selection: str = _DEFAULTS["selection"],
+        cost: Any = table.default("cost"),
+        geometry: str = table.default("geometry"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        average: bool | int = _DEFAULTS["average"],
+        classes: Sequence[Any] | None = table.default("classes"),
+        max_labels: int = table.default("max_labels"),
+        max_iter: int = _DEFAULTS["max_iter"],
+        tol: float | None = _DEFAULTS["tol"],
+        n_iter_no_change: int = table.default("n_iter_no_change"),
+        early_stopping: bool = table.default("early_stopping"),
+        validation_fraction: float = table.default("validation_fraction"),
+        shuffle: bool = table.default("shuffle"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        at_max_features: str = table.default("at_max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: Any = table.default("dtype"),
+        random_state: int | np.random.RandomState | None = table.default("random_state"),
+        verbose: int = table.default("verbose"),
+    ) -> None:
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.cost = cost
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.average = average
+        self.classes = classes
+        self.max_labels = max_labels
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.shuffle = shuffle
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.at_max_features = at_max_features
+        self.max_weights = max_weights
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _new_learner(self, **replaced: Any) -> Any:
+        given = self.get_params(deep=False)
+        table.check(self._task, given)
+        learner = SequenceLearner(**{**{name: given[name] for name in table.OF_SEQUENCE}, **replaced})
+        learner.closed = self.classes is not None or (self.cost is not None and not callable(self.cost))
+        return learner
+
+    def _fitted(self) -> Any:
+        return super()._fitted()
+
+    def _asked(self) -> Any:
+        return super()._asked()
+
+    # ---- learning -------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
+        self._check_options()
+        X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
+        tags = self._tags_of(X, y, sample_weight)
+        learner = self._new_learner(
+            **({"classes": in_order(tags)} if isinstance(self.cost, Mapping) and tags else {})
+        )
+        if not learner.closed:
+            learner.know(in_order(tags))
+        lesson: Any = learner.read(X, y, sample_weight)
+        if lesson.count == 0:
+            raise ValueError("there are no sentences to learn from")
+        held = self._hold_back(X, y, sample_weight, lesson.count)
+        learner, history = self._pass_over(learner, lesson, None, None, held)
+        warn_if_ineffective(learner, sample_weight, stacklevel=3)
+        return self._keep(learner, n_iter_=len(history), history_=history)
+
+    def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
+        """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
+        if self.classes is not None:
+            return set()
+        weights = checked_weights(X, sample_weight)
+        tags: set[Any] = set()
+        for row, its in enumerate(y):
+            if (weights is None or (row < len(weights) and weights[row])) and hasattr(its, "__len__"):
+                with contextlib.suppress(TypeError, ValueError):
+                    check_length(its, "y")
+                    tags.update([plain(tag) for tag in its])
+        if isinstance(self.cost, Mapping):
+            tags.update(self.cost, *self.cost.values())
+        return tags
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[Any] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """One pass over the sentences, as they come: all of it, or none. The first call needs `classes`; tags that are
+        not among them are refused (`learn_one` and `learn_many` welcome them)."""
+        learner = self._current()
+        if learner is None:
+            self._check_options()
+            known = classes if self.classes is None else self.classes
+            if known is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            known = class_list(known)
+            if classes is not None and set(class_list(classes)) != set(known):
+                raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
+            learner = self._new_learner(classes=known)
+            learner.learn_many(X, y, sample_weight, grow=False)
+            return self._keep(learner)
+        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+        learner.learn_many(X, y, sample_weight, grow=False)
+        return self
+
+    def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> Self:
+        """One round: the sentence `x`, and the tags of its tokens."""
+        return self._learn(lambda learner: learner.learn_one(x, y, weight))
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of all sentences, or none: the same as one `learn_one` after the other."""
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
+
+    # ---- predicting -----------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """The best tags of each sentence."""
+        tagged: list[list[Any]] = self._fitted().predict_many(X)
+        return tagged
+
+    def predict_single(self, x: Any) -> list[Any]:
+        """The best tags of one sentence (sklearn-crfsuite's name for `predict_one`)."""
+        return self.predict([x])[0]
+
+    def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
+        """The score of the tags `y`, or of the best ones."""
+        return float(self._asked().score_one(x, y))
+
+    def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:  # type: ignore[override]
+        """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
+        the best ones), the largest first. All of them add up to `score_one`."""
+        parts: list[list[Contribution]] = self._asked().explain_one(x, y)
+        return parts
+
+    def explain(self, X: Any, y: Any = None) -> Any:
+        """What `explain_one` says of each sentence, as a pandas DataFrame with one line per token and feature; a `row`
+        is the pair of the sentence and the token. `y` are the tags whose scores are explained (None: the best)."""
+        sentences = as_list(X, "X", "of sentences")
+        tags = [None] * len(sentences) if y is None else as_list(y, "y", "with the tags of each sentence")
+        if len(tags) != len(sentences):
+            raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
+        told, places = [], []
+        for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
+            for token, parts in enumerate(self.explain_one(x, its)):
+                told.append(parts)
+                places.append((sentence, token))
+        return explain.as_frame(told, places)
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """How many of all tags are right (as in sklearn-crfsuite)."""
+        X = as_list(X, "X", "of sentences")
+        tagged, truths = self.predict(X), as_list(y, "y", "with the tags of each sentence")
+        if len(truths) != len(tagged):
+            raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
+        weights = checked_weights(X, sample_weight)
+        if weights is None:
+            weights = np.ones(len(tagged))
+        right = total = 0.0
+        for row, (tags, its, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
+            truth = as_list(its, f"sentence {row}: y", "of tags")
+            if len(tags) != len(truth):
+                raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
+            right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
+            total += weight * len(tags)
+        return right / total if total else 0.0
+
+    def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
+        """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
+        from ..theory.certificates_searched import check_comparator
+
+        check_comparator(self, u)
+        found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())
+        return found
+
+    # ---- what has been learned ------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The tags, in their order."""
+        return list(self._fitted().labels.known)
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(tag, next tag): weight}, without those that are 0."""
+        every = self._fitted().transitions()
+        return {pair: weight for pair, weight in every.items() if pair[0] is not None}
+
+    @property
+    def start_features_(self) -> dict[Any, float]:
+        """{tag: weight} of the first tag, without those that are 0."""
+        every = self._fitted().transitions()
+        return {after: weight for (before, after), weight in every.items() if before is None}
+
+    @property
+    def state_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(feature, tag): weight}, without those that are 0. (Hashed features are called by their columns.)"""
+        weights: dict[tuple[Any, Any], float] = self._fitted().emissions()
+        return weights
+
+    def named_weights(self) -> dict[Any, dict[Any, float]]:
+        """For each tag the weights of its features, without those that are 0."""
+        weights: dict[Any, dict[Any, float]] = {tag: {} for tag in self.classes_}
+        for (feature, tag), weight in self.state_features_.items():
+            weights[tag][feature] = weight
+        return weights
+
+    # The base has them; here each weight has a variance of its own, and a sentence many.
+    @property
+    def covariance_(self) -> Any:
+        raise AttributeError("PASequence has no covariance_")
+
+    @property
+    def uncertainty(self) -> Any:
+        raise AttributeError("PASequence has no uncertainty")
+
+    @property
+    def uncertainty_one(self) -> Any:
+        raise AttributeError("PASequence has no uncertainty_one")
+
+    @property
+    def attributes_(self) -> list[Any]:
+        """The names of the features (sklearn-crfsuite's name for them)."""
+        names: list[Any] = self._fitted().feature_names
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        return tags
+
+    # ---- files ----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], cost: Callable[..., float] | None = None) -> Self:
+        """As `hinge.load`, for a model whose cost is a function of one's own."""
+        return cls._load_file(path, {} if cost is None else {"cost": cost})

@@ -1,0 +1,465 @@
+"""PAStructured: outputs of any structure, with features, a search and a cost of one's own (J06 section 9)."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
+
+from ..data.rows import as_list
+from ..data.weights import warn_if_ineffective
+from ..estimators.base import _FIRST, StreamEstimator
+from ..learner import Contribution
+from ..model import explain
+from ..options import table
+from .inputs import FUNCTIONS, Batch, check_functions, checked_weights
+from .structured_learner import Joint, StructuredLearner
+from .structured_learner import NamedWeights as NamedWeights
+
+if TYPE_CHECKING:
+    from ..theory.certificates import Certificate
+
+_Result = TypeVar("_Result")
+_DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
+
+
+@table.documented("structured", [name for name in table.PARAMETERS if name not in FUNCTIONS], **_DEFAULTS)
+class PAStructured(StreamEstimator):
+    """Structured output (J06 section 9): you bring features, a search and a cost, it learns w.
+
+    The score of an output y of the input x is w.Phi(x, y). A round searches yhat, the output that scores highest, asks
+    what it costs, and moves w just so far that y leads yhat by the margin sqrt(cost). Inputs and outputs may be
+    anything: only your functions look at them.
+
+    Parameters
+    ----------
+    joint_features : function of x and y
+        Phi(x, y): a dict {name: number}, an array of one dimension, or a sparse row (1 x n); always the same kind,
+        arrays and rows always of the same length. In dicts strings and booleans are indicators, as in all events.
+    argmax : function of w and x
+        The output that scores highest. With dicts, w has `w[name]`, `w.get(name)` (0.0 for a name that was never
+        learned) and `w.dot(features)`; otherwise it is an array. It cannot be written to. It is w as it is now while
+        learning, and while predicting the average, if `average`.
+    cost : function of y and y'
+        What it costs to predict y' when y is true: a finite number, 0 or more, 0 for y itself.
+    loss_augmented_argmax : function of w, x and y, default=None
+        For selection='max' the output y' with the largest w.Phi(x, y') + margin * sqrt(cost(y, y')), for
+        selection='max-additive' with the largest w.Phi(x, y') + margin * cost(y, y'): it competes with y, not yhat.
+    {parameters}
+
+    Notes
+    -----
+    Before the first round there is nothing to predict with, not even the length of w: `predict_one` says so
+    (NotFittedError). `stats_` counts what each prediction before its round has cost.
+
+    Your functions may look at the model while they run (another thread waits), but not teach it. What they raise goes
+    to the caller, with a note; then the model is what it was, also if it was in the middle of `fit` or `learn_many`.
+    (`learn_many` and `partial_fit` make a copy of w for this: few large batches are cheaper than many small ones.)
+
+    Examples
+    --------
+    Which of some candidates is right? Each is a dict of features; the output is the place of the right one.
+
+    >>> from hinge import PAStructured
+    >>> def joint_features(candidates, place):
+    ...     return candidates[place]
+    >>> def argmax(w, candidates):
+    ...     return max(range(len(candidates)), key=lambda place: w.dot(candidates[place]))
+    >>> def cost(y, predicted):
+    ...     return y != predicted
+    >>> model = PAStructured(joint_features, argmax, cost)
+    >>> X = [[{"length": 3, "verb": 0}, {"length": 2, "verb": 1}], [{"length": 1, "verb": 1}, {"length": 4, "verb": 0}]]
+    >>> model.fit(X, [1, 0]).predict([[{"length": 2}, {"length": 2, "verb": 1}]])
+    [1]
+    >>> model.named_weights()
+    {'length': -0.5, 'verb': 0.5}
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
+    _live: ClassVar[tuple[str, ...]] = FUNCTIONS
+    _task: ClassVar[str] = "structured"
+    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
+    _learner: StructuredLearner
+    _learner_class: ClassVar[Any] = StructuredLearner
+
+    def __init__(
+        self,
+        joint_features: Callable[[Any, Any], Any],
+        argmax: Callable[[Any, Any], Any],
+        cost: Callable[[Any, Any], float],
+        loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
+        *,
+        C: float = table.default("C"),
+        step: str = table.default("step"),
+        margin: float = table.default("margin"),
+        selection: str = _DEFAULTS["selection"],
+        geometry: str = table.default("geometry"),
+        covariance_regularizer: float = table.default("covariance_regularizer"),
+        initial_variance: float = table.default("initial_variance"),
+        covariance_update: str = table.default("covariance_update"),
+        max_covariance: float = table.default("max_covariance"),
+        average: bool | int = table.default("average"),
+        max_iter: int = _DEFAULTS["max_iter"],
+        tol: float | None = _DEFAULTS["tol"],
+        n_iter_no_change: int = table.default("n_iter_no_change"),
+        early_stopping: bool = table.default("early_stopping"),
+        validation_fraction: float = table.default("validation_fraction"),
+        shuffle: bool = table.default("shuffle"),
+        hash_bits: int | None = table.default("hash_bits"),
+        max_features: int = table.default("max_features"),
+        max_weights: float = table.default("max_weights"),
+        dtype: Any = table.default("dtype"),
+        random_state: int | np.random.RandomState | None = table.default("random_state"),
+        verbose: int = table.default("verbose"),
+    ) -> None:
+        self.joint_features = joint_features
+        self.argmax = argmax
+        self.cost = cost
+        self.loss_augmented_argmax = loss_augmented_argmax
+        self.C = C
+        self.step = step
+        self.margin = margin
+        self.selection = selection
+        self.geometry = geometry
+        self.covariance_regularizer = covariance_regularizer
+        self.initial_variance = initial_variance
+        self.covariance_update = covariance_update
+        self.max_covariance = max_covariance
+        self.average = average
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.shuffle = shuffle
+        self.hash_bits = hash_bits
+        self.max_features = max_features
+        self.max_weights = max_weights
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- the learner inside ---------------------------------------------------------------------------------
+
+    def _new_learner(self, **replaced: Any) -> StructuredLearner:
+        self._check_options()
+        given = self._options_now()
+        options = {name: given[name] for name in table.OF_LEARNER if name in given and name not in FUNCTIONS}
+        return StructuredLearner(**{**options, **replaced})
+
+    def _check_options(self) -> None:
+        given = self._options_now()
+        functions = {name: given[name] for name in FUNCTIONS}
+        table.check(self._task, {name: given[name] for name in given if name not in FUNCTIONS})
+        check_functions(functions, given["selection"])
+
+    def _fitted(self) -> StructuredLearner:
+        learner = super()._fitted()
+        if not self.__sklearn_is_fitted__():  # another thread is in the middle of the first round
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        assert isinstance(learner, StructuredLearner)
+        return learner
+
+    def __sklearn_is_fitted__(self) -> bool:
+        learner = self.__dict__.get("_learner")
+        return learner is not None and learner.features is not None
+
+    def _teach(self, run: Callable[[StructuredLearner], None], *, several: bool) -> Self:
+        """Rounds with the learner, for this thread alone. What is rejected leaves no trace."""
+        _check_outside(self)
+        try:
+            while not self._taught(run, several):
+                pass  # meanwhile another thread has fitted, or failed in the first round
+        except BaseException:
+            self._drop_if_not_begun()
+            raise
+        self._drop_if_not_begun()  # an example without weight is not a beginning
+        return self
+
+    def _taught(self, run: Callable[[StructuredLearner], None], several: bool) -> bool:
+        if self.__dict__.get("_learner") is None:
+            # Threads wait for the one that learns first, so there is a learner before anything was learned.
+            new = self._new_learner()
+            with _FIRST:
+                if self.__dict__.get("_learner") is None:
+                    self._keep(new)
+        learner = self._current()
+        if learner is None:
+            return False
+        with learner._lock:
+            if not self._learns_with(learner):
+                return False
+            self._all_or_none(learner, run, several)
+        return True
+
+    def _learns_with(self, learner: Any) -> bool:
+        return self.__dict__.get("_learner") is learner
+
+    def _drop_if_not_begun(self) -> None:
+        learner: Any = self.__dict__.get("_learner")
+        if learner is None or learner.features is not None:
+            return
+        with learner._lock:
+            if self._learns_with(learner) and learner.features is None:
+                for name in ("_ready", "_learner", "_used"):
+                    self.__dict__.pop(name, None)
+
+    def _all_or_none(
+        self, learner: StructuredLearner, run: Callable[[StructuredLearner], None], several: bool
+    ) -> None:
+        begun = learner.features is not None
+        # A single round of the core is all or nothing by itself.
+        state = learner._engine.state() if begun and several else None
+        try:
+            _inside(self, lambda: run(learner))
+        except BaseException:
+            if state is not None:
+                learner.go_back(state)
+            elif several:
+                learner.features = None
+            raise
+
+    def _read(self, run: Callable[[StructuredLearner], _Result]) -> _Result:
+        """Something that looks at the learner, and calls functions meanwhile."""
+        learner = self._fitted()
+        with learner._lock:
+            return _inside(self, lambda: run(learner))
+
+    # ---- one's own functions --------------------------------------------------------------------------------
+
+    def _call(self, name: str, row: int | None, *arguments: Any) -> Any:
+        try:
+            return getattr(self, name)(*arguments)
+        except Exception as error:
+            error.add_note(f"It was raised in {name}" + ("." if row is None else f", for example {row}."))
+            raise
+
+    def _features(
+        self, learner: StructuredLearner, row: int | None, x: Any, y: Any, like: Joint | None = None
+    ) -> Joint:
+        given = self._call("joint_features", row, x, y)
+        try:
+            return learner.read(given, like)
+        except ValueError as error:
+            raise ValueError(f"{_where(row)}{error}") from None
+
+    def _cost(self, row: int | None, y: Any, predicted: Any) -> float:
+        given = self._call("cost", row, y, predicted)
+        number = math.nan
+        if not isinstance(given, (str, bytes, bytearray)) and getattr(given, "ndim", 0) == 0:
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
+                number = float(given)
+        if not 0 <= number < math.inf:
+            raise ValueError(
+                f"{_where(row)}cost must return a finite number, 0 or more, not {given!r:.100}, "
+                f"of {y!r:.100} and {predicted!r:.100}"
+            )
+        return number
+
+    def _round(self, learner: StructuredLearner, row: int | None, x: Any, y: Any, weight: float) -> None:
+        """S10, with outputs for labels. An example without weight is not looked at."""
+        if weight == 0:
+            return
+        selection, margin = learner.parameters["selection"], float(learner.parameters["margin"])
+        truth = self._features(learner, row, x, y)
+        w = learner.view(False, truth)
+        predicted = self._call("argmax", row, w, x)
+        cost = self._cost(row, y, predicted)
+        competitor, its_cost = predicted, cost
+        if selection != "prediction":
+            competitor = self._call("loss_augmented_argmax", row, w, x, y)
+            its_cost = self._cost(row, y, competitor)
+        rival = self._features(learner, row, x, competitor, truth)
+        wanted = margin * (its_cost if selection == "max-additive" else math.sqrt(its_cost))
+        try:
+            learner.learn_constraint(truth, rival, wanted, weight, cost)
+        except ValueError as error:
+            raise ValueError(f"{_where(row)}{error}") from None
+
+    def _pass(self, learner: StructuredLearner, batch: Batch, order: Any = None) -> None:
+        for row in range(batch.count) if order is None else order.tolist():
+            self._round(learner, row, batch.X[row], batch.y[row], batch.weights[row])
+
+    # ---- learn ----------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
+        """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
+        if type(weight) is not float or not 0 <= weight < math.inf:
+            weight = float(checked_weights([weight], 1)[0])
+        return self._teach(lambda learner: self._round(learner, None, x, y, weight), several=False)
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of examples, in their order: all of them, or none."""
+        batch = Batch(X, y, sample_weight)
+        return self._teach(lambda learner: self._pass(learner, batch), several=batch.count > 1)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The same as `learn_many`."""
+        return self.learn_many(X, y, sample_weight)
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Starts anew, and makes `max_iter` passes over the examples (fewer, if one changes nothing)."""
+        _check_outside(self)
+        batch = Batch(X, y, sample_weight)
+        if not any(batch.weights):
+            raise ValueError("there are no examples to learn from")
+        learner = self._new_learner()
+        lesson: Any = _Lesson(self, learner)
+        held = self._hold_back(batch.X, batch.y, batch.weights, batch.count)
+        lesson, history = _inside(self, lambda: self._pass_over(lesson, batch, None, None, held))
+        warn_if_ineffective(lesson.learner, sample_weight, stacklevel=3)
+        return self._keep(lesson.learner, n_iter_=len(history), history_=history)
+
+    # ---- predict --------------------------------------------------------------------------------------------
+
+    def predict_one(self, x: Any) -> Any:
+        """argmax(w, x). Never learns."""
+        return self._read(lambda learner: self._call("argmax", None, learner.view(learner.averaged), x))
+
+    def predict(self, X: Any) -> list[Any]:
+        """argmax(w, x) of each input."""
+        inputs = as_list(X, "X", "of inputs")
+
+        def run(learner: StructuredLearner) -> list[Any]:
+            w = learner.view(learner.averaged)
+            return [self._call("argmax", row, w, x) for row, x in enumerate(inputs)]
+
+        return self._read(run)
+
+    def score_one(self, x: Any, y: Any) -> float:  # type: ignore[override]
+        """w.Phi(x, y): the score of the output `y`."""
+        return self._read(lambda learner: learner.score_joint(self._features(learner, None, x, y)))
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Minus the mean cost of the predictions: 0 is the best, and larger is better."""
+        batch = Batch(X, y, sample_weight)
+        if not any(batch.weights):
+            raise ValueError("there are no examples to score")
+
+        def run(learner: StructuredLearner) -> list[float]:
+            w = learner.view(learner.averaged)
+            return [
+                self._cost(row, truth, self._call("argmax", row, w, x)) if weight else 0.0
+                for row, (x, truth, weight) in enumerate(zip(batch.X, batch.y, batch.weights, strict=True))
+            ]
+
+        return 0.0 - float(np.average(self._read(run), weights=batch.weights))
+
+    def explain(self, X: Any, y: Any = None) -> Any:
+        """What `explain_one` says of each input, as a pandas DataFrame with one line per input and feature; `y` are the
+        outputs whose scores are explained (None: the predicted ones)."""
+        inputs = as_list(X, "X", "of inputs")
+        outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
+        told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
+        return explain.as_frame(told, range(len(told)))
+
+    def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
+        """What each feature contributed to the score of the output `y` (of the predicted one), the largest first."""
+        return self._read(lambda learner: learner.explain_joint(self._joint(learner, x, y)))
+
+    def uncertainty_one(self, x: Any, y: Any = None) -> float:
+        """Phi'S Phi of the output `y` (of the predicted one): how unsure the model is in its direction (geometries
+        with a covariance)."""
+        return self._read(lambda learner: learner.uncertainty_joint(self._joint(learner, x, y)))
+
+    def uncertainty(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
+        """`uncertainty_one` of each input, with the output that `y` has for it (the predicted one)."""
+        inputs = as_list(X, "X", "of inputs")
+        outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
+        pairs = list(zip(inputs, outputs, strict=True))
+        sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])
+        return np.asarray(sizes, dtype=np.float64)
+
+    def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:
+        if y is None:
+            y = self._call("argmax", None, learner.view(learner.averaged), x)
+        return self._features(learner, None, x, y)
+
+    def certificate(self, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:  # type: ignore[override]
+        """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and what was guaranteed against `u`, another model with the same functions, or against some
+        that are found. That the functions are deterministic is taken for granted: the run is made again."""
+        from ..theory.certificates_searched import of_structures
+
+        _check_outside(self)
+        return of_structures(self, X, y, u)
+
+    @property
+    def coef_(self) -> npt.NDArray[Any]:
+        """w (the average, if `average`). Of features with names: in the order in which they came; `named_weights` has
+        them by their names."""
+        return self._fitted().weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        tags.target_tags.required = True
+        return tags
+
+    # ---- files ----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        joint_features: Callable[[Any, Any], Any],
+        argmax: Callable[[Any, Any], Any],
+        cost: Callable[[Any, Any], float],
+        loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
+    ) -> Self:
+        """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
+        given = zip(FUNCTIONS, (joint_features, argmax, cost, loss_augmented_argmax), strict=True)
+        return cls._load_file(path, {name: function for name, function in given if function is not None})
+
+
+def _where(row: int | None) -> str:
+    return "" if row is None else f"example {row}: "
+
+
+# ---- calls from within ----------------------------------------------------------------------------------------
+
+_here = threading.local()  # the models whose functions this thread is in
+
+
+def _inside(model: PAStructured, run: Callable[[], _Result]) -> _Result:
+    models: list[PAStructured] = _here.__dict__.setdefault("models", [])
+    depth = len(models)
+    try:
+        models.append(model)
+        result = run()
+        del models[depth:]
+    except BaseException:  # an interrupt may come anywhere: before the first `del`, too
+        del models[depth:]
+        raise
+    return result
+
+
+def _check_outside(model: PAStructured) -> None:
+    if any(each is model for each in _here.__dict__.get("models", ())):
+        raise RuntimeError("the model is busy: one of its own functions cannot teach it while it runs")
+
+
+class _Lesson:
+    """A learner, as `StreamEstimator` makes passes with it."""
+
+    def __init__(self, model: PAStructured, learner: StructuredLearner) -> None:
+        self.model, self.learner = model, learner
+
+    @property
+    def statistics(self) -> Any:
+        return self.learner.statistics
+
+    def __copy__(self) -> _Lesson:
+        return _Lesson(self.model, copy.copy(self.learner))
+
+    def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any, repeats: bool) -> None:
+        self.model._pass(self.learner, batch, order)

@@ -1,0 +1,1 @@
+"""Theorems, comparators and certificates."""
