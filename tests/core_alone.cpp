@@ -54,11 +54,11 @@ bool learns_with_supports() {
   batch.count = 3;
   if (learner.learn(batch, [] {}) != 3) return false;
   // c_0 = 1; then 8 - 4 over 16: c_1 = 1/4. The third row comes after the first one has gone: 3 - 4/4 over 1: 2.
-  const Supports& supports = *learner.supports();
+  const Supports& supports = supports_of(learner);
   const auto as_expected = [&] {
     return supports.count() == 2 && supports.now.removals == 1 && supports.numbers == std::vector<std::int64_t>{1, 2} &&
            supports.coefficient(0, 0) == 0.25 && supports.coefficient(1, 0) == 2 && learner.examples == 3 &&
-           supports.values_of(0)[1] == 4 && learner.budget()->products == std::vector<double>{12, 3};
+           supports.values_of(0)[1] == 4 && supports_of(learner).budget->products == std::vector<double>{12, 3};
   };
   if (!as_expected()) return false;
   rows = Rows::dense(values, Precision::double_, 4, 1, 1, 1);

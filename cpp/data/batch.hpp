@@ -1,11 +1,14 @@
-// Many examples: the rows, their truths and their weights, and how they are to be gone through.
+// Many examples: the rows, their truths and their weights, and in which order they are learned.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "rows.hpp"
+#include "truth.hpp"
 
 namespace hinge {
 
@@ -25,6 +28,25 @@ struct Batch {
   double* scores = nullptr;  // where the scores of each visit go, lane by lane, as they are before its round; none: nowhere
   bool averaged = false;     // whether these are the scores of the average
   std::size_t known = 0;     // for these: how many columns there were before the batch
+
+  // The i-th row to visit, of `rows_count`.
+  std::size_t row(std::size_t i, std::size_t rows_count) const {
+    if (order == nullptr) return i;
+    if (order[i] < 0 || static_cast<std::uint64_t>(order[i]) >= rows_count)
+      throw Refused("order names row " + std::to_string(order[i]) + " of " + std::to_string(rows_count));
+    return static_cast<std::size_t>(order[i]);
+  }
+  double weight(std::size_t row) const { return weights == nullptr ? 1 : weights[row]; }
+  Truth truth(std::size_t row) const {
+    if (targets != nullptr) return {targets[row]};
+    if (labels == nullptr) return {};
+    const std::int64_t from = label_starts[row];
+    return {0, labels + from, static_cast<std::size_t>(label_starts[row + 1] - from)};
+  }
+  // The number of updates at which the batch ends, if there were `updates` before it.
+  std::int64_t last_update(std::int64_t updates) const {
+    return std::min(max_updates, std::int64_t{1} << 62) + updates;
+  }
 };
 
 }  // namespace hinge

@@ -133,6 +133,26 @@ class Distinct {
   Table<18> longest_rows_;
 };
 
+// These are called rarely, and get copies: what a loop works with has no address then, and stays in registers.
+
+// Whether all columns of a row lie inside of the matrix.
+inline HINGE_APART bool are_columns_inside(Instance x) {
+  return visit(x, [](const auto& features) { return columns_inside(features); });
+}
+// Whether they are distinct, too.
+inline HINGE_APART bool has_distinct_columns(Instance x) {
+  return visit(x, [](const auto& features) { return Distinct::of_this_thread().check(features); });
+}
+// Whether the row is certainly not sorted, and its columns are distinct: `known` from an earlier pass, or found out.
+inline HINGE_APART bool is_distinct(Instance x, Distinct& distinct, char* known) {
+  return visit(x, [&](const auto& features) {
+    if (known != nullptr && *known != 0) return columns_inside(features);
+    const bool found = falls_early(features) && distinct.check(features);
+    if (known != nullptr) *known = found;
+    return found;
+  });
+}
+
 // Which of the rows that are visited in several passes (`Batch::repeats`) have distinct columns without being sorted.
 class VisitedRows {
  public:

@@ -187,8 +187,8 @@ class Rows {
 
   // For rows that are not taken as they lie: x is row order[0], and `count` rows of `order` are to come. What it names and
   // where that begins is checked when its turn comes: here it may be anything.
-  void expect(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
-    if (!is_sparse()) return expect_dense(order, count, targets);
+  void prefetch(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
+    if (!is_sparse()) return prefetch_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
     const auto distance = [&](std::size_t k) {
       const std::uint64_t row = k < count ? static_cast<std::uint64_t>(order[k]) : none;
@@ -214,7 +214,7 @@ class Rows {
   }
 
   // The values, and the target, of a row that is visited soon: in an order other than their own no processor guesses where they lie.
-  void expect_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
+  void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
     constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
     if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
     if (targets != nullptr) HINGE_PREFETCH(targets + order[ahead]);

@@ -20,12 +20,13 @@ struct Reading {
   double q = 0;       // the squared size of the direction in which the rule may move
   double square = 0;  // |x|^2, without the extra coordinate
   bool in_order = true;  // if not, the columns are not strictly ascending below x.limit: read again in order
+
+  // What is reported of it: w.x, or |x - w|.
+  double reported(Reads reads) const { return reads == Reads::distance ? std::sqrt(plain) : plain; }
 };
 
 class Memory {
  public:
-  static constexpr bool one_lane = false;  // whether that is known when the loop is compiled
-
   virtual ~Memory() = default;
 
   // The memory that holds the weights: itself, but for one that shapes another.
@@ -69,6 +70,8 @@ class Memory {
   virtual const Sizes* sizes(const Instance& /*x*/, double /*q*/) { return nullptr; }
   // Counts the present w into the average.
   virtual void tally() = 0;
+  // After several passes over the same rows: what was kept of them is dropped.
+  virtual void forget_rows() {}
 
   // All or nothing: what happens after `begin` can be taken back. `stored` values are to come.
   virtual void begin(std::size_t stored) = 0;

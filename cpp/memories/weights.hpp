@@ -387,21 +387,4 @@ class Weights final : public Memory {
   Buffer<double> copied_u_;
 };
 
-// The same weights, for rows that all have one layout, by a rule that reads products: the loop of a batch calls them
-// directly, and asks for nothing that was known before it began.
-template <class Real, class Features>
-struct WeightsAs {
-  static constexpr bool one_lane = true;
-  Weights<Real>& weights;
-
-  HINGE_INLINE Reading read(const Instance& x, Reads /*reads*/, double* /*scores*/) const {
-    return weights.read_product(Features::of(x));
-  }
-  HINGE_INLINE void admit(double amount, double decay, double square) { weights.admit(amount, decay, square); }
-  HINGE_INLINE void move(const double* amounts, double decay, const Instance& x) {
-    weights.move_by(amounts[0], decay, x, Features::of(x), weights.constant());
-  }
-  HINGE_INLINE void tally() { weights.tally(); }
-};
-
 }  // namespace hinge

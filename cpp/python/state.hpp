@@ -129,7 +129,7 @@ inline nb::dict state_of(const Settings& s, Learner& learner) {
   numbers.counts.insert(numbers.counts.end(), {t.rounds, t.mistakes, t.updates, learner.awaits_first ? 1 : 0, t.capped, t.weighted});
   state["reals"] = memory_view(std::move(numbers.reals));
   state["counts"] = memory_view(std::move(numbers.counts));
-  if (has_covariance(s)) state["shape"] = memory_view(static_cast<Curved&>(learner.memory()).shape().save());
+  if (has_covariance(s)) state["shape"] = memory_view(static_cast<Shaped&>(learner.memory()).shape().save());
   return state;
 }
 
@@ -161,7 +161,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
       throw Refused("the state is not one that a learner can be in");
     restore(w, State{v.data(), u.data(), size, v.size(), averaging, has_extras ? extras->data() : nullptr,
                      reals.data(), counts.data()});
-    if (shape) static_cast<Curved&>(learner.memory()).shape().restore(shape->data(), shape->size(), size);
+    if (shape) static_cast<Shaped&>(learner.memory()).shape().restore(shape->data(), shape->size(), size);
   });
   const double* r = reals.data();
   const std::int64_t* c = counts.data();

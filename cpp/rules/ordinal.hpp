@@ -19,11 +19,11 @@ class Ordinal final : public Rule {
   Ordinal(Projection projection, bool only_worst, std::vector<double> nu)
       : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override {
-    double spare = std::numeric_limits<double>::infinity();
+  double slack(const Scores& scores, const Truth& truth) const override {
+    double slack = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < scores.count; ++j)
-      spare = std::min(spare, projection_.spare(side(j, truth.value) * scores.of[j]));
-    return spare;
+      slack = std::min(slack, projection_.slack(side(j, truth.value) * scores.of[j]));
+    return slack;
   }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {

@@ -16,8 +16,8 @@ class Ranking final : public Rule {
   Ranking(Step step, double margin, Selection selection) : step_(step), margin_(margin), selection_(selection) {}
 
   bool needs_size() const override { return step_.kind == Step::cw_; }
-  bool stands() const override { return step_.kind == Step::perceptron_; }
-  double spare(const Scores& scores, const Truth& truth) const override {
+  bool fixed_step() const override { return step_.kind == Step::perceptron_; }
+  double slack(const Scores& scores, const Truth& truth) const override {
     return worst_margin(scores, truth) - step_.enough(margin_);
   }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "../data/instance.hpp"
+#include "../data/truth.hpp"
 #include "sizes.hpp"
 #include "step.hpp"
 
@@ -37,18 +38,6 @@ struct Scores {
   }
 };
 
-// The truth: a number (a sign, a value, the index of a label, a rank), or the indices of labels, ascending.
-struct Truth {
-  double value = 0;
-  const std::int64_t* labels = nullptr;
-  std::size_t count = 0;
-
-  double number() const {
-    if (labels != nullptr) throw Refused("the truth must be a number here, not a set of labels");
-    return value;
-  }
-};
-
 // What is to happen: w <- decay * w + amount * x (the amounts, one a lane, are written beside it).
 struct Move {
   double loss = 0;      // suffered before the move
@@ -75,6 +64,8 @@ struct Move {
     capped = moves && step.caps(loss, size, weight);
     weighted = moves && step.heeds(loss, size, weight);
   }
+  // Whether anything moves.
+  bool moves() const { return length > 0 || beside; }
   void mistaken(bool yes) {
     mistake = yes;
     cost = yes ? 1 : 0;
@@ -93,9 +84,9 @@ class Rule {
   virtual bool needs_size() const { return false; }
   // Whether its steps have one length, whatever the scores (the perceptron): what it has decided stands, if a support
   // must go first.
-  virtual bool stands() const { return false; }
+  virtual bool fixed_step() const { return false; }
   // How much better the scores are than the rule asks; negative if it would move.
-  virtual double spare(const Scores& scores, const Truth& truth) const = 0;
+  virtual double slack(const Scores& scores, const Truth& truth) const = 0;
   // Writes the amount of every lane.
   virtual Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const = 0;
 };

@@ -15,7 +15,7 @@ class Structured final : public Rule {
  public:
   explicit Structured(Step step) : step_(step) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override { return scores.of[0] - truth.value; }
+  double slack(const Scores& scores, const Truth& truth) const override { return scores.of[0] - truth.value; }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     Move move;

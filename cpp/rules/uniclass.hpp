@@ -28,7 +28,7 @@ class Uniclass final : public Rule {
 
   Reads reads() const override { return Reads::distance; }
 
-  double spare(const Scores& scores, const Truth& /*truth*/) const override { return radius_ - std::sqrt(scores.of[0]); }
+  double slack(const Scores& scores, const Truth& /*truth*/) const override { return radius_ - std::sqrt(scores.of[0]); }
 
   Move decide(const Scores& scores, const Truth& /*truth*/, double weight, double* amounts) const override {
     const double distance = std::sqrt(scores.of[0]);

@@ -94,6 +94,7 @@ class SequenceLearner {
   explicit SequenceLearner(const Settings& s)
       : learner_(build(s)),
         single_(s.single),
+        shaped_(has_covariance(s)),
         selection_(selection_named(s.selection)),
         margin_(s.margin),
         costs_{s.cost, s.labels} {
@@ -144,31 +145,14 @@ class SequenceLearner {
   };
 
   // The rounds of a batch, one after the other, all or none.
-  void learn(const Batch& batch, const Cost& cost, const std::function<void()>& poll) {
-    const Statistics statistics_before = learner_.statistics;
-    const std::size_t tags_before = tags_;
-    std::size_t row = 0;
-    const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
-    if (several) learner_.memory().begin(2 * (batch.sentences->stored() + batch.sentences->tokens()));
+  void learn(const Batch& batch, const Cost& cost, const Poll& poll) {
+    const std::size_t tags_before = tags_, stored = 2 * (batch.sentences->stored() + batch.sentences->tokens());
     try {
-      std::size_t since_poll = 0;
-      for (std::size_t i = 0; i < batch.count; ++i) {
-        row = batch.order == nullptr ? i : static_cast<std::size_t>(batch.order[i]);
-        since_poll += work_of(batch.sentences->length(row));
-        if (since_poll >= poll_every) poll(), since_poll = 0;
-        if (batch.known != nullptr) tags_ = batch.known[row];
-        round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
-      }
-      if (several) poll();
-    } catch (Refused& refused) {
-      take_back(several, statistics_before, tags_before);
-      if (refused.row == none) refused.row = row;
-      throw;
+      learner_.all_or_nothing(batch.count > 1, stored, poll, [&](std::size_t& row) { rounds(batch, cost, poll, row); });
     } catch (...) {
-      take_back(several, statistics_before, tags_before);
+      tags_ = tags_before;
       throw;
     }
-    if (several) learner_.memory().commit();
   }
 
   // ---- predicting ----
@@ -232,10 +216,15 @@ class SequenceLearner {
     throw std::invalid_argument("unknown selection " + name);
   }
 
-  void take_back(bool several, const Statistics& statistics, std::size_t tags) {
-    if (several) learner_.memory().rollback();
-    learner_.statistics = statistics;
-    tags_ = tags;
+  void rounds(const Batch& batch, const Cost& cost, const Poll& poll, std::size_t& row) {
+    std::size_t work = 0;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      row = batch.order == nullptr ? i : static_cast<std::size_t>(batch.order[i]);
+      work += work_of(batch.sentences->length(row));
+      if (work >= poll_every) poll(), work = 0;
+      if (batch.known != nullptr) tags_ = batch.known[row];
+      round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
+    }
   }
 
   // One round (S11).
@@ -383,8 +372,8 @@ class SequenceLearner {
     const auto lay = [&](auto& w) {
       auto v = moved(w.v);
       auto u = moved(w.u);
-      if (auto* curved = dynamic_cast<Curved*>(&memory)) {
-        auto& t = static_cast<Diagonal&>(curved->shape()).precisions();
+      if (shaped_) {
+        auto& t = static_cast<Diagonal&>(static_cast<Shaped&>(memory).shape()).precisions();
         t = moved(t);
       }
       w.v = std::move(v);
@@ -397,7 +386,7 @@ class SequenceLearner {
   }
 
   Learner learner_;
-  bool single_;
+  bool single_, shaped_;
   Selection selection_;
   double margin_;
   TagCosts costs_;

@@ -1,7 +1,7 @@
 // Budgets of supports (B03, S14): which of the cached examples can go.
 //
 // An example is judged at the scores without its own contribution: how much better they are than the rule asks
-// (Rule::spare). `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the
+// (Rule::slack). `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the
 // cache is full, one goes before another comes. The scores of all cached examples are kept up to date, with the kernel
 // values among them (Supports::values_of): to judge and to remove needs no kernel.
 #pragma once
@@ -40,7 +40,7 @@ class Budget {
  public:
   struct Kind {
     std::size_t size = 0;  // fixed; 0: adaptive
-    bool oldest = false;   // which one of several goes first: the oldest; else the one with most to spare
+    bool oldest = false;   // which one of several goes first: the oldest; else the one with most to slack
   };
   explicit Budget(Kind kind) : kind_(kind) {}
 
@@ -53,12 +53,12 @@ class Budget {
     double most = 0;
     if (only_redundant && supports.kind().distances && supports.count() == 1) return none;  // a ball needs a centre
     for (std::size_t i = 0; i < supports.count(); ++i) {
-      const double spare = kind_.oldest && !only_redundant ? 0 : spare_of(i, rule, supports);
-      if (only_redundant && !(spare >= 0)) continue;
+      const double slack = kind_.oldest && !only_redundant ? 0 : slack_of(i, rule, supports);
+      if (only_redundant && !(slack >= 0)) continue;
       const bool older = chosen == none || supports.ages[i] < supports.ages[chosen];
-      if (chosen == none || (kind_.oldest ? older : spare > most || (spare == most && older))) {
+      if (chosen == none || (kind_.oldest ? older : slack > most || (slack == most && older))) {
         chosen = i;
-        most = spare;
+        most = slack;
       }
     }
     return chosen;
@@ -127,15 +127,15 @@ class Budget {
     commit();
   }
 
-  // Two classes become lanes; lanes that are given up must never have moved.
+  // Two classes become lanes, for which there is room already.
   void split() {
-    widen(1, 2);
     for (std::size_t i = 0; i < products.size(); i += 2) {
       products[i + 1] = products[i] / 2;
       products[i] = 0 - products[i + 1];
     }
     for (KeptTruth& truth : truths) truth.value = truth.value > 0 ? 1 : 0;
   }
+  // Lanes that are given up must never have moved.
   void widen(std::size_t before, std::size_t after) {
     std::vector<double> wide(truths.size() * after);
     for (std::size_t i = 0; i < truths.size(); ++i)
@@ -168,13 +168,13 @@ class Budget {
     supports.now.norm2 = std::max(0.0, norm2);
   }
 
-  double spare_of(std::size_t i, const Rule& rule, const Supports& supports) {
+  double slack_of(std::size_t i, const Rule& rule, const Supports& supports) {
     const double* const its_products = products.data() + i * supports.held();
     const double itself = supports.itself_of(i);
     scores_.resize(supports.lanes());
     supports.scores_without(i, its_products, scores_.data());
     const double q = supports.kind().distances ? 1 : itself;
-    return rule.spare(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
+    return rule.slack(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
   }
 
   Kind kind_;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@
 
 namespace hinge {
 
+class Budget;
+
 class Supports : public Memory {
  public:
   struct Kind {
@@ -42,6 +45,7 @@ class Supports : public Memory {
     double max_bytes = 0;
   };
 
+  ~Supports() override;
   std::size_t count() const { return numbers.size(); }
   const Kind& kind() const { return kind_; }
   std::size_t lanes() const override { return extras.size(); }
@@ -51,41 +55,18 @@ class Supports : public Memory {
   void resize(std::size_t dimension) override { columns_ = dimension; }
 
   // New lanes start at 0; lanes that are given up must never have moved.
-  void widen(std::size_t lanes) {
-    const std::size_t stride = padded<double>(kind_.shared ? 1 : lanes);
-    if (stride > stride_) {
-      v = spread(v, stride);
-      u = spread(u, stride);
-      stride_ = stride;
-    }
-    passes_.clear();
-    products_.resize(stride_);
-    extra_sums.resize(lanes, 0.0);
-    extras.resize(lanes, kind_.start);
-  }
+  void widen(std::size_t lanes);
   // Two classes with one w become lanes: half of w for the one, half against the other.
-  void split() {
-    widen(2);
-    for (std::vector<double>* c : {&v, &u})
-      for (std::size_t i = 0; i < c->size(); i += stride_) {
-        (*c)[i + 1] = (*c)[i] / 2;
-        (*c)[i] = 0 - (*c)[i + 1];
-      }
-  }
+  void split();
   // w <- -w: the two classes change places.
-  void negate() {
-    passes_.clear();
-    for (double& c : v) c = 0 - c;
-    for (double& c : u) c = 0 - c;
-  }
+  void negate();
 
   // ---- reading ------------------------------------------------------------------------------------------------------
 
   // Gets the kernel values of rows that are to be learned one after the other: of batch.order, from `from` on.
   virtual void look_ahead(const Batch& batch, std::size_t from, std::size_t count) = 0;
   virtual void look_ahead(const Instance& x) = 0;
-  // After several passes over the same rows: what was kept of them goes.
-  virtual void forget_rows() { passes_.clear(); }
+  void forget_rows() override { passes_.clear(); }
   // How many kernel values a step computes beyond those that were looked ahead for.
   std::size_t values_per_step() const { return passes_.count(); }
   // The reading of row `row` of what was looked at.
@@ -303,45 +284,9 @@ class Supports : public Memory {
   // ---- all or nothing -----------------------------------------------------------------------------------------------
 
   // The numbers are copied; of the vectors, those that go.
-  void begin(std::size_t /*stored*/) override {
-    before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums,
-                     now, reach_, sparse, now.insertions, {}, room_};
-    // Who asks a function again may get another answer, or none.
-    if (kind_.kernel.kind == Kernel::outside) before_.values = values_;
-    buried_.clear();
-    journaling_ = true;
-  }
-  void commit() override {
-    journaling_ = false;
-    buried_ = {};
-    before_ = {};
-    ahead_.count = 0;
-  }
-  void rollback() override {
-    journaling_ = false;
-    std::vector<SparseVector> vectors;
-    for (const std::int64_t age : before_.ages) vectors.push_back(found_vector(age));
-    numbers = std::move(before_.numbers);
-    ages = std::move(before_.ages);
-    itself_ = std::move(before_.itself);
-    squares_ = std::move(before_.squares);
-    v = std::move(before_.v);
-    u = std::move(before_.u);
-    given = std::move(before_.given);
-    extras = std::move(before_.extras);
-    extra_sums = std::move(before_.extra_sums);
-    now = before_.now;
-    reach_ = before_.reach;
-    sparse = before_.sparse;
-    const bool known = kind_.kernel.kind == Kernel::outside;
-    if (known) {
-      values_ = std::move(before_.values);
-      room_ = before_.room;
-    }
-    hold(vectors, known);
-    sum_up_shares();
-    commit();
-  }
+  void begin(std::size_t stored) override;
+  void commit() override;
+  void rollback() override;
 
   // Holds these vectors, and what follows from them: kernel values, unless these are `known`.
   virtual void hold(const std::vector<SparseVector>& vectors, bool known) = 0;
@@ -378,6 +323,8 @@ class Supports : public Memory {
   void start_at(const double*, std::size_t, const double*) override {
     throw Refused("a kernel has no weights to start at");
   }
+
+  std::unique_ptr<Budget> budget;  // none: all supports are kept
 
   // The state, open to be saved and restored: numbers of examples, the order of insertion, coefficients.
   std::vector<std::int64_t> numbers, ages;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "rollback.hpp"
 #include "supports.hpp"
 
 namespace hinge {
@@ -12,8 +13,10 @@ namespace hinge {
 template <class Real>
 class SupportsOf final : public Supports {
  public:
-  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside)
-      : Supports(kind, lanes), outside_(std::move(outside)) {}
+  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside, std::unique_ptr<Budget> its_budget)
+      : Supports(kind, lanes), outside_(std::move(outside)) {
+    budget = std::move(its_budget);
+  }
 
   void look_ahead(const Batch& batch, std::size_t from, std::size_t count) override {
     take(*batch.rows, batch.order, from, count, rows_, ahead_.in_order);

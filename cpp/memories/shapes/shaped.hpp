@@ -1,7 +1,7 @@
 // Weights in the geometry of a covariance (M11): a memory that holds the weights, and a shape.
 //
 // An instance moves the weights in the direction Sx, and has the squared size x'Sx. To measure it costs much more than
-// to score it, so the loop asks for it only if the rule would move (Learner::shaped_round).
+// to score it, so it is asked for only if the rule would move (rounds/shaped.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,21 @@
 
 namespace hinge {
 
-class Curved final : public Memory {
+class Shaped final : public Memory {
  public:
-  // `beside`: what moves have in the extra coordinates, if the shape has none of these (thresholds).
-  Curved(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double beside)
-      : Memory(0, 0, false), flat_(std::move(flat)), shape_(std::move(shape)), beside_(beside) {}
+  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `beside`: what moves have in the extra coordinates,
+  // if the shape has none of these (thresholds).
+  Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double beside)
+      : Memory(0, 0, false),
+        flat_(std::move(flat)),
+        shape_(std::move(shape)),
+        regularizer_(regularizer),
+        beside_(beside) {}
 
   Memory& flat() override { return *flat_; }
   Shape& shape() { return *shape_; }
   const Shape& shape() const { return *shape_; }
+  double regularizer() const { return regularizer_; }
   // Other weights (more lanes), the same shape.
   void change_flat(std::unique_ptr<Memory> flat) { flat_ = std::move(flat); }
 
@@ -84,6 +90,7 @@ class Curved final : public Memory {
 
   std::unique_ptr<Memory> flat_;
   std::unique_ptr<Shape> shape_;
+  double regularizer_;
   double beside_;
 };
 
