@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge.streams.formats.columns import Sentence, read_columns
+from hinge.data.sentences import Sentence
+from hinge.streams.formats.columns import read_columns
 from hinge.structured import templates as module
 from hinge.structured.templates import (
     CHUNKING,
