@@ -30,14 +30,11 @@ struct Batch {
   std::size_t known = 0;     // for these: how many columns there were before the batch
 
   // The i-th row to visit, of `rows_count`.
-  std::size_t row(std::size_t i, std::size_t rows_count) const {
-    if (order == nullptr) return i;
-    if (order[i] < 0 || static_cast<std::uint64_t>(order[i]) >= rows_count)
-      throw Refused("order names row " + std::to_string(order[i]) + " of " + std::to_string(rows_count));
-    return static_cast<std::size_t>(order[i]);
+  HINGE_INLINE std::size_t row(std::size_t i, std::size_t rows_count) const {
+    return order == nullptr ? i : checked(order[i], rows_count);
   }
-  double weight(std::size_t row) const { return weights == nullptr ? 1 : weights[row]; }
-  Truth truth(std::size_t row) const {
+  HINGE_INLINE double weight(std::size_t row) const { return weights == nullptr ? 1 : weights[row]; }
+  HINGE_INLINE Truth truth(std::size_t row) const {
     if (targets != nullptr) return {targets[row]};
     if (labels == nullptr) return {};
     const std::int64_t from = label_starts[row];
@@ -46,6 +43,13 @@ struct Batch {
   // The number of updates at which the batch ends, if there were `updates` before it.
   std::int64_t last_update(std::int64_t updates) const {
     return std::min(max_updates, std::int64_t{1} << 62) + updates;
+  }
+
+ private:
+  static std::size_t checked(std::int64_t row, std::size_t count) {
+    if (row < 0 || static_cast<std::uint64_t>(row) >= count)
+      throw Refused("order names row " + std::to_string(row) + " of " + std::to_string(count));
+    return static_cast<std::size_t>(row);
   }
 };
 

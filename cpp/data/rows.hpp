@@ -139,7 +139,7 @@ class Rows {
   }
 
   // Of each row the sum of the squares of features that have no column.
-  Rows beside(const double* squares) const {
+  Rows with_unseen(const double* squares) const {
     Rows rows = *this;
     rows.unseen_ = squares;
     return rows;

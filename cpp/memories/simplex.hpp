@@ -5,7 +5,7 @@
 // A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. Held as theta, the sum of what was in the exponents:
 // p+-_i = exp(+-theta_i)/Z. So a move adds to theta as one of other memories adds to w, features that an instance has
 // not cost nothing (lazy normalisation), nothing underflows for good, and a feature that was never seen has theta = 0,
-// the weight of the start. All lanes are on one simplex, and so are their extra coordinates (intercepts, thresholds).
+// the weight of the start. All lanes are on one simplex, and so are their bias coordinates (intercepts, thresholds).
 //
 // The size of a direction v is q = (scale range(v)/2)^2, where -v counts if weights are signed: then
 //     2 KL(u||p) - 2 KL(u||p') >= tau (2 l - tau q - 2 l*)     (Hoeffding's inequality),
@@ -45,8 +45,8 @@ class Simplex final : public Memory, public Sizes {
     double scale = 1;
     bool is_signed = true;
     bool paper = false;    // the sizes as printed in N03 (instances must not be negative)
-    double constant = 0;   // the value of the extra coordinates in every instance
-    bool shared = false;   // as in Lanes: one w for all lanes, which differ in their extra coordinates
+    double constant = 0;   // the value of the bias coordinates in every instance
+    bool shared = false;   // as in Lanes: one w for all lanes, which differ in their bias coordinates
     bool sorted = false;
   };
   Simplex(std::size_t lanes, Kind kind, bool averaging, bool distances)
@@ -55,7 +55,7 @@ class Simplex final : public Memory, public Sizes {
   }
 
   std::size_t dimension() const override { return columns_; }
-  std::size_t lanes() const override { return extras.size(); }
+  std::size_t lanes() const override { return biases.size(); }
 
   std::size_t bytes() const override { return theta.bytes() + u.bytes(); }
   void check_room(std::size_t dimension) const override { check_bytes(dimension, held()); }
@@ -70,10 +70,10 @@ class Simplex final : public Memory, public Sizes {
     if (dimension < before) return come_back();
     if (kind_.is_signed || dimension == before) return;
     if (now.shift < 0) {  // a new weight would be infinite beside what was pushed down: the exponents are shifted anew
-      before_growth_ = {before, now, reach_, u, extra_us};
+      before_growth_ = {before, now, weight_bound_, u, bias_us};
       sum_up();
     }
-    reach_ = std::max(reach_, 0.0);
+    weight_bound_ = std::max(weight_bound_, 0.0);
     // Unsigned weights begin above 0, and the average of those that are new has nothing of earlier rounds.
     for (std::size_t i = before; i < columns_ && averaging_; ++i) u[i] = -now.alpha * up(0);
   }
@@ -95,8 +95,8 @@ class Simplex final : public Memory, public Sizes {
       theta = std::move(wide_theta);
       u = std::move(wide_u);
     }
-    extra_us.resize(count);
-    extras.resize(count);
+    bias_us.resize(count);
+    biases.resize(count);
   }
   // Goes on from a learner of two classes: theta for the one, -theta for the other, each with half of the weights.
   void start_from(const Simplex& one) {
@@ -109,11 +109,11 @@ class Simplex final : public Memory, public Sizes {
       split(one.theta[i], theta[i * lanes()], theta[i * lanes() + 1]);
       if (averaging_) split(one.u[i] / 2, u[i * lanes()], u[i * lanes() + 1]);
     }
-    split(one.extras[0], extras[0], extras[1]);
-    split(one.extra_us[0] / 2, extra_us[0], extra_us[1]);
+    split(one.biases[0], biases[0], biases[1]);
+    split(one.bias_us[0] / 2, bias_us[0], bias_us[1]);
     now = one.now;
     now.alpha /= 2;
-    reach_ = one.reach_;
+    weight_bound_ = one.weight_bound_;
     sum_up();
   }
 
@@ -123,7 +123,7 @@ class Simplex final : public Memory, public Sizes {
     double one = 0;
     double* const to = lanes() == 1 ? &one : scores;
     return products(x, to, unit(), [&](std::size_t place) { return up(theta[place]); },
-                    [&](std::size_t lane) { return up(extras[lane]); });
+                    [&](std::size_t lane) { return up(biases[lane]); });
   }
 
   Reading read_average(const Instance& x, Reads reads, double* scores) const override {
@@ -134,7 +134,7 @@ class Simplex final : public Memory, public Sizes {
     double one = 0;
     double* const to = lanes() == 1 ? &one : scores;
     return products(x, to, share, [&](std::size_t place) { return summed(place); },
-                    [&](std::size_t lane) { return now.alpha * up(extras[lane]) + extra_us[lane]; });
+                    [&](std::size_t lane) { return now.alpha * up(biases[lane]) + bias_us[lane]; });
   }
 
   // Weights cannot overflow; theta is bounded as the weights of other memories are.
@@ -142,25 +142,25 @@ class Simplex final : public Memory, public Sizes {
     const double more = reads_distances_ ? kind_.scale : 0;  // |x - w| <= |x| + |w|
     const double length = std::sqrt(square) + more;
     Memory::admit(kind_.scale * amount, 1, length * length);
-    if (reach_ > now.shift + most_above_shift)  // the bound may have become loose
-      reach_ = look_for_reach() + kind_.scale * amount * std::sqrt(length * length + constant2_);
-    raises_ = reach_ > now.shift + most_above_shift;
+    if (weight_bound_ > now.shift + most_above_shift)  // the bound may have become loose
+      weight_bound_ = largest_weight() + kind_.scale * amount * std::sqrt(length * length + constant2_);
+    raises_ = weight_bound_ > now.shift + most_above_shift;
   }
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     if (reads_distances_) visit(x, [&](const auto& features) { look_at_gaps(features); });
     before_growth_ = {};
-    if (raises_) sum_up(reach_);
+    if (raises_) sum_up(weight_bound_);
     if (reads_distances_)
       approach(amounts[0]);
     else
       visit(x, [&](const auto& features) { push(features, amounts); });
     if (raises_) sum_up();  // by what has become of theta
     raises_ = false;
-    if (kind_.sorted) sort_extras();
+    if (kind_.sorted) sort_biases();
     if (now.work >= static_cast<std::int64_t>(coordinates()) || now.doubt > 1e-10 * total()) sum_up();
   }
-  void move_along(const double* /*amounts*/, const Instance& /*direction*/, double /*beside*/) override {
+  void move_along(const double* /*amounts*/, const Instance& /*direction*/, double /*bias_value*/) override {
     throw std::logic_error("the simplex has one geometry");
   }
 
@@ -170,7 +170,7 @@ class Simplex final : public Memory, public Sizes {
   }
 
   void begin(std::size_t /*stored*/) override {
-    before_ = {now, extras, extra_us, reach_};
+    before_ = {now, biases, bias_us, weight_bound_};
     undo_theta_.begin();
     undo_u_.begin();
   }
@@ -183,9 +183,9 @@ class Simplex final : public Memory, public Sizes {
     undo_u_.rollback();
     columns_ = theta.size() / held();
     now = before_.now;
-    extras = before_.extras;
-    extra_us = before_.extra_us;
-    reach_ = before_.reach;
+    biases = before_.biases;
+    bias_us = before_.bias_us;
+    weight_bound_ = before_.weight_bound;
     raises_ = false;
     before_growth_ = {};  // of a round of the batch: there is nothing to come back to
   }
@@ -195,15 +195,15 @@ class Simplex final : public Memory, public Sizes {
     if (!averaged || now.tallied == 0) return unit() * up(theta[place]);
     return summed(place) / static_cast<double>(now.tallied);
   }
-  double extra(std::size_t lane, bool averaged) const override {
+  double bias(std::size_t lane, bool averaged) const override {
     if (kind_.constant == 0) return 0;
-    if (!averaged || now.tallied == 0) return unit() * up(extras[lane]);
-    return (now.alpha * up(extras[lane]) + extra_us[lane]) / static_cast<double>(now.tallied);
+    if (!averaged || now.tallied == 0) return unit() * up(biases[lane]);
+    return (now.alpha * up(biases[lane]) + bias_us[lane]) / static_cast<double>(now.tallied);
   }
 
   // The distribution nearest to the uniform one that has these weights. Signed: w_i = scale c (e^theta - e^-theta) with
   // c such that the masses sqrt(w_i^2/scale^2 + 4 c^2) add up to 1.
-  void start_at(const double* w, std::size_t size, const double* /*extras*/) override {
+  void start_at(const double* w, std::size_t size, const double* /*biases*/) override {
     resize(size);
     double sum = 0, least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < size * held(); ++i) sum += std::abs(w[i]), least = std::min(least, w[i]);
@@ -211,7 +211,7 @@ class Simplex final : public Memory, public Sizes {
     if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
       const double rest = kind_.scale - sum;
       if (!(rest > 0)) throw Refused("w1 must add up to less than scale: the intercept has a part of it");
-      extras[0] = logarithm(rest / kind_.scale * count);
+      biases[0] = logarithm(rest / kind_.scale * count);
       sum = kind_.scale;
     }
     if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
@@ -233,7 +233,7 @@ class Simplex final : public Memory, public Sizes {
         const double weight = w[r * size + i] / kind_.scale;
         theta[i * held() + r] = kind_.is_signed ? inverse_sinh(weight / (2 * c)) : logarithm(weight * count);
       }
-    reach_ = look_for_reach();
+    weight_bound_ = largest_weight();
     sum_up();
   }
 
@@ -241,7 +241,7 @@ class Simplex final : public Memory, public Sizes {
   void negate() {
     for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = 0 - theta[i];
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
-    extras[0] = 0 - extras[0], extra_us[0] = 0 - extra_us[0];
+    biases[0] = 0 - biases[0], bias_us[0] = 0 - bias_us[0];
   }
 
   // ---- the sizes of constraints ----
@@ -284,7 +284,7 @@ class Simplex final : public Memory, public Sizes {
           use(theta[place + r], features.value(j));
           use(theta[place + s], -features.value(j));
         }
-        if (kind_.constant != 0) use(extras[r], kind_.constant), use(extras[s], -kind_.constant);
+        if (kind_.constant != 0) use(biases[r], kind_.constant), use(biases[s], -kind_.constant);
       }, [&] { return mass_beside(features, [&](std::size_t lane) { return lane == r || lane == s; }); });
     });
   }
@@ -292,14 +292,20 @@ class Simplex final : public Memory, public Sizes {
     return visit(x_, [&](const auto& features) {
       return projected(wanted, cap, [&](const auto& use) {
         for (std::size_t j = 0; j < features.size; ++j) use(theta[features.column(j)], side * features.value(j));
-        use(extras[lane], side * kind_.constant);
+        use(biases[lane], side * kind_.constant);
       }, [&] { return mass_beside(features, [&](std::size_t other) { return kind_.shared || other == lane; }, lane); });
     });
   }
 
-  double reach() const { return reach_; }
+  double weight_bound() const { return weight_bound_; }
+  double largest_weight() const override {
+    double largest = largest_theta();
+    for (std::size_t i = 0; kind_.is_signed && i < theta.size(); ++i) largest = std::max(largest, -theta[i]);
+    for (std::size_t r = 0; kind_.is_signed && r < lanes(); ++r) largest = std::max(largest, -biases[r]);
+    return largest;
+  }
   // After a state was restored: what it says of itself is not believed where it matters.
-  void check_restored(double reach) {
+  void check_restored(double bound) {
     const SimplexScalars said = now;
     sum_up_mass();
     if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
@@ -307,13 +313,13 @@ class Simplex final : public Memory, public Sizes {
     const std::int64_t touched = now.touched;
     now = said;
     now.touched = touched;
-    reach_ = std::max(reach, look_for_reach());
+    weight_bound_ = std::max(bound, largest_weight());
   }
 
   // The state, open to be saved and restored.
   SimplexScalars now;
   Buffer<double> theta, u;
-  std::vector<double> extras, extra_us;  // theta and u of the extra coordinates
+  std::vector<double> biases, bias_us;  // theta and u of the bias coordinates
 
  private:
   static constexpr double largest = 1e300;
@@ -339,8 +345,8 @@ class Simplex final : public Memory, public Sizes {
   double summed(std::size_t place) const { return now.alpha * up(theta[place]) + u[place]; }
 
   // The scores of all lanes, and q.
-  template <class At, class ExtraAt>
-  Reading products(const Instance& x, double* scores, double share, const At& at, const ExtraAt& extra_at) const {
+  template <class At, class BiasAt>
+  Reading products(const Instance& x, double* scores, double share, const At& at, const BiasAt& bias_at) const {
     return visit(x, [&](const auto& features) {
       if (!in_order(features)) return Reading{0, 0, 0, 0, false};
       double square = 0;
@@ -358,7 +364,7 @@ class Simplex final : public Memory, public Sizes {
       if (kind_.constant != 0) values.meet(kind_.constant);
       double all = 0;
       for (std::size_t r = 0; r < lanes(); ++r) {
-        if (kind_.constant != 0) scores[r] += kind_.constant * extra_at(r);
+        if (kind_.constant != 0) scores[r] += kind_.constant * bias_at(r);
         scores[r] *= share;
         all += scores[r];
       }
@@ -418,22 +424,22 @@ class Simplex final : public Memory, public Sizes {
         most = std::max(most, std::abs(theta[place] + kind_.scale * more));
       });
       for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
-        most = std::max(most, std::abs(extras[r] + kind_.scale * amounts[r] * kind_.constant));
+        most = std::max(most, std::abs(biases[r] + kind_.scale * amounts[r] * kind_.constant));
       fold_before(most);
     }
     each([&](std::size_t place, double more) {
       add(theta[place], averaging_ ? &u[place] : nullptr, kind_.scale * more);
     });
     for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
-      add(extras[r], averaging_ ? &extra_us[r] : nullptr, kind_.scale * amounts[r] * kind_.constant);
+      add(biases[r], averaging_ ? &bias_us[r] : nullptr, kind_.scale * amounts[r] * kind_.constant);
   }
 
   // Thresholds that have crossed change places.
-  void sort_extras() {
-    if (std::is_sorted(extras.begin(), extras.end())) return;
-    for (std::size_t r = 0; r < lanes() && averaging_; ++r) extra_us[r] += now.alpha * up(extras[r]);
-    std::sort(extras.begin(), extras.end());
-    for (std::size_t r = 0; r < lanes() && averaging_; ++r) extra_us[r] -= now.alpha * up(extras[r]);
+  void sort_biases() {
+    if (std::is_sorted(biases.begin(), biases.end())) return;
+    for (std::size_t r = 0; r < lanes() && averaging_; ++r) bias_us[r] += now.alpha * up(biases[r]);
+    std::sort(biases.begin(), biases.end());
+    for (std::size_t r = 0; r < lanes() && averaging_; ++r) bias_us[r] -= now.alpha * up(biases[r]);
   }
 
   template <class Each>
@@ -484,14 +490,14 @@ class Simplex final : public Memory, public Sizes {
       for (std::size_t i = 0; i < u.size(); ++i) note(i);
     });
     for (std::size_t i = 0; i < u.size(); ++i) u[i] += now.alpha * up(theta[i]);
-    for (std::size_t r = 0; r < lanes(); ++r) extra_us[r] += now.alpha * up(extras[r]);
+    for (std::size_t r = 0; r < lanes(); ++r) bias_us[r] += now.alpha * up(biases[r]);
     now.alpha = 0;
   }
 
   // Sums up the mass afresh; and shifts the exponents so that exp(`coming`) is still a number. (If that makes the mass
   // vanish, it does so only until the next time: theta is what it is.)
   void sum_up(double coming = -std::numeric_limits<double>::infinity()) {
-    const double most = std::max(look_for_reach(), coming);
+    const double most = std::max(largest_weight(), coming);
     const double shift = std::abs(most) <= most_above_shift || !std::isfinite(most) ? 0 : most;
     if (shift != now.shift) {
       fold();
@@ -508,13 +514,13 @@ class Simplex final : public Memory, public Sizes {
       now.touched += 1;
     };
     for (std::size_t i = 0; i < theta.size(); ++i) meet(theta[i]);
-    for (const double extra : extras) meet(extra);
+    for (const double bias : biases) meet(bias);
   }
 
-  // The mass of all coordinates but those of x in some lanes, and the extra coordinates of these (of `extra` alone, if
+  // The mass of all coordinates but those of x in some lanes, and the bias coordinates of these (of `bias` alone, if
   // it is given): summed up, O(columns).
   template <class Features, class Lane>
-  double mass_beside(const Features& x, const Lane& is_meant, std::size_t extra = none) const {
+  double mass_beside(const Features& x, const Lane& is_meant, std::size_t bias = none) const {
     double sum = 0;
     std::size_t j = 0;
     for (std::size_t i = 0; i < columns_; ++i) {
@@ -524,7 +530,7 @@ class Simplex final : public Memory, public Sizes {
         if (!stored || !is_meant(r)) sum += mass(theta[i * held() + r]);
     }
     for (std::size_t r = 0; r < lanes() && kind_.constant != 0; ++r)
-      if (extra == none ? !is_meant(r) : r != extra) sum += mass(extras[r]);
+      if (bias == none ? !is_meant(r) : r != bias) sum += mass(biases[r]);
     return sum;
   }
 
@@ -560,12 +566,6 @@ class Simplex final : public Memory, public Sizes {
   }
 
   double bytes_each() const override { return sizeof(double) * (averaging_ ? 2 : 1); }
-  double look_for_reach() const override {
-    double reach = largest_theta();
-    for (std::size_t i = 0; kind_.is_signed && i < theta.size(); ++i) reach = std::max(reach, -theta[i]);
-    for (std::size_t r = 0; kind_.is_signed && r < lanes(); ++r) reach = std::max(reach, -extras[r]);
-    return reach;
-  }
   double largest_theta() const {
     double most = now.touched == static_cast<std::int64_t>(coordinates()) && now.touched > 0
                       ? -std::numeric_limits<double>::infinity() : 0;
@@ -573,16 +573,16 @@ class Simplex final : public Memory, public Sizes {
       if (its_theta != 0) most = std::max(most, its_theta);
     };
     for (std::size_t i = 0; i < theta.size(); ++i) meet(theta[i]);
-    for (const double extra : extras) meet(extra);
+    for (const double bias : biases) meet(bias);
     return most;
   }
   // The columns that were added last are given up: what was done to make room for them never was.
   void come_back() {
     if (before_growth_.columns != columns_ || before_growth_.u.size() != u.size()) return;
     now = before_growth_.now;
-    reach_ = before_growth_.reach;
+    weight_bound_ = before_growth_.weight_bound;
     u = before_growth_.u;
-    extra_us = before_growth_.extra_us;
+    bias_us = before_growth_.bias_us;
     before_growth_ = {};
   }
 
@@ -596,16 +596,16 @@ class Simplex final : public Memory, public Sizes {
 
   struct Before {
     SimplexScalars now;
-    std::vector<double> extras, extra_us;
-    double reach = 0;
+    std::vector<double> biases, bias_us;
+    double weight_bound = 0;
   };
   Before before_;
   struct BeforeGrowth {
     std::size_t columns = none;
     SimplexScalars now;
-    double reach = 0;
+    double weight_bound = 0;
     Buffer<double> u;
-    std::vector<double> extra_us;
+    std::vector<double> bias_us;
   };
   BeforeGrowth before_growth_;
   Undo<double> undo_theta_{theta}, undo_u_{u};

@@ -136,8 +136,8 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
     auto rule = build_label_rule(s, step);
     if (!s.learned_threshold) return rule;
     const bool has_no_C = step.kind == Step::perceptron_ || step.kind == Step::cw_;
-    const Step beside{has_no_C ? Step::pa1_ : step.kind, s.C};
-    return std::make_unique<WithThreshold>(std::move(rule), beside, s.margin);
+    const Step threshold_step{has_no_C ? Step::pa1_ : step.kind, s.C};
+    return std::make_unique<WithThreshold>(std::move(rule), threshold_step, s.margin);
   }
   throw std::invalid_argument("unknown task " + s.task);
 }
@@ -157,8 +157,8 @@ std::unique_ptr<Memory> build_flat_of(const Settings& s) {
     return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{-1, true, s.sort_thresholds}, averaging);
   if (lanes_of(s) > 0)
     return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
-  const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
-  return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
+  const Bias bias{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
+  return std::make_unique<Weights<Real>>(bias, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
 inline Kernel::Kind kernel_named(const std::string& name) {
   if (name == "linear") return Kernel::linear;

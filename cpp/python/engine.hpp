@@ -365,12 +365,12 @@ class Engine : public Guarded {
   double extra(std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
-    return learner_.memory().extra(lane, averaged);
+    return learner_.memory().bias(lane, averaged);
   }
   nb::object extras(bool averaged) {
     const SharedReading reading(*this);
     std::vector<double> values(learner_.lanes());
-    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().extra(r, averaged);
+    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().bias(r, averaged);
     return numpy_array(std::move(values));
   }
 

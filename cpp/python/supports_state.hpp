@@ -56,8 +56,8 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   SupportArrays vectors(s);
   state["v"] = numpy_array(without_padding(s.v, s.stride(), s.held()));
   state["u"] = numpy_array(without_padding(s.u, s.stride(), s.held()));
-  std::vector<double> extras(s.extras);
-  extras.insert(extras.end(), s.extra_sums.begin(), s.extra_sums.end());
+  std::vector<double> extras(s.biases);
+  extras.insert(extras.end(), s.bias_sums.begin(), s.bias_sums.end());
   state["extras"] = numpy_array(std::move(extras));
   reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.largest_weight()};
   counts = {s.now.tallied, 0};
@@ -198,8 +198,8 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   s.v = std::move(v);
   s.u = std::move(u);
   s.given = std::move(given);
-  std::copy_n(extras.begin(), lanes, s.extras.begin());
-  std::copy_n(extras.begin() + static_cast<std::ptrdiff_t>(lanes), lanes, s.extra_sums.begin());
+  std::copy_n(extras.begin(), lanes, s.biases.begin());
+  std::copy_n(extras.begin() + static_cast<std::ptrdiff_t>(lanes), lanes, s.bias_sums.begin());
   s.now = SupportScalars{reals[0], reals[1], reals[2], reals[3], reals[4], origin[0], counts[0], more[0], more[1]};
   s.sparse = more[3] != 0;
   s.check_restored(reals[5], vectors);

@@ -98,7 +98,7 @@ struct SupportedRound {
     move.length = again.length;
     move.progress = again.progress;
     move.decay = again.decay;
-    move.beside = again.beside;
+    move.moves_threshold = again.moves_threshold;
     move.capped = again.capped;
     move.weighted = again.weighted;
     check(x, reading, truth, weight, move);

@@ -50,7 +50,7 @@ struct Move {
   bool mistake = false;
   bool capped = false;    // whether C made the step shorter
   bool weighted = false;  // whether the weight of the example made it another one
-  bool beside = false;  // something moves that is no part of the loss: a learned threshold
+  bool moves_threshold = false;  // something moves that is no part of the loss: a learned threshold
 
   // A step of length tau along one constraint with squared size q.
   void along(double tau, double size) {
@@ -65,7 +65,7 @@ struct Move {
     weighted = moves && step.heeds(loss, size, weight);
   }
   // Whether anything moves.
-  bool moves() const { return length > 0 || beside; }
+  bool moves() const { return length > 0 || moves_threshold; }
   void mistaken(bool yes) {
     mistake = yes;
     cost = yes ? 1 : 0;

@@ -36,7 +36,7 @@ class WithThreshold final : public Rule {
     const double tau = step_.length(loss, all.q, weight);
     move.weighted = move.weighted || (tau > 0 && step_.heeds(loss, all.q, weight));
     amounts[0] = std::copysign(tau, residual);
-    move.beside = tau > 0;
+    move.moves_threshold = tau > 0;
     return move;
   }
 

@@ -71,12 +71,27 @@ bool learns_with_supports() {
   return false;
 }
 
+// Kernel values of supports with 100 rows: 800 bytes each, of which 2,500 may be kept.
+bool keeps_kernel_values_within_the_limit() {
+  using namespace hinge;
+  const std::vector<double> values(100, 1.0);
+  RowProducts products;
+  products.begin(Rows::dense(values.data(), Precision::double_, 100, 1, 1, 1), 1, 2500);
+  std::size_t kept = 0;
+  for (std::size_t support = 0; support < 10; ++support) {
+    products.keep(support, values.data());
+    kept += products.kernels_of(support).values != nullptr;
+  }
+  return kept == 3 && products.kept_bytes() == 2400;
+}
+
 }  // namespace
 
 int main() {
   using namespace hinge;
   if (!learns_a_sequence()) return 6;
   if (!learns_with_supports()) return 7;
+  if (!keeps_kernel_values_within_the_limit()) return 8;
   Settings settings;
   settings.step = "pa";
   Learner learner = build(settings);

@@ -17,8 +17,8 @@ inline void Supports::widen(std::size_t lanes) {
   }
   passes_.clear();
   products_.resize(stride_);
-  extra_sums.resize(lanes, 0.0);
-  extras.resize(lanes, kind_.start);
+  bias_sums.resize(lanes, 0.0);
+  biases.resize(lanes, kind_.start);
   if (budget) budget->widen(before, lanes);
 }
 
@@ -40,8 +40,8 @@ inline void Supports::negate() {
 }
 
 inline void Supports::begin(std::size_t /*stored*/) {
-  before_ = Before{numbers, ages, itself_, squares_, v, u, given, extras, extra_sums,
-                   now, reach_, sparse, now.insertions, {}, room_};
+  before_ = Before{numbers, ages, itself_, squares_, v, u, given, biases, bias_sums,
+                   now, weight_bound_, sparse, now.insertions, {}, room_};
   // A custom kernel may give another value if it is called again, or raise.
   if (kind_.kernel.kind == Kernel::outside) before_.values = values_;
   buried_.clear();
@@ -68,10 +68,10 @@ inline void Supports::rollback() {
   v = std::move(before_.v);
   u = std::move(before_.u);
   given = std::move(before_.given);
-  extras = std::move(before_.extras);
-  extra_sums = std::move(before_.extra_sums);
+  biases = std::move(before_.biases);
+  bias_sums = std::move(before_.bias_sums);
   now = before_.now;
-  reach_ = before_.reach;
+  weight_bound_ = before_.weight_bound;
   sparse = before_.sparse;
   const bool known = kind_.kernel.kind == Kernel::outside;
   if (known) {

@@ -48,7 +48,7 @@ class Supports : public Memory {
   ~Supports() override;
   std::size_t count() const { return numbers.size(); }
   const Kind& kind() const { return kind_; }
-  std::size_t lanes() const override { return extras.size(); }
+  std::size_t lanes() const override { return biases.size(); }
   // How many coefficients a support has.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   std::size_t dimension() const override { return columns_; }
@@ -79,7 +79,7 @@ class Supports : public Memory {
     else
       sum_up(v, ahead_.of(row), products);
     for (std::size_t r = 0; r < held(); ++r) products[r] *= now.scale;
-    return finish(products, extras, now.norm2, ahead_.itself[row], ahead_.squares[row], reads, scores);
+    return finish(products, biases, now.norm2, ahead_.itself[row], ahead_.squares[row], reads, scores);
   }
   double itself() const { return ahead_.itself[current_]; }
   // The scores of the present row, if support i were gone. `own` is w.x_i (uniclass).
@@ -109,9 +109,9 @@ class Supports : public Memory {
     sum_up(coefficients, rows.of(row), products.data());
     for (std::size_t r = 0; r < held(); ++r) products[r] *= share;
     if (!averaged)
-      return finish(products.data(), extras, now.norm2, rows.itself[row], rows.squares[row], reads, scores);
-    std::vector<double> mean(extra_sums);
-    for (double& extra : mean) extra *= share;
+      return finish(products.data(), biases, now.norm2, rows.itself[row], rows.squares[row], reads, scores);
+    std::vector<double> mean(bias_sums);
+    for (double& bias : mean) bias *= share;
     const double norm2 = now.sum_norm2 * share * share;
     return finish(products.data(), mean, norm2, rows.itself[row], rows.squares[row], reads, scores);
   }
@@ -184,8 +184,8 @@ class Supports : public Memory {
       for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::abs(kernels[i]));
     }
     const double step = amount * std::max(1.0, largest);
-    double bound = decay * reach_ + step;
-    if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
+    double bound = decay * weight_bound_ + step;
+    if (!(bound <= limit_)) bound = decay * largest_weight() + step;  // the bound may have become loose
     if (!(bound <= limit_)) throw Refused("the step would make a coefficient larger than the model can hold");
     if (known_ == none) {
       const std::size_t more = replacing ? count() : count() + 1;
@@ -199,7 +199,7 @@ class Supports : public Memory {
       grow(more);
       if (!passes_.on()) compare_rows_ahead();
     }
-    reach_ = bound;
+    weight_bound_ = bound;
   }
 
   void move(const double* amounts, double decay, const Instance& /*x*/) override {
@@ -208,7 +208,7 @@ class Supports : public Memory {
       const double product = products_[0], along = averaging() ? sum_of_average() : 0;
       now.norm2 = std::max(0.0, decay * decay * now.norm2 + 2 * amount * decay * product + amount * amount * itself());
       now.sum_product = decay * now.sum_product + amount * along;
-      for (double& extra : extras) extra *= decay;
+      for (double& bias : biases) bias *= decay;
       now.origin *= decay;
       shrink(decay);
     }
@@ -218,7 +218,7 @@ class Supports : public Memory {
     double total = 0;
     for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) {
       given[i * lanes() + r] += amounts[r];
-      extras[r] -= amounts[r];
+      biases[r] -= amounts[r];
       total += amounts[r];
     }
     for (std::size_t r = 0; r < held(); ++r) {
@@ -227,7 +227,7 @@ class Supports : public Memory {
       if (sums != nullptr) sums[r] -= now.alpha * (c[r] - before);
       if (passes_.on()) passes_.add(r, c[r] - before, kernels_.values);
     }
-    if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
+    if (kind_.shared && kind_.sorted) std::sort(biases.begin(), biases.end());
     sum_up_shares();
   }
   void move_along(const double*, const Instance&, double) override { throw Refused("a kernel has no directions"); }
@@ -244,11 +244,11 @@ class Supports : public Memory {
       now.norm2 = norm2_without(i, own);
       now.origin = left ? now.origin / rest : now.origin + coefficient(i, 0);
       now.scale /= rest;
-      reach_ = std::max(reach_, reach_ / rest);
+      weight_bound_ = std::max(weight_bound_, weight_bound_ / rest);
       fold_if_needed();
     }
-    for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) extras[r] += given[i * lanes() + r];
-    if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
+    for (std::size_t r = 0; kind_.shared && r < lanes(); ++r) biases[r] += given[i * lanes() + r];
+    if (kind_.shared && kind_.sorted) std::sort(biases.begin(), biases.end());
     remove_vector(i);
     for (std::size_t row = current_; row < ahead_.count; ++row) ahead_.of(row)[i] = ahead_.of(row)[last];
     if (kind_.keeps_values) {
@@ -278,7 +278,7 @@ class Supports : public Memory {
     }
     now.alpha += now.scale;
     now.tallied += 1;
-    for (std::size_t r = 0; r < lanes(); ++r) extra_sums[r] += extras[r];
+    for (std::size_t r = 0; r < lanes(); ++r) bias_sums[r] += biases[r];
   }
 
   // ---- all or nothing -----------------------------------------------------------------------------------------------
@@ -311,10 +311,10 @@ class Supports : public Memory {
     return false;
   }
   // A threshold, the coordinate of a learned radius, or the intercept: what the constant feature has.
-  double extra(std::size_t lane, bool averaged) const override {
+  double bias(std::size_t lane, bool averaged) const override {
     averaged = averaged && now.tallied > 0;
     if (kind_.shared || kind_.distances)
-      return averaged ? extra_sums[lane] / static_cast<double>(now.tallied) : extras[lane];
+      return averaged ? bias_sums[lane] / static_cast<double>(now.tallied) : biases[lane];
     double sum = 0;
     for (std::size_t i = 0; i < count(); ++i)
       sum += averaged ? averaged_coefficient(i, lane) : coefficient(i, lane);
@@ -330,21 +330,27 @@ class Supports : public Memory {
   std::vector<std::int64_t> numbers, ages;
   std::vector<double> v, u;  // count x stride
   std::vector<double> given;  // ordinal: what each support gave to each threshold
-  std::vector<double> extras, extra_sums;
+  std::vector<double> biases, bias_sums;
   SupportScalars now;
   std::size_t stride() const { return stride_; }
-  double reach() const { return reach_; }
+  double weight_bound() const { return weight_bound_; }
+  double largest_weight() const override {
+    double largest = 0;
+    for (const double c : v) largest = std::max(largest, std::abs(now.scale * c));
+    for (const double bias : biases) largest = std::max(largest, std::abs(bias));
+    return largest;
+  }
   bool sparse = false;  // whether the first support came as a sparse row
   // After the arrays were restored.
-  void check_restored(double reach, const std::vector<SparseVector>& vectors) {
-    reach_ = std::max(reach, look_for_reach());
+  void check_restored(double bound, const std::vector<SparseVector>& vectors) {
+    weight_bound_ = std::max(bound, largest_weight());
     itself_.assign(count(), 0);
     squares_.assign(count(), 0);
     hold(vectors, false);
     sum_up_shares();
     const auto finite = [](double square) { return std::isfinite(square); };
     const bool fits = std::all_of(squares_.begin(), squares_.end(), finite);
-    if (!fits || !(reach_ <= limit_)) throw Refused("the supports are larger than the model can hold");
+    if (!fits || !(weight_bound_ <= limit_)) throw Refused("the supports are larger than the model can hold");
   }
 
  protected:
@@ -403,17 +409,17 @@ class Supports : public Memory {
   }
 
   // From w.x to what the rule reads.
-  Reading finish(const double* products, const std::vector<double>& beside, double norm2, double itself, double square,
+  Reading finish(const double* products, const std::vector<double>& its_biases, double norm2, double itself, double square,
                  Reads reads, double* scores) const {
     if (!std::isfinite(square)) return Reading{square, square, square, square};  // to be refused
     if (reads == Reads::distance) {
       const double plain = std::max(0.0, norm2 - 2 * products[0] + itself);
-      return Reading{plain + beside[0] * beside[0], plain, 1.0, square};
+      return Reading{plain + its_biases[0] * its_biases[0], plain, 1.0, square};
     }
     if (lanes() == 1 && !kind_.shared) return Reading{products[0], products[0], itself, square};
     double all = 0;
     for (std::size_t r = 0; r < lanes(); ++r) {
-      scores[r] = kind_.shared ? products[0] - beside[r] : products[r];
+      scores[r] = kind_.shared ? products[0] - its_biases[r] : products[r];
       all += scores[r];
     }
     return Reading{all, all, itself, square};
@@ -431,9 +437,9 @@ class Supports : public Memory {
   void scores_of_others(std::size_t i, double own, const double* products, double itself, double* scores) const {
     if (kind_.distances) {
       const double squared = norm2_without(i, own) - 2 * (products[0] / rest_without(i)) + itself;
-      scores[0] = std::max(0.0, squared) + extras[0] * extras[0];
+      scores[0] = std::max(0.0, squared) + biases[0] * biases[0];
     } else if (kind_.shared) {
-      std::vector<double> thresholds(extras);
+      std::vector<double> thresholds(biases);
       for (std::size_t r = 0; r < lanes(); ++r) thresholds[r] += given[i * lanes() + r];
       if (kind_.sorted) std::sort(thresholds.begin(), thresholds.end());
       for (std::size_t r = 0; r < lanes(); ++r) scores[r] = products[0] - thresholds[r];
@@ -539,12 +545,6 @@ class Supports : public Memory {
     return vector(static_cast<std::size_t>(std::find(ages.begin(), ages.end(), age) - ages.begin()));
   }
 
-  double look_for_reach() const override {
-    double reach = 0;
-    for (const double c : v) reach = std::max(reach, std::abs(now.scale * c));
-    for (const double extra : extras) reach = std::max(reach, std::abs(extra));
-    return reach;
-  }
 
   std::size_t stride_ = 0;
   std::vector<double> products_;  // w.x of the present row
@@ -553,9 +553,9 @@ class Supports : public Memory {
 
   struct Before {
     std::vector<std::int64_t> numbers, ages;
-    std::vector<double> itself, squares, v, u, given, extras, extra_sums;
+    std::vector<double> itself, squares, v, u, given, biases, bias_sums;
     SupportScalars now;
-    double reach = 0;
+    double weight_bound = 0;
     bool sparse = false;
     std::int64_t insertions = 0;
     std::vector<double> values;  // of a kernel from outside

@@ -4,7 +4,7 @@
 // A shape knows nothing of weights. It is asked for x'Sx, the squared size of an instance, and for Sx, the direction
 // in which an instance moves the weights; and it is told that something was learned in the direction of x:
 //     S^-1 <- S^-1 + precision * x x'.
-// If instances have an extra coordinate (an intercept), S has it too.
+// If instances have a bias coordinate (an intercept), S has it too.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class Shape {
 
   // Sx of the last `aim` or `narrow`, which was given x.
   virtual Instance direction(const Instance& x) const = 0;
-  // Its extra coordinate.
-  double beside() const { return beside_; }
+  // Its bias coordinate.
+  double bias() const { return bias_; }
 
   // x'Sx is not less than this, whatever S is: the largest eigenvalue of S^-1 is at most its trace, which is
   // at most 1/variance + what was added to it.
@@ -68,7 +68,7 @@ class Shape {
   virtual std::size_t bytes() const = 0;
   double added() const { return added_; }
 
-  // The variances of all coordinates (the extra one first, if there is one), and for a full covariance the unit
+  // The variances of all coordinates (the bias first, if there is one), and for a full covariance the unit
   // upper triangular matrix U, row by row: S = U D U'.
   struct Factors {
     std::vector<double> d, u;
@@ -76,16 +76,16 @@ class Shape {
   virtual Factors factors() const = 0;
 
  protected:
-  // `constant`: the extra coordinate of every instance, 0 if there is none. S begins as variance * I.
+  // `constant`: the bias coordinate of every instance, 0 if there is none. S begins as variance * I.
   Shape(double constant, double variance) : constant_(constant), variance_(variance) {}
 
   double constant2() const { return constant_ * constant_; }
-  std::size_t extras() const { return constant_ == 0 ? 0 : 1; }
+  std::size_t bias_count() const { return constant_ == 0 ? 0 : 1; }
 
   static constexpr double largest_square = 1e100, largest_precision = 1e100, largest_ratio = 1e120;
 
   double constant_, variance_;
-  double beside_ = 0;
+  double bias_ = 0;
   double added_ = 0;  // to the trace of S^-1, at most
   double added_before_ = 0;
 };

@@ -16,14 +16,14 @@ namespace hinge {
 
 class Shaped final : public Memory {
  public:
-  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `beside`: what moves have in the extra coordinates,
-  // if the shape has none of these (thresholds).
-  Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double beside)
+  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `threshold_step`: by how much a move of 1 moves
+  // the thresholds of ordinal regression, which are no part of S; 0 if there are none.
+  Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double threshold_step)
       : Memory(0, 0, false),
         flat_(std::move(flat)),
         shape_(std::move(shape)),
         regularizer_(regularizer),
-        beside_(beside) {}
+        threshold_step_(threshold_step) {}
 
   Memory& flat() override { return *flat_; }
   Shape& shape() { return *shape_; }
@@ -48,17 +48,17 @@ class Shaped final : public Memory {
   }
   // No coordinate of Sx is larger than the largest variance times |x|. Thresholds move by the amount itself.
   void admit(double amount, double decay, double square) override {
-    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), decay, square);
+    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), decay, square);
   }
   bool would_admit(double amount, double square) const override {
-    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), square);
+    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), square);
   }
   // In the direction that the shape found last, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
-    flat_->move_along(amounts, shape_->direction(x), beside_ == 0 ? shape_->beside() : beside_);
+    flat_->move_along(amounts, shape_->direction(x), threshold_step_ == 0 ? shape_->bias() : threshold_step_);
   }
-  void move_along(const double* amounts, const Instance& direction, double beside) override {
-    flat_->move_along(amounts, direction, beside);
+  void move_along(const double* amounts, const Instance& direction, double bias_value) override {
+    flat_->move_along(amounts, direction, bias_value);
   }
   void tally() override { flat_->tally(); }
 
@@ -79,19 +79,18 @@ class Shaped final : public Memory {
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
     return flat_->weight(column, lane, averaged);
   }
-  double extra(std::size_t lane, bool averaged) const override { return flat_->extra(lane, averaged); }
-  void start_at(const double* w, std::size_t size, const double* extras) override {
+  double bias(std::size_t lane, bool averaged) const override { return flat_->bias(lane, averaged); }
+  double largest_weight() const override { return 0; }  // the flat one's concern
+  void start_at(const double* w, std::size_t size, const double* biases) override {
     shape_->resize(size);
-    flat_->start_at(w, size, extras);
+    flat_->start_at(w, size, biases);
   }
 
  private:
-  double look_for_reach() const override { return 0; }  // the flat one's concern
-
   std::unique_ptr<Memory> flat_;
   std::unique_ptr<Shape> shape_;
   double regularizer_;
-  double beside_;
+  double threshold_step_;
 };
 
 }  // namespace hinge
