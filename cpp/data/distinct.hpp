@@ -41,7 +41,7 @@ template <class Features>
 HINGE_INLINE bool falls_early(const Features& x) {
   if constexpr (requires { x.columns; }) {
     const std::size_t few = std::min<std::size_t>(x.size, 5);
-    bool falls = false;  // no branch per column: nobody could predict it
+    bool falls = false;  // no branch per column: it could not be predicted
     for (std::size_t j = 1; j < few; ++j) falls |= x.columns[j] <= x.columns[j - 1];
     return falls;
   }
@@ -54,8 +54,8 @@ HINGE_INLINE bool falls_early(const Features& x) {
 // the whole row. Marks carry the number of the row (1 to 255), so that the table is cleared once in 255 rows.
 class Distinct {
  public:
-  // Also checks that the columns lie inside of the matrix. False for a row that is repetitive or too long to tell: whoever
-  // asks sorts it then.
+  // Also checks that the columns lie inside of the matrix. False for a row with repeated columns, or too long to
+  // decide: the caller sorts it then.
   template <class Features>
   bool check(const Features& x) {
     if constexpr (requires { x.columns; }) {

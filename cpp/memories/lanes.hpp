@@ -1,9 +1,9 @@
-// Weights for many lanes in the Euclidean geometry: one lane a label (multi-prototype), or, for ordinal
-// regression, one w that all lanes share and a bias coordinate for each lane, its threshold.
+// Weights for many lanes in the Euclidean geometry: one lane per label (multi-prototype). For ordinal regression all
+// lanes share one w, and each has a bias coordinate of its own, its threshold.
 //
-// The weights of a feature lie together: v[column * stride + lane]. As in Weights there is a bias coordinate,
-// here one a lane, in which every instance has the value `constant`: 1 for intercepts (0 without them), -1
-// for thresholds. Averages are lazy as in Weights: A = tallied * v + u.
+// The weights of a feature lie together: v[column * stride + lane]. Every instance has the value
+// `constant` in the bias coordinates: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy as in
+// weights.hpp: A = tallied * v + u.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Lanes final : public Memory {
   std::size_t lanes() const override { return biases.size(); }
 
   std::size_t bytes() const override { return v.bytes() + u.bytes(); }
-  // Without what `widen` keeps free for lanes to come: a model that is loaded has none of it.
+  // Without the spare lanes of `widen`: a loaded model has none of them.
   void check_room(std::size_t dimension) const override {
     check_bytes(dimension, kind_.shared ? 1 : padded<Real>(held()));
   }
@@ -68,7 +68,7 @@ class Lanes final : public Memory {
     biases.resize(lanes);
   }
 
-  // Goes on from a learner of two classes: half of w for the one, half against the other.
+  // Continues a learner of two classes: w/2 for one, -w/2 for the other.
   void start_from(const Weights<Real>& w) {
     resize(w.dimension());
     for (std::size_t i = 0; i < columns_; ++i) {
@@ -95,7 +95,7 @@ class Lanes final : public Memory {
       else
         scores_of(features, scores);
       Reading reading = finish(scores, biases.data(), 1, s.square);
-      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be a number all the same
+      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be finite in float64
         if (!kind_.shared && !std::isfinite(reading.score)) [[unlikely]] {
           sum_in_doubles(features, scores);
           reading = finish(scores, biases.data(), 1, s.square);
@@ -165,7 +165,7 @@ class Lanes final : public Memory {
     tallied += 1;
   }
 
-  // Each move notes what it overwrites, until that is more than a copy of all weights.
+  // Each move records what it overwrites, until that is more than a copy of all weights.
   // Weights that are all 0 need neither.
   void begin(std::size_t stored) override {
     if (stored >= columns_) v.expect_use(), u.expect_use();
@@ -228,10 +228,10 @@ class Lanes final : public Memory {
       std::copy_n(from_v + i * held(), held(), v.data() + i * stride_);
       if (averaging_) std::copy_n(from_u + i * held(), held(), u.data() + i * stride_);
     }
-    weight_bound_ = std::max(bound, largest_weight());  // what it says of itself is not believed where it matters
+    weight_bound_ = std::max(bound, largest_weight());  // the bound of a file may be wrong
   }
 
-  // The state beside the weights, open to be saved and restored.
+  // The state without the weights, open to be saved and restored.
   std::vector<double> biases, bias_sums;
   std::int64_t tallied = 0;
 
@@ -266,8 +266,8 @@ class Lanes final : public Memory {
         scores[r] += x.value(j) * static_cast<double>(v[x.column(j) * stride_ + r]);
   }
 
-  // With the bias coordinates. The sum of all is not finite if one of them is not; it is made of four, so that no
-  // addition waits for the one before it.
+  // Adds the biases. The sum of all scores is not finite if one is not; it has four parts, so that no addition waits for
+  // the one before it.
   Reading finish(double* scores, const double* bias, double share, double square) const {
     double parts[4] = {};
     const auto finished = [&](std::size_t r) HINGE_INLINE_LAMBDA {

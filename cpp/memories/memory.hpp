@@ -12,7 +12,7 @@
 
 namespace hinge {
 
-// What a memory says of an instance.
+// What a memory reads of an instance.
 struct Reading {
   double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the bias coordinate. Many
                       // lanes: the sum of their scores, which is not finite if one is not
@@ -29,7 +29,7 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  // The memory that holds the weights: itself, but for one that shapes another.
+  // The memory that holds the weights: itself, unless it puts a shape over another one.
   virtual Memory& flat() { return *this; }
 
   virtual std::size_t dimension() const = 0;
@@ -50,7 +50,7 @@ class Memory {
   // The same, of the average of the tallied vectors.
   virtual Reading read_average(const Instance& x, Reads reads, double* scores) const = 0;
 
-  // Throws if the move that is to come could make a weight overflow. `amount`: at least what any weight gets.
+  // Throws if the next move could make a weight overflow. `amount`: an upper bound of |amount| of every lane.
   virtual void admit(double amount, double decay, double square) {
     const double step = amount * std::sqrt(square + constant2_);
     double bound = decay * weight_bound_ + step;
@@ -58,7 +58,7 @@ class Memory {
     if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
     weight_bound_ = bound;
   }
-  // Whether `admit` would pass, as far as is known without looking closer.
+  // Whether `admit` passes by the bound alone.
   virtual bool would_admit(double amount, double square) const {
     return weight_bound_ + amount * std::sqrt(square + constant2_) <= limit_;
   }
@@ -66,9 +66,9 @@ class Memory {
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
   // w <- w + amount * direction, in each lane; `bias_value` is the direction's bias coordinate.
   virtual void move_along(const double* amounts, const Instance& direction, double bias_value) = 0;
-  // How large the constraints of the round of x, of the squared size q, are, if that is not told by q alone.
+  // The sizes of the constraints of x, whose squared size is q; none if q determines them.
   virtual const Sizes* sizes(const Instance& /*x*/, double /*q*/) { return nullptr; }
-  // Counts the present w into the average.
+  // Adds the present w to the average.
   virtual void tally() = 0;
   // After several passes over the same rows: what was kept of them is dropped.
   virtual void forget_rows() {}
@@ -99,7 +99,7 @@ class Memory {
     return bias(lane, false) != 0;
   }
 
-  // w has `size` entries a lane, lane after lane; `biases` one.
+  // w has `size` entries per lane, lane after lane; `biases` has one per lane.
   virtual void start_at(const double* w, std::size_t size, const double* biases) = 0;
 
   // The largest |weight|: O(dimension). (`weight_bound_` depends on the order of the moves, and a file must not.)
@@ -118,7 +118,7 @@ class Memory {
                   std::to_string(static_cast<std::uint64_t>(most_bytes_)) + " (max_weights)");
   }
 
-  // How many bytes a weight takes, with its part of an average; 0 where there are none to limit.
+  // How many bytes a weight takes, with its part of an average; 0 if they are not limited.
   virtual double bytes_each() const { return 0; }
 
   double limit_;      // no weight may grow beyond this

@@ -1,11 +1,10 @@
 // Weights in an array, in the Euclidean geometry; one lane.
 //
-// Held as w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns
-// there is one bias coordinate, in which every instance has the value `constant`: the intercept is that
-// coordinate with constant 1 and start 0; a learned radius (S7) is that coordinate with constant 0 and
-// start B.
+// w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns there is
+// a bias coordinate, in which every instance has the value `constant`. An intercept has constant 1 and starts at 0. A
+// learned radius (S7) has constant 0 and starts at B.
 //
-// The average of the vectors that predicted, kept lazily (S15): with A = sum of the tallied w,
+// The average of the vectors that predicted is lazy (S15): with A = sum of the tallied w,
 //     A = alpha * v + u.     A tally adds scale to alpha; a change of v by d subtracts alpha * d from u.
 #pragma once
 
@@ -22,14 +21,14 @@
 
 namespace hinge {
 
-// How the bias coordinate takes part.
+// The bias coordinate.
 struct Bias {
   double constant = 0;   // its value in every instance
   bool counted = true;   // whether constant^2 counts in q (scikit-learn leaves it out)
   double rate = 1;       // its moves are scaled by this (scikit-learn: 0.01 for sparse data)
 };
 
-// Everything but the arrays; copied whole for a rollback, saved whole in a model file.
+// Everything but the arrays. A rollback restores a copy; a model file has all of it.
 struct WeightScalars {
   double scale = 1;
   double alpha = 0;
@@ -37,7 +36,7 @@ struct WeightScalars {
   double bias_sum = 0;
   double norm2 = 0;      // |w|^2 without the bias coordinate; kept for distances only
   std::int64_t tallied = 0;
-  std::int64_t work = 0;  // values read since norm2 was last summed up afresh
+  std::int64_t work = 0;  // values read since norm2 was last recomputed
   std::int64_t filled = 0;  // columns in which w is not 0; kept for distances only
 };
 
@@ -61,11 +60,11 @@ class Weights final : public Memory {
 
   void resize(std::size_t dimension) override {
     if (dimension > v.size()) check_room(dimension);
-    if (averaging_) u.resize(dimension);  // may throw: v is what counts as the dimension, and comes last
+    if (averaging_) u.resize(dimension);  // may throw, so it comes before v, which has the dimension
     v.resize(dimension);
   }
 
-  // Distances look for the columns that an instance does not have.
+  // A distance needs sorted columns: it looks for those that the instance does not have.
   bool takes_any_order(Reads reads) const override { return reads == Reads::product; }
 
   Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
@@ -124,12 +123,12 @@ class Weights final : public Memory {
     now.tallied += 1;
   }
 
-  // Fewer values than columns: note what each move overwrites. More: a copy costs less than reading them.
-  // Weights that are all 0 need neither.
+  // If there are fewer values than columns, each move records what it overwrites. Else the weights are copied, which
+  // costs less than reading the values. Weights that are all 0 need neither.
   void begin(std::size_t stored) override {
     before_ = now;
     weight_bound_before_ = weight_bound_;
-    all_zero_ = weight_bound_ == 0 && now.tallied == 0;  // a centre may come back to 0 and leave an average
+    all_zero_ = weight_bound_ == 0 && now.tallied == 0;  // a centre may return to 0 and leave an average
     journaling_ = stored < v.size() && !all_zero_;
     if (journaling_) std::swap(journal_, spare_);
     if (!journaling_ && !all_zero_) copy_all();
@@ -157,7 +156,7 @@ class Weights final : public Memory {
     commit();
   }
 
-  // w_i, or that of the average; and the same of the bias coordinate.
+  // w_i, or that of the average.
   double weight(std::size_t i, std::size_t /*lane*/, bool averaged) const override {
     if (!averaged || now.tallied == 0) return now.scale * static_cast<double>(v[i]);
     return averaged_sum(i) / static_cast<double>(now.tallied);
@@ -182,7 +181,7 @@ class Weights final : public Memory {
 
   // w <- -w: the two classes change places.
   void negate() {
-    // 0 - v, not -v, so that 0 stays 0 and two changes of place leave no trace.
+    // 0 - v, not -v: 0 stays 0, so that to negate twice changes no bit.
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0 - v[i];
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
     now.bias = 0 - now.bias;
@@ -196,7 +195,7 @@ class Weights final : public Memory {
     return largest;
   }
   HINGE_INLINE double constant() const { return bias_.constant; }
-  // After a state was restored: what it says of itself is not believed where it matters.
+  // After a state was restored. The bound of a file may be wrong, so it is checked.
   void check_restored(double bound) {
     weight_bound_ = std::max(bound, largest_weight());
     count_filled();
@@ -233,8 +232,8 @@ class Weights final : public Memory {
     });
   }
 
-  // What w has in the columns that x has not: its norm without what was seen. Where that would cancel (one
-  // feature much larger than all others), the sum is made anew.
+  // The squared norm of w in the columns that x does not have: a difference of norms. Where that would cancel (one
+  // feature much larger than all others), it is summed up.
   template <class Features, class WeightAt>
   double norm2_elsewhere(const Features& x, const WeightAt& weight, double scale, double norm2,
                          double seen) const {
@@ -255,7 +254,7 @@ class Weights final : public Memory {
     for (std::size_t i = 0; reads_distances_ && i < v.size(); ++i) now.filled += v[i] != 0;
   }
 
-  // Moves v, and keeps the average's u and the norm of w in step.
+  // Moves v, and with it u of the average and the norm of w.
   template <class Features>
   HINGE_APART void move_and_follow(const Features& x, double step) {
     double seen = 0, fresh = 0;
@@ -297,7 +296,7 @@ class Weights final : public Memory {
     now.norm2 *= decay * decay;
     now.bias *= decay;
     now.scale *= decay;
-    // The average's alpha * v and u cancel when v = w/scale has become large: fold before it costs digits.
+    // The average's alpha * v and u cancel when v = w/scale has become large: fold before digits are lost.
     const bool cancels = averaging_ && now.alpha > 64 * now.scale * static_cast<double>(now.tallied);
     if (now.scale >= smallest_scale && !cancels) return;
     if (journaling_) copy_all();
@@ -313,7 +312,7 @@ class Weights final : public Memory {
   // What moves have overwritten: the instance of each move, and the old numbers in its columns.
   struct Journal {
     std::vector<Instance> moved;
-    std::size_t noted = 0;  // how many numbers; v and u only grow, and are used again
+    std::size_t noted = 0;  // how many numbers; v and u only grow, and are reused
     std::vector<Real> v;
     std::vector<double> u;
     std::vector<std::vector<std::int64_t>> columns;  // of instances that do not last
@@ -324,11 +323,11 @@ class Weights final : public Memory {
     }
   };
 
-  // Where to note the old v, while it moves; nullptr if there is nothing (more) to note.
+  // Where the move records the old v; nullptr if it need not.
   HINGE_APART Real* journal(Instance x) {
     if (x.size == 0) return nullptr;
     const std::size_t at = journal_.noted, end = at + x.size;
-    if (end > v.size()) {  // rows that are visited again and again
+    if (end > v.size()) {  // the same rows are visited many times
       copy_all();
       return nullptr;
     }
@@ -338,7 +337,7 @@ class Weights final : public Memory {
       const auto* columns = static_cast<const std::int64_t*>(x.columns);
       journal_.columns.emplace_back(columns, columns + x.size);
     }
-    journal_.moved.push_back(x);  // from here on nothing throws: what is not noted has not moved either
+    journal_.moved.push_back(x);  // nothing throws from here on: what is not recorded has not moved
     if (x.transient) journal_.moved.back().columns = journal_.columns.back().data();
     journal_.noted = end;
     if (follows_) visit(x, [&](const auto& features) { note(features, at); });
@@ -380,7 +379,7 @@ class Weights final : public Memory {
   WeightScalars before_;
   double weight_bound_before_ = 0;
   Journal journal_;
-  // A journal's memory is used again by the next batch of this thread, of whatever learner.
+  // The next batch of this thread, of any learner, reuses the memory of a journal.
   static inline thread_local Journal spare_;
   static constexpr std::size_t largest_spare = std::size_t{1} << 20;
   Buffer<Real> copied_v_;

@@ -13,6 +13,7 @@ namespace hinge {
 struct RowRound {
   static constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
   static std::size_t work(std::size_t /*i*/, const Instance& x) { return x.size + 1; }
+  static HINGE_APART void resize(Memory& memory, std::size_t dimension) { memory.resize(dimension); }
 };
 
 // Any memory, any rule.
@@ -21,7 +22,7 @@ struct PlainRound : RowRound {
   explicit PlainRound(Rounds& its) : all(its), books(its.books) {}
 
   void meet(const Batch& batch, std::size_t /*i*/, std::size_t row, const Instance& /*x*/) {
-    if (batch.dimensions != nullptr) all.memory.resize(batch.dimensions[row]);
+    if (batch.dimensions != nullptr) resize(all.memory, batch.dimensions[row]);
   }
   Reading read(const Instance& x, std::size_t /*i*/) { return all.memory.read(x, all.reads, all.scores.data()); }
   Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
@@ -56,7 +57,7 @@ struct WeightsRound : RowRound {
   static constexpr bool may_track = false;  // distances only
 
   HINGE_INLINE void meet(const Batch& batch, std::size_t /*i*/, std::size_t row, const Instance& /*x*/) {
-    if (batch.dimensions != nullptr) weights.resize(batch.dimensions[row]);
+    if (batch.dimensions != nullptr) resize(weights, batch.dimensions[row]);
   }
   HINGE_INLINE Reading read(const Instance& x, std::size_t /*i*/) const { return weights.read_product(Features::of(x)); }
   HINGE_INLINE Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {

@@ -1,6 +1,6 @@
 // Label ranking (J06 section 7): every relevant label above every irrelevant one, score_r - score_s >= margin.
 //
-// One constraint a round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
+// One constraint per round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
 // one s; loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is relevant
 // there is no loss. One relevant label: multiclass. None, or all: nothing to rank. The perceptron (S12.1) moves
 // the worst pair by x times the weight, if its margin is at most beta.

@@ -18,7 +18,7 @@ namespace hinge {
 
 enum class Scheme : std::uint8_t { simperc, conproj, simproj };
 
-// What is asked of one constraint: whether it is active, and how far it alone would go.
+// One constraint: whether it is active, and the step of its projection.
 class Projection {
  public:
   Projection(Step step, double margin, Scheme scheme) : step_(step), margin_(margin), scheme_(scheme) {}
@@ -61,7 +61,7 @@ class Projection {
 
 class Simultaneous final : public Rule {
  public:
-  // `nu` has one entry a pair, row by row (row: the relevant label), or none.
+  // `nu` has one entry per pair, row by row (row: the relevant label), or is empty.
   Simultaneous(Projection projection, std::vector<double> nu) : projection_(projection), nu_(std::move(nu)) {}
 
   bool fixed_step() const override { return projection_.fixed_step(); }

@@ -1,8 +1,8 @@
 // A learned threshold between relevant and irrelevant labels: lane 0, with weights of its own; the labels follow.
 //
-// It is a regression beside the ranking (S6): the threshold should lie between the lowest relevant and the highest
+// It is a regression next to the ranking (S6): the threshold should lie between the lowest relevant and the highest
 // irrelevant score, half a margin from both, or in the middle if they are closer or crossed; above all scores
-// if no label is relevant, below if all are. Loss [|middle - threshold| - tolerance]_+, which is no part of the
+// if no label is relevant, below if all are. Loss [|middle - threshold| - tolerance]_+, which is not part of the
 // ranking's loss and does not change the ranking.
 #pragma once
 
@@ -41,7 +41,7 @@ class WithThreshold final : public Rule {
   }
 
  private:
-  // Where the threshold should be, and how far off it may be.
+  // Where the threshold should be, and how far from there it may be.
   struct Aim {
     double middle, tolerance;
   };

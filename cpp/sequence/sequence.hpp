@@ -38,7 +38,7 @@ struct Places {
   std::size_t columns(std::size_t all) const { return (all - head()) / stride; }
 };
 
-// Phi(x, y) - Phi(x, y') in the making: what occurs in both cancels, and leaves nothing for a step to be divided by.
+// Builds Phi(x, y) - Phi(x, y'). What occurs in both cancels exactly.
 class Difference {
  public:
   void clear() { terms_.clear(); }
@@ -48,8 +48,8 @@ class Difference {
   const std::vector<std::int64_t>& places() const { return places_; }
   const std::vector<double>& values() const { return values_; }
 
-  // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first; what
-  // rounding has left of a sum that cancels (0.1 + 0.2 - 0.3) is no direction.
+  // In the order of places. At each, what is added and what is taken away are summed separately, the smallest first; what
+  // rounding leaves of a sum that cancels (0.1 + 0.2 - 0.3) is dropped, else `pa` would divide by it.
   Instance ordered() {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) {
       return a.place != b.place ? a.place < b.place : std::abs(a.value) < std::abs(b.value);
@@ -88,7 +88,7 @@ class Difference {
 class SequenceLearner {
  public:
   enum Selection : std::uint8_t { prediction_, max_, max_additive_ };
-  // Of the predicted tags, given the true ones, if no matrix can tell it.
+  // The cost of the predicted tags, given the true ones, if it is not a matrix.
   using Cost = std::function<double(std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length)>;
 
   explicit SequenceLearner(const Settings& s)
@@ -109,7 +109,7 @@ class SequenceLearner {
     widen(s.labels);
   }
 
-  // ---- as large as it is ----
+  // ---- size ----
 
   std::size_t tags() const { return tags_; }
   std::size_t columns() const { return columns_; }
@@ -161,7 +161,7 @@ class SequenceLearner {
   std::size_t work_of(std::size_t length) const { return length * (1 + tags_ * tags_ / 256); }
   static constexpr std::size_t poll_every = std::size_t{1} << 15;  // some milliseconds
 
-  // What a search works with: one a thread.
+  // What a search works with: one per thread.
   struct Work {
     Lattice lattice;
     Search search;
@@ -247,7 +247,7 @@ class SequenceLearner {
     learner_.statistics.cost += predicted.cost;
   }
 
-  // What was predicted, before it was told the truth.
+  // What was predicted before the round.
   struct Outcome {
     bool mistake;
     double cost;

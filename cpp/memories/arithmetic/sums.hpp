@@ -91,8 +91,8 @@ HINGE_INLINE bool in_order(const Features& x) {
   return true;
 }
 
-// Asks for what will be read soon, beside the place j: processors that look ahead themselves do not look far enough, and
-// stop at the end of each page. Any address may be asked for, so it is a number here and not a pointer.
+// Prefetches what will be read soon, relative to place j: hardware prefetchers do not look far enough, and stop at the
+// end of each page. Any address may be prefetched, so it is a number here and not a pointer.
 template <class Features>
 HINGE_INLINE void prefetch(const Features& x, std::size_t j) {
   const auto place = [j](const auto* from, std::ptrdiff_t on) HINGE_INLINE_LAMBDA {

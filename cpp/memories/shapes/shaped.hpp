@@ -1,7 +1,7 @@
 // Weights in the geometry of a covariance (M11): a memory that holds the weights, and a shape.
 //
-// An instance moves the weights in the direction Sx, and has the squared size x'Sx. To measure it costs much more than
-// to score it, so it is asked for only if the rule would move (rounds/shaped.hpp).
+// An instance moves the weights in the direction Sx, and has the squared size x'Sx. It costs much more than a score, so
+// it is computed only if the rule would move (rounds/shaped.hpp).
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Shaped final : public Memory {
   void check_room(std::size_t dimension) const override { flat_->check_room(dimension); }
   void resize(std::size_t dimension) override {
     if (dimension > flat_->dimension()) flat_->check_room(dimension);
-    shape_->resize(dimension);  // may refuse
+    shape_->resize(dimension);  // may throw
     flat_->resize(dimension);
   }
 
@@ -53,7 +53,7 @@ class Shaped final : public Memory {
   bool would_admit(double amount, double square) const override {
     return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), square);
   }
-  // In the direction that the shape found last, which must be that of x.
+  // In the direction that the shape computed last, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     flat_->move_along(amounts, shape_->direction(x), threshold_step_ == 0 ? shape_->bias() : threshold_step_);
   }
@@ -80,7 +80,7 @@ class Shaped final : public Memory {
     return flat_->weight(column, lane, averaged);
   }
   double bias(std::size_t lane, bool averaged) const override { return flat_->bias(lane, averaged); }
-  double largest_weight() const override { return 0; }  // the flat one's concern
+  double largest_weight() const override { return flat_->largest_weight(); }
   void start_at(const double* w, std::size_t size, const double* biases) override {
     shape_->resize(size);
     flat_->start_at(w, size, biases);
