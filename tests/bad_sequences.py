@@ -50,8 +50,8 @@ def refused(model, match, call, error=ValueError):
 def refused_everywhere(model, x, y, match, error=ValueError):
     """A bad sentence, whoever is given it; in a batch it is named."""
     good = [{"b": 1.0, "fresh": 1.0}]
-    inside = f"^sentence 1: {match}"
-    alone = f"^(sentence 0: )?{match}"
+    inside = f"^row 1: {match}"
+    alone = f"^(row 0: )?{match}"
     for weight in (1.0, 0.0):
         refused(model, alone, lambda: model.learn_one(x, y, weight), error)
         many = ([good, x, good], [["A"], y, ["fresh"]], [1.0, weight, 1.0])

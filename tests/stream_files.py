@@ -13,8 +13,9 @@ from functools import partial
 
 import pytest
 
+from hinge import InputError
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 for module in ("compression.zstd", "backports.zstd"):
@@ -49,7 +50,7 @@ def again(source):
 
 def refusal(source, path, skip=False):
     """What an error says after the name of the file."""
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(InputError) as caught:
         read(source, path, BadLines(skip=skip))
     text = str(caught.value)
     assert text.startswith(f"{path}:")

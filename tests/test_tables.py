@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge import Learner
+from hinge import InputError, Learner
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats import csv_files
 from hinge.streams.formats.csv_files import CsvFile
 from hinge.streams.formats.tables import MISSING
@@ -394,7 +394,7 @@ data_ = st.one_of(
 @settings(deadline=None, max_examples=300)
 @given(data_, st.booleans(), st.booleans())
 def test_any_bytes_are_read_or_refused(data, headed, skip):
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(InputError):
         text = b"y,a\n" + data if headed else data
         X, labels, _ = read(CsvFile(), written(Path(folder), text, "t.csv"), BadLines(skip))
         Learner("regression").learn_many(X, [0.0] * len(labels))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ..data.errors import in_row
 from ..data.labels import Labels, in_array, in_order, plain
 from ..data.rows import Doubles, as_list, as_numbers
 from ..data.shown import shown
@@ -237,7 +238,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
                     raise ValueError(f"the label {unknown[0]!r} is not one of the classes {listed}")
                 self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from error
+                raise in_row(error, row) from error
             except Exception as error:  # of a map of one's own
                 error.add_note(f"row {row}")
                 raise
@@ -352,7 +353,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
                 try:
                     scores[row] = _scores_one(learner, self.feature_map_, x)
                 except ValueError as error:
-                    raise ValueError(f"row {row}: {error}") from error
+                    raise in_row(error, row) from error
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -448,7 +449,7 @@ class _Batch:
             try:
                 self.relevant.append(_relevant(label))
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
+                raise in_row(error, row) from None
         weights = (
             np.ones(len(labels)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
         )

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...data.errors import InputError
 from ...features.pipeline import IDS, Features, RecordError
 from ..batches import BadLines, Batch
-from ..files import Input, SourceError
+from ..files import Input
 from .lines import MAX_LINE, shortened, text_batches
 
 LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
@@ -69,7 +70,7 @@ class JsonLines:
         self.ids: list[str] = []  # fields that name an example, and so are no features
         self.features.set_aside(self.label, self.weight)
         self._lacking = 0  # objects before the first one with a label,
-        self._first_lacking: SourceError | None = None  # and what is wrong if there is none
+        self._first_lacking: InputError | None = None  # and what is wrong if there is none
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -94,9 +95,9 @@ class JsonLines:
                     label, weight = self._label(record), self._weight(record)
                     x = self.features.event(record)
                 except json.JSONDecodeError as error:
-                    bad.meet(SourceError(file.name, number, *_what(error, line)))
+                    bad.meet(InputError(*_what(error, line), file=file.name, line=number))
                 except RecordError as error:
-                    bad.meet(SourceError(file.name, number, error.reason, _column(error, line)))
+                    bad.meet(InputError(str(error), column=_column(error, line), file=file.name, line=number))
                 else:
                     X.append(x)
                     labels.append(label)
@@ -117,7 +118,7 @@ class JsonLines:
             raise _Refused(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
         if isinstance(self.label, str) and self.label not in record:
             reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
-            self._first_lacking = self._first_lacking or SourceError(source, line, reason)
+            self._first_lacking = self._first_lacking or InputError(reason, file=source, line=line)
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
         self.features.set_aside(self.label, self.weight)
