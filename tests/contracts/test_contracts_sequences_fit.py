@@ -9,6 +9,11 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from hinge import PASequence
 from sequence_cases import (
     TAGS,
     blocks,
@@ -22,11 +27,6 @@ from sequence_cases import (
     stream,
     strings,
 )
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import FeatureHasher
-from sklearn.model_selection import GridSearchCV, cross_val_score
-
-from hinge import PASequence
 
 # ---- scikit-learn's contract ----------------------------------------------------------------------------------
 
@@ -266,14 +266,14 @@ def test_the_limit_of_features(options):
     ):
         with pytest.raises(
             ValueError,
-            match="feature 'd': token [01]: it is new, and the model already has 3 features, its limit",
+            match=r"feature 'd': token [01]: it is new, and the model already has 3 features, its limit",
         ):
             call()
         assert state(model) == before
         assert model.attributes_ == ["a", "b"]
     model.learn_one([["c"]], ["T0"])
     assert model.predict_one([["d"], ["e"]])  # unknown ones are no trouble where nothing is learned
-    with pytest.raises(ValueError, match="^column 3: it is new"):
+    with pytest.raises(ValueError, match=r"^column 3: it is new"):
         new(options, max_features=3, **({} if is_open(options) else {"classes": TAGS})).learn_one(
             np.ones((1, 4)), ["T0"]
         )

@@ -1,6 +1,7 @@
 """Streams of events, of rows and of sentences, and how to judge a learner on one."""
 
-from .formats.columns import Sentence, examples, read_columns, read_examples
+from ..data.sentences import Sentence
+from .formats.columns import examples, read_columns, read_examples
 from .formats.text import TextBatch, read_svmlight
 from .progressive import Round, StreamLearner, absolute, progressive, wrong
 

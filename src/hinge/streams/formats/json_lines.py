@@ -22,7 +22,7 @@ FEATURES = ("features", "x")  # the fields that hold all features, if they are o
 MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
 
 
-class _Refused(RecordError):
+class _LineError(RecordError):
     """What is wrong with a line; a constant to be pointed at."""
 
     def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
@@ -115,7 +115,7 @@ class JsonLines:
     def _settle(self, record: dict[str, Any], source: str, line: int) -> None:
         """By the first object that has a label: where it is."""
         if not self._lacking and self.weight is not None and self.weight not in record:
-            raise _Refused(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
+            raise _LineError(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
         if isinstance(self.label, str) and self.label not in record:
             reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
             self._first_lacking = self._first_lacking or InputError(reason, file=source, line=line)
@@ -141,9 +141,9 @@ class JsonLines:
         for one in each:
             if not (isinstance(one, (str, int)) or _is_finite(one) or (one is None and one is label)):
                 expected = "a string, a number, true, false or a list of them was expected for the label"
-                raise _Refused(f"{expected}, there is {_shown(one)}", str(self.label))
+                raise _LineError(f"{expected}, there is {_shown(one)}", str(self.label))
             if one == "":
-                raise _Refused("there is an empty name among the labels", str(self.label))
+                raise _LineError("there is an empty name among the labels", str(self.label))
         return label
 
     def _weight(self, record: dict[str, Any]) -> float:
@@ -152,7 +152,7 @@ class JsonLines:
         weight: Any = record[self.weight]
         if not _is_finite(weight) or weight < 0:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
-            raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
+            raise _LineError(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
 
 
@@ -166,12 +166,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
-        raise _Refused(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
+        raise _LineError(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
     return record
 
 
 def _constant(name: str) -> float:
-    raise _Refused(f"{name} is not a finite number: null is for what is missing", constant=name)
+    raise _LineError(f"{name} is not a finite number: null is for what is missing", constant=name)
 
 
 _plain = json.JSONDecoder(parse_constant=_constant)
@@ -184,22 +184,22 @@ def _record(line: str) -> dict[str, Any]:
         if type(record) is not dict:
             of_objects = isinstance(record, list) and any(isinstance(one, dict) for one in record)
             hint = " (jq -c '.[]' makes lines of an array of objects)" if of_objects else ""
-            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
+            raise _LineError(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
         # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
         # (a colon in a text) it is read again, in a way that looks for it.
         if (colons := line.count(":")) != len(record) and colons != _fields(record):
             record = _careful.decode(line)
     except RecursionError:
-        raise _Refused("objects and lists are nested too deep") from None
+        raise _LineError("objects and lists are nested too deep") from None
     except (json.JSONDecodeError, RecordError):
         raise
     except ValueError:  # Python's limit on the digits of a whole number
-        raise _Refused("there is a number with thousands of digits") from None
+        raise _LineError("there is a number with thousands of digits") from None
     if _SURROGATE.search(line):
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise _Refused(
+            raise _LineError(
                 "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
             ) from None
     found: dict[str, Any] = record
