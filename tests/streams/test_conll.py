@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.conll import ConllColumns, default_templates
 from hinge.structured.templates import CHUNKING, Templates
-from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, Endless, again, pipe, read, read_or_rejected, refusal, skipped, written
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
 WORDS = ["word[0]", "pos[0]"]
@@ -249,7 +248,7 @@ data_ = st.one_of(
     data_, st.booleans(), st.sampled_from([{}, {"columns": "word tag"}, {"comments": True, "docstart": True}])
 )
 def test_any_bytes_are_read_or_refused(data, skip, options):
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(InputError):
+    with tempfile.TemporaryDirectory() as folder, read_or_rejected():
         found, tags, _ = read(ConllColumns(**options), written(Path(folder), data, "t.conll"), BadLines(skip))
         for sentence, its in zip(found, tags, strict=True):
             assert its is None or len(sentence) == len(its) > 0

@@ -49,6 +49,16 @@ def again(source):
     return type(source)(**json.loads(json.dumps(source.settings)))
 
 
+@contextmanager
+def read_or_rejected():
+    """What is rejected has a place in the file; an error without one is raised again."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is None or error.line < 1:
+            raise
+
+
 def refusal(source, path, skip=False):
     """What an error says after the name of the file."""
     with pytest.raises(InputError) as caught:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -66,6 +66,18 @@ def of_one_example(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise
 
     return wrapped
+
+
+def for_each(function: Callable[[Any], _R], examples: Iterable[Any]) -> list[_R]:
+    """What a function returns for each of the examples. Its errors have the row."""
+    row, found = 0, []
+    try:
+        for row, x in enumerate(examples):  # noqa: B007 (the handler reads it)
+            found.append(function(x))
+    except InputError as error:
+        error.row = row
+        raise
+    return found
 
 
 @contextmanager

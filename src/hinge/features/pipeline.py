@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from .._core import Texts, flat
-from ..data.errors import InputError, in_row
+from ..data.errors import InputError, for_each, in_row
 from ..data.rows import as_list, is_frame
 from ..model import encoding, file
 from ..options import hints
@@ -460,7 +460,7 @@ class Pipeline:
         self.model.learn_many(self.events(X), y, sample_weight)
 
     def predict_many(self, X: Iterable[Mapping[str, Any]]) -> list[Any]:
-        return [self.model.predict_one(event) for event in self.events(X)]
+        return for_each(self.model.predict_one, self.events(X))
 
     def events(self, X: Any) -> list[dict[str, Any]]:
         """The features of each record."""

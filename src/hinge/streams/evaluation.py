@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .._core import Engine
 from .._numpy import np
-from ..data.errors import InputError
+from ..data.errors import InputError, for_each
 from ..data.labels import in_order
 from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
@@ -303,7 +303,7 @@ class Study:
         if isinstance(learner, SequenceLearner):
             return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
-            made = [(self.ranker or learner).predict_one(x) for x in batch.X]
+            made = for_each((self.ranker or learner).predict_one, batch.X)
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
@@ -331,9 +331,9 @@ class Study:
         """A number for each example, or a dict with one for each label."""
         learner = self.learner
         if isinstance(learner, SequenceLearner):
-            return [learner.score_one(x) for x in batch.X]  # type: ignore[union-attr]
+            return for_each(learner.score_one, batch.X)  # type: ignore[arg-type]
         if not isinstance(batch.X, Rows):
-            return [(self.ranker or learner).score_one(x) for x in batch.X]
+            return for_each((self.ranker or learner).score_one, batch.X)
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
         return self.scored(self.lanes(batch))
@@ -354,7 +354,7 @@ class Study:
         if self.task == "uniclass":
             return learner.radius - np.asarray(self.scores(batch), dtype=np.float64)
         if not isinstance(batch.X, Rows):
-            return np.asarray([learner._lanes_one(x) for x in batch.X])
+            return np.asarray(for_each(learner._lanes_one, batch.X))
         return learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
 
     def _inside(self, batch: Batch) -> Doubles:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..data.errors import InputError, in_row, of_one_example
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.labels import in_order, plain
 from ..data.rows import as_list, check_length
 from ..data.targets import class_list
@@ -245,10 +245,10 @@ class PASequence(StreamEstimator):
         if len(tags) != len(sentences):
             raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
         told, places = [], []
-        for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
-            for token, parts in enumerate(self.explain_one(x, its)):
-                told.append(parts)
-                places.append((sentence, token))
+        explained = for_each(lambda pair: self.explain_one(*pair), zip(sentences, tags, strict=True))
+        for sentence, tokens in enumerate(explained):
+            told += tokens
+            places += [(sentence, token) for token in range(len(tokens))]
         return explain.as_frame(told, places)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:

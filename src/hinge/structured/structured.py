@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ..data.errors import InputError, in_row, of_one_example
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.rows import as_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
@@ -360,7 +360,7 @@ class PAStructured(StreamEstimator):
         outputs whose scores are explained (None: the predicted ones)."""
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
-        told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
+        told = for_each(lambda pair: self.explain_one(*pair), zip(inputs, outputs, strict=True))
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
@@ -377,7 +377,7 @@ class PAStructured(StreamEstimator):
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
         pairs = list(zip(inputs, outputs, strict=True))
-        sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])
+        sizes = self._read(lambda _: for_each(lambda pair: self.uncertainty_one(*pair), pairs))
         return np.asarray(sizes, dtype=np.float64)
 
     def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:

@@ -95,7 +95,8 @@ class JsonLines:
                     label, weight = self._label(record), self._weight(record)
                     x = self.features.event(record)
                 except json.JSONDecodeError as error:
-                    bad.meet(InputError(*_what(error, line), file=file.name, line=number))
+                    reason, column = _what(error, line)
+                    bad.meet(InputError(reason, column=column, file=file.name, line=number))
                 except RecordError as error:
                     bad.meet(InputError(str(error), column=_column(error, line), file=file.name, line=number))
                 else:
