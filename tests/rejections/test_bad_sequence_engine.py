@@ -109,7 +109,7 @@ def error_of(code):
         ("{Name(): 1.0}", "ValueError: no number"),
         (
             "{10**5000: 'text'}",
-            "ValueError: token 0: a column number is too large to be the name of a feature",
+            "hinge.data.errors.InputError: token 0: a column number is too large to be the name of a feature",
         ),
     ],
 )

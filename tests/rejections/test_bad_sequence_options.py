@@ -57,7 +57,7 @@ def test_costs_of_nonsense(what):
     message = "the cost must be a number of 0 or more, not "
     refused(model, f"^{message}", lambda: model.learn_one(x, y))
     batch = ([x, [["new"]], x], [model.predict_one(x), ["new"], y])
-    refused(model, f"^sentence [12]: {message}", lambda: model.learn_many(*batch))
+    refused(model, f"^row [12]: {message}", lambda: model.learn_many(*batch))
 
 
 def test_a_cost_beyond_float64():

@@ -108,7 +108,7 @@ def test_values_that_are_none(what, options):
     value, message = VALUES[what]
     for model in (trained(options), empty(options)):
         x = [["new"], {"a": 1.0, "newer": 1.0, "x": value}]
-        refused_everywhere(model, x, ["A", "B"], f"token 1: feature 'x': {message}")
+        refused_everywhere(model, x, ["A", "B"], f"token 1: {message}", column="feature 'x'")
 
 
 @every_kind
@@ -143,14 +143,10 @@ def test_hashed_names_that_are_no_text():
 @pytest.mark.parametrize("single", [False, True])
 def test_numbers_that_are_none_in_arrays(options, single):
     for value, message in (
-        (np.nan, "token 1, column 2: the value is NaN"),
-        (np.inf, "token 1, column 2: the value is infinity"),
-        (-np.inf, "token 1, column 2: the value is infinity"),
-        *(
-            ()
-            if single
-            else ((1e200, "token 1, column 2: the value is too large: its square overflows float64"),)
-        ),
+        (np.nan, "token 1: the value is NaN"),
+        (np.inf, "token 1: the value is infinity"),
+        (-np.inf, "token 1: the value is infinity"),
+        *(() if single else ((1e200, "token 1: the value is too large: its square overflows float64"),)),
     ):
         x = np.ones((3, 3), dtype=np.float32 if single else np.float64)
         x[1, 2] = value
@@ -158,15 +154,18 @@ def test_numbers_that_are_none_in_arrays(options, single):
         fresh = empty(options)
         for sentence in (x, np.asfortranarray(x), scipy.sparse.csr_matrix(x), x[::-1].copy()[::-1]):
             for each in (model, fresh):
-                refused(each, f"^{message}", lambda s=sentence, m=each: m.learn_one(s, ["A", "B", "new"]))
-                refused(
-                    each, f"^{message}", lambda s=sentence, m=each: m.learn_one(s, ["A", "B", "new"], 0.0)
-                )
+                for weight in (1.0, 0.0):
+                    refused(
+                        each,
+                        f"^column 2: {message}",
+                        lambda s=sentence, m=each, w=weight: m.learn_one(s, ["A", "B", "new"], w),
+                    )
                 batch = [np.ones((1, 3)), sentence]
                 y = [["A"], ["A", "B", "new"]]
-                refused(each, f"^row 1: {message}", lambda b=batch, m=each, y=y: m.learn_many(b, y))
-                refused(each, f"^row 1: {message}", lambda b=batch, m=each: m.predict(b))
-                refused(each, f"^{message}", lambda s=sentence, m=each: m.score_one(s))
+                inside = f"^row 1, column 2: {message}"
+                refused(each, inside, lambda b=batch, m=each, y=y: m.learn_many(b, y))
+                refused(each, inside, lambda b=batch, m=each: m.predict(b))
+                refused(each, f"^column 2: {message}", lambda s=sentence, m=each: m.score_one(s))
 
 
 ARRAYS = {

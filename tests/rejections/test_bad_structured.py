@@ -220,11 +220,15 @@ def test_numbers_that_are_too_large(kind):
         refused(
             model,
             lambda m=model, z=wrong: m.learn_many([0 * big, big], [1, z]),
-            "^row 1: .*too large.*overflows",
+            "^row 1: .*overflows",
         )
         huge["cost"] = 1e308
         odd = 0 * big  # from which nothing can be learned
-        refused(model, lambda m=model, x=odd: m.learn_many([x] * 9, [1] * 9), "^row 1: .*overflows")
+        refused(
+            model,
+            lambda m=model, x=odd: m.learn_many([x] * 9, [1] * 9),
+            "^row 1: .*overflows",
+        )
         huge["cost"] = 1.0
 
 
@@ -323,7 +327,7 @@ def test_limits():
     X, y, _ = stream(6)
     for kind in KINDS:
         model = Outputs(kind).model(max_features=4)
-        refused(model, lambda m=model: m.learn_many(X, y), "example .* limit.*max_features")
+        refused(model, lambda m=model: m.learn_many(X, y), "^row [0-9].* limit.*max_features")
         if kind == "dict":
             play(model, [x * (np.arange(5) < 4) for x in X], y)
             refused(model, lambda m=model: m.learn_many(X, y), "f4.*max_features")
