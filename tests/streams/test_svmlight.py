@@ -315,7 +315,7 @@ def test_a_source_skips_and_counts(tmp_path):
     bad = BadLines(skip=True, most=20_000)
     batches = batches_of(path, data, bad)
     assert (bad.count, len(bad.first), len(batches)) == (10_000, 10, 2)
-    assert bad.first[1].args[0].endswith('a.svm:21: 3: index "0": indices count from 1')
+    assert str(bad.first[1]).endswith('a.svm:21: 3: index "0": indices count from 1')
     lines = np.concatenate([batch.lines for batch in batches])
     np.testing.assert_array_equal(lines, [i + 1 for i in range(200_000) if i % 20])
     bad = BadLines(skip=True, most=100)

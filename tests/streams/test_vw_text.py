@@ -280,7 +280,7 @@ def outcome(pieces, skip, options):
             reader.read(piece)
         reader.finish()
     except InputError as error:
-        return error.args
+        return error.line, error.column, error.reason
     read = reader.take()
     shown = read and [part.tolist() if isinstance(part, np.ndarray) else part for part in read]
     return shown, reader.bad_lines(), reader.lines
