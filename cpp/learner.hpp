@@ -180,9 +180,9 @@ class Learner : public Books {
     try {
       rounds(row);
       if (several) poll();  // an interrupt that came meanwhile takes the batch back
-    } catch (Refused& refused) {
+    } catch (InputError& error) {
       take_back();
-      if (refused.row == none) refused.row = row;
+      if (error.row == none) error.row = row;
       throw;
     } catch (...) {
       take_back();
@@ -236,7 +236,7 @@ class Learner : public Books {
  private:
   void check_width(const Rows& rows) const {
     if (rows.width() > memory_->dimension())
-      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+      throw InputError("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
   }
 

@@ -48,7 +48,7 @@ struct Batch {
  private:
   static std::size_t checked(std::int64_t row, std::size_t count) {
     if (row < 0 || static_cast<std::uint64_t>(row) >= count)
-      throw Refused("order names row " + std::to_string(row) + " of " + std::to_string(count));
+      throw InputError("order names row " + std::to_string(row) + " of " + std::to_string(count));
     return static_cast<std::size_t>(row);
   }
 };

@@ -148,7 +148,7 @@ class Rows {
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
   bool is_sparse() const { return starts_ != nullptr; }
-  // How many values the rows have. (They may be some of those that are stored. What is broken is refused when it is read.)
+  // How many values the rows have. (They may be some of those that are stored. What is broken is rejected when it is read.)
   std::size_t stored() const {
     if (!is_sparse()) return count_ * width_;
     return std::min(stored_, static_cast<std::size_t>(start(count_)) - static_cast<std::size_t>(start(0)));
@@ -258,7 +258,7 @@ class Rows {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
         if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
-          throw Refused("column index " + std::to_string(column) + " is outside of the " +
+          throw InputError("column index " + std::to_string(column) + " is outside of the " +
                             std::to_string(width_) + " columns",
                         row);
         // Sums of repeated columns could hide it, and NaN has no place in an order.
@@ -281,7 +281,7 @@ class Rows {
   std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
 
   [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
-    throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
+    throw InputError("indptr is broken: the row would go from " + std::to_string(from) + " to " +
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);
   }

@@ -203,7 +203,7 @@ class Lanes final : public Memory {
       for (std::size_t r = 0; r < held(); ++r) v[i * stride_ + r] = static_cast<Real>(w[r * size + i]);
     std::copy_n(start_biases, lanes(), biases.begin());
     weight_bound_ = largest_weight();
-    if (!(weight_bound_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    if (!(weight_bound_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
   }
 
   double weight_bound() const { return weight_bound_; }

@@ -175,7 +175,7 @@ class Weights final : public Memory {
     now.bias = biases[0];
     for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
     weight_bound_ = largest_weight();
-    if (!(weight_bound_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    if (!(weight_bound_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
     sum_up_norm();
   }
 

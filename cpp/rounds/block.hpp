@@ -72,7 +72,7 @@ inline double score_block(const Memory& memory, const Block& block, bool average
     const Reading reading =
         averaged ? memory.read_average(x, Reads::product, nullptr) : memory.read(x, Reads::product, nullptr);
     scores[r] = checked_score(reading, Reads::product, x, r);
-    if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64", r);
+    if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64", r);
     largest = std::max(largest, reading.square);
   }
   return largest;

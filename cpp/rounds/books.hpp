@@ -68,7 +68,7 @@ struct Books {
   // A weight of 0 changes nothing, but the example must be valid all the same. Returns that no round was presented.
   HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
     if (weight != 0)
-      throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
+      throw InputError("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
     find_invalid(x, reading, truth, weight, Move(), 0);
     return false;
   }
@@ -93,17 +93,17 @@ struct Books {
   HINGE_APART void find_invalid(Instance x, Reading reading, Truth truth, double weight, Move move,
                                 double progress) const {
     refuse_bad_values(x, none);
-    if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
-    if (std::isnan(truth.value)) throw Refused("the target is NaN");
-    if (std::isinf(truth.value)) throw Refused("the target is infinity (inf)");
-    if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
-    if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
+    if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64");
+    if (std::isnan(truth.value)) throw InputError("the target is NaN");
+    if (std::isinf(truth.value)) throw InputError("the target is infinity (inf)");
+    if (!std::isfinite(weight)) throw InputError("the sample weight is infinite");
+    if (!std::isfinite(reading.score)) throw InputError("the score overflows float64");
     if (!std::isfinite(move.q))
-      throw Refused("the instance is too large: the squared norm of its constraint overflows float64");
+      throw InputError("the instance is too large: the squared norm of its constraint overflows float64");
     if (!std::isfinite(move.length) || !std::isfinite(progress) ||
         !std::isfinite(statistics.squared_loss + move.loss * move.loss))
-      throw Refused("the loss or the step is too large: it overflows float64");
-    if (!std::isfinite(statistics.cost + move.cost)) throw Refused("the sum of the costs overflows float64");
+      throw InputError("the loss or the step is too large: it overflows float64");
+    if (!std::isfinite(statistics.cost + move.cost)) throw InputError("the sum of the costs overflows float64");
   }
 };
 

@@ -14,7 +14,7 @@ namespace hinge {
 inline double checked_score(const Reading& reading, Reads reads, const Instance& x, std::size_t row) {
   if (!std::isfinite(reading.plain)) {
     refuse_bad_values(x, row);
-    throw Refused("the score overflows float64", row);
+    throw InputError("the score overflows float64", row);
   }
   return reading.reported(reads);
 }

@@ -87,7 +87,7 @@ struct SupportedRound {
   void check(const Instance& x, const Reading& reading, const Truth& truth, double weight, const Move& move) const {
     books.check(x, reading, truth, weight, move);
     if (!std::isfinite(reading.q) || !std::isfinite(supports.itself()))
-      throw Refused("the kernel's value of the instance with itself overflows float64");
+      throw InputError("the kernel's value of the instance with itself overflows float64");
   }
 
   // The loss, the mistake and the cost stay those of the prediction.
@@ -117,7 +117,7 @@ class SupportedRounds final : public Rounds {
       : Rounds(its_rule, supports, its_books), supports_(supports) {}
 
   std::size_t learn(const Batch& batch, const Poll& poll, std::size_t& row) override {
-    if (batch.scores != nullptr) throw Refused("with a kernel, a batch does not tell its scores");
+    if (batch.scores != nullptr) throw InputError("with a kernel, a batch does not tell its scores");
     return run(SupportedRound(*this), batch, poll, row);
   }
   bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance) override {
@@ -125,7 +125,7 @@ class SupportedRounds final : public Rounds {
     supports_.look_ahead(x);
     round.number = books.examples;
     const Reading reading = round.read(x, 0);
-    if (!reading.in_order) throw Refused("the columns are not in order");
+    if (!reading.in_order) throw InputError("the columns are not in order");
     const bool presented = present(round, x, reading, truth, weight, tolerance);
     books.examples += 1;
     return presented;

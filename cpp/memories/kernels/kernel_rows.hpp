@@ -21,7 +21,7 @@ struct KernelRows {
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
   std::vector<std::size_t> numbers;   // in passes over the same rows: which of them these are
-  std::vector<char> in_order;         // else it is refused when its turn comes
+  std::vector<char> in_order;         // else it is rejected when its turn comes
 
   void make_room(std::size_t rows, std::size_t supports) {
     count = rows;

@@ -126,7 +126,7 @@ class Supports : public Memory, public SupportNumbers {
   void make_room(double amount, double decay, bool replacing);
 
   void move(const double* amounts, double decay, const Instance& /*x*/) override;
-  void move_along(const double*, const Instance&, double) override { throw Refused("a kernel has no directions"); }
+  void move_along(const double*, const Instance&, double) override { throw InputError("a kernel has no directions"); }
 
   // Takes support i out; the last one takes its place. `own` is w.x_i (uniclass).
   void remove(std::size_t i, double own);
@@ -173,7 +173,7 @@ class Supports : public Memory, public SupportNumbers {
     return kind_.kernel.constant * sum;
   }
   void start_at(const double*, std::size_t, const double*) override {
-    throw Refused("a kernel has no weights to start at");
+    throw InputError("a kernel has no weights to start at");
   }
 
   std::unique_ptr<Budget> budget;  // none: all supports are kept

@@ -73,12 +73,12 @@ inline void Simplex::start_at(const double* w, std::size_t size, const double* /
   const double count = static_cast<double>(coordinates());
   if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
     const double rest = kind_.scale - sum;
-    if (!(rest > 0)) throw Refused("w1 must add up to less than scale: the intercept has a part of it");
+    if (!(rest > 0)) throw InputError("w1 must add up to less than scale: the intercept has a part of it");
     biases[0] = logarithm(rest / kind_.scale * count);
     sum = kind_.scale;
   }
   if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
-    throw Refused(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
+    throw InputError(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
                                   : "w1 is outside of the simplex: it must be positive, with the sum scale");
   double low = 0, high = 1 / (2 * std::max(1.0, count));
   const auto masses = [&](double c) {
@@ -110,7 +110,7 @@ inline void Simplex::check_restored(double bound) {
   const SimplexScalars said = now;
   sum_up_mass();
   if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
-    throw Refused("the weights are not on the simplex");
+    throw InputError("the weights are not on the simplex");
   const std::int64_t touched = now.touched;
   now = said;
   now.touched = touched;

@@ -16,7 +16,7 @@ inline const Sizes* Simplex::sizes(const Instance& x, double q) {
   if (kind_.paper) visit(x, [](const auto& features) {
     for (std::size_t j = 0; j < features.size; ++j)
       if (features.value(j) < 0)
-        throw Refused("entropy_step='paper' is for values of 0 and more", none, features.column(j));
+        throw InputError("entropy_step='paper' is for values of 0 and more", none, features.column(j));
   });
   x_ = x;
   q_ = q;

@@ -31,13 +31,13 @@ inline void Supports::make_room(double amount, double decay, bool replacing) {
   const double step = amount * std::max(1.0, largest);
   double bound = decay * weight_bound_ + step;
   if (!(bound <= limit_)) bound = decay * largest_weight() + step;  // the bound may have become loose
-  if (!(bound <= limit_)) throw Refused("the step would make a coefficient larger than the model can hold");
+  if (!(bound <= limit_)) throw InputError("the step would make a coefficient larger than the model can hold");
   if (known_ == none) {
     const std::size_t more = replacing ? count() : count() + 1;
     const double square = kind_.keeps_values ? 8.0 * static_cast<double>(more) * static_cast<double>(more) : 0;
     const double each = 8.0 * static_cast<double>(stride_ * (kind_.averaging ? 2 : 1) + 6);
     if (bytes_with(current_) + square + each * static_cast<double>(more) > kind_.max_bytes)
-      throw Refused("the supports would take more than " +
+      throw InputError("the supports would take more than " +
                     std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) +
                     " bytes (max_cache): give a budget, or a larger max_cache");
     reserve_vector(current_);

@@ -67,7 +67,7 @@ inline void Supports::scores_without(std::size_t i, const double* products, doub
 
 inline Reading Supports::finish(const double* products, const std::vector<double>& its_biases, double norm2,
                                 double itself, double square, Reads reads, double* scores) const {
-  if (!std::isfinite(square)) return Reading{square, square, square, square};  // to be refused
+  if (!std::isfinite(square)) return Reading{square, square, square, square};  // to be rejected
   if (reads == Reads::distance) {
     const double plain = std::max(0.0, norm2 - 2 * products[0] + itself);
     return Reading{plain + its_biases[0] * its_biases[0], plain, 1.0, square};

@@ -88,7 +88,7 @@ inline void Supports::check_restored(double bound, const std::vector<SparseVecto
   sum_up_shares();
   const auto finite = [](double square) { return std::isfinite(square); };
   const bool fits = std::all_of(squares_.begin(), squares_.end(), finite);
-  if (!fits || !(weight_bound_ <= limit_)) throw Refused("the supports are larger than the model can hold");
+  if (!fits || !(weight_bound_ <= limit_)) throw InputError("the supports are larger than the model can hold");
 }
 
 inline std::vector<double> Supports::spread(const std::vector<double>& narrow, std::size_t stride) const {
