@@ -36,25 +36,24 @@ using Poll = std::function<void()>;
 // One round. `round` is one of rounds/. Until `admit` has returned, nothing is changed; after it nothing throws (but for
 // memory that is exhausted while a batch is journaled, which is rolled back). Returns whether the round was presented.
 template <class Round>
-HINGE_INLINE bool present(Round& round, const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                          double tolerance) {
+HINGE_INLINE bool present(Round& round, const Example& e, double tolerance) {
   Books& books = round.books;
-  if (!(weight > 0)) [[unlikely]] return books.skip(x, reading, truth, weight);
-  Move move = round.decide(x, reading, truth, weight);
+  if (!(e.weight > 0)) [[unlikely]] return books.skip(e.x, e.reading, e.truth, e.weight);
+  Move move = round.decide(e);
   if (books.awaits_first) [[unlikely]] {
-    round.start_at(x, reading, truth);
+    round.start_at(e);
     return books.awaits_first = false;
   }
   if (move.loss * move.loss <= tolerance) return false;
 
-  const bool moves = round.admit(x, reading, truth, weight, move);
+  const bool moves = round.admit(e, move);
   books.count(move);
   if constexpr (Round::may_track) {
-    if (books.tracked != nullptr) books.tracked->observe(std::sqrt(reading.score), weight);
+    if (books.tracked != nullptr) books.tracked->observe(std::sqrt(e.reading.score), e.weight);
   }
   const bool tallies = books.tallies();
   if (tallies && !books.averaging.after) round.tally();
-  if (moves) round.move(x, move);
+  if (moves) round.move(e.x, move);
   if (tallies && books.averaging.after) round.tally();
   return true;
 }
@@ -115,7 +114,7 @@ class Rounds {
       round.meet(batch, i, row, x);
       const Reading reading = round.read(x, i);
       if (reading.in_order) [[likely]] {
-        presented += present(round, x, reading, truth, weight, batch.tolerance);
+        presented += present(round, {x, reading, truth, weight}, batch.tolerance);
       } else {
         if (memory.takes_any_order(reads)) distinct = &Distinct::of_this_thread();
         presented += learn_one(in_order(*batch.rows, row, x), truth, weight, batch.tolerance);

@@ -81,18 +81,19 @@ inline double score_block(const Memory& memory, const Block& block, bool average
 struct BlockRound {
   static constexpr bool may_track = false;
 
-  Move decide(const Instance& /*x*/, const Reading& reading, const Truth& truth, double weight) {
+  Move decide(const Example& e) {
     std::vector<double> amounts(block.labels);
-    const Move move = rule.decide(Scores{scores.data(), block.labels, reading.square, &block}, truth, weight, amounts.data());
+    const Scores all{scores.data(), block.labels, e.reading.square, &block};
+    const Move move = rule.decide(all, e.truth, e.weight, amounts.data());
     direction.resize(block.size);
     for (std::size_t j = 0; j < block.size; ++j) {
       direction[j] = block.direction(amounts.data(), j);
       along += direction[j] * direction[j];
     }
-    books.check(block.instance(direction.data()), Reading{0, 0, 0, along}, truth, weight, move);
+    books.check({block.instance(direction.data()), Reading{0, 0, 0, along}, e.truth, e.weight}, move);
     return move;
   }
-  bool admit(const Instance& /*x*/, const Reading& /*reading*/, const Truth& /*truth*/, double /*weight*/, const Move& move) {
+  bool admit(const Example& /*e*/, const Move& move) {
     if (move.moves()) memory.admit(1, 1, along);
     return move.moves();
   }
@@ -101,7 +102,7 @@ struct BlockRound {
     memory.move(&whole, 1, block.instance(direction.data()));
   }
   void tally() { memory.tally(); }
-  void start_at(const Instance& /*x*/, const Reading& /*reading*/, const Truth& /*truth*/) {}  // uniclass only
+  void start_at(const Example& /*e*/) {}  // uniclass only
 
   const Rule& rule;
   Memory& memory;
@@ -116,7 +117,7 @@ inline void learn_block(Learner& learner, const Block& block, const Truth& truth
   BlockRound round{learner.rule(), learner.memory(), learner, block, std::vector<double>(block.labels)};
   const double square = score_block(learner.memory(), block, false, round.scores.data());
   const Instance x = block.labels == 0 ? Instance() : block.vector(0);
-  present(round, x, Reading{0, 0, 0, square}, truth, weight, -1);
+  present(round, {x, Reading{0, 0, 0, square}, truth, weight}, -1);
 }
 
 }  // namespace hinge

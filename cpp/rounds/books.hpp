@@ -33,6 +33,14 @@ struct Averaging {
   bool after = false;  // as scikit-learn does; for `hinge.compat` only
 };
 
+// The example of a round, and what the memory has read of it.
+struct Example {
+  const Instance& x;
+  const Reading& reading;
+  const Truth& truth;
+  double weight;
+};
+
 struct Books {
   Statistics statistics;
   Averaging averaging;
@@ -42,12 +50,11 @@ struct Books {
 
   // Throws unless all that the round reads and records is finite. The sum is not finite if one term is not. It may
   // overflow although all terms are finite: `find_invalid` lets that pass.
-  HINGE_INLINE void check(const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                          const Move& move) const {
+  HINGE_INLINE void check(const Example& e, const Move& move) const {
     const double progress = statistics.progress + move.progress;
-    if (!std::isfinite(reading.score + reading.square + truth.value + weight + move.length + move.q +
+    if (!std::isfinite(e.reading.score + e.reading.square + e.truth.value + e.weight + move.length + move.q +
                        (move.loss * move.loss + statistics.squared_loss) + (move.cost + statistics.cost) + progress))
-      [[unlikely]] find_invalid(x, reading, truth, weight, move, progress);
+      [[unlikely]] find_invalid(e.x, e.reading, e.truth, e.weight, move, progress);
   }
 
   HINGE_INLINE void count(const Move& move) {

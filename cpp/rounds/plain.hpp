@@ -25,29 +25,34 @@ struct PlainRound : RowRound {
     if (batch.dimensions != nullptr) resize(all.memory, batch.dimensions[row]);
   }
   Reading read(const Instance& x, std::size_t /*i*/) { return all.memory.read(x, all.reads, all.scores.data()); }
-  Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
-    if (all.lanes > 1 && !std::isfinite(reading.score)) books.check(x, reading, truth, weight, Move());
-    const Scores scores{all.lanes == 1 ? &reading.score : all.scores.data(), all.lanes, reading.q,
-                        all.memory.sizes(x, reading.q)};
-    const Move move = all.rule.decide(scores, truth, weight, all.amounts.data());
-    books.check(x, reading, truth, weight, move);
+  Move decide(const Example& e) {
+    if (all.lanes > 1 && !std::isfinite(e.reading.score)) books.check(e, Move());
+    const Move move = decide_at(e.reading.q, e, all.memory.sizes(e.x, e.reading.q));
+    books.check(e, move);
     return move;
   }
-  bool admit(const Instance& /*x*/, const Reading& reading, const Truth& /*truth*/, double /*weight*/, const Move& move) {
-    if (move.moves()) all.memory.admit(all.total_amount(), move.decay, reading.square);
+  bool admit(const Example& e, const Move& move) {
+    if (move.moves()) all.memory.admit(all.total_amount(), move.decay, e.reading.square);
     return move.moves();
   }
   void move(const Instance& x, const Move& move) { all.memory.move(all.amounts.data(), move.decay, x); }
   void tally() { all.memory.tally(); }
   // Uniclass: the first instance becomes the centre.
-  void start_at(const Instance& x, const Reading& reading, const Truth& /*truth*/) {
+  void start_at(const Example& e) {
     const double whole = 1;
-    all.memory.admit(whole, 1, reading.square);
-    all.memory.move(&whole, 1, x);
+    all.memory.admit(whole, 1, e.reading.square);
+    all.memory.move(&whole, 1, e.x);
   }
 
   Rounds& all;
   Books& books;
+
+ protected:
+  // What the rule decides if the instance has the squared size q.
+  Move decide_at(double q, const Example& e, const Sizes* sizes = nullptr) {
+    const Scores scores{all.lanes == 1 ? &e.reading.score : all.scores.data(), all.lanes, q, sizes};
+    return all.rule.decide(scores, e.truth, e.weight, all.amounts.data());
+  }
 };
 
 // One lane of weights whose scores are products, a rule, and a layout of rows, all of which the compiler knows: a round
@@ -60,21 +65,20 @@ struct WeightsRound : RowRound {
     if (batch.dimensions != nullptr) resize(weights, batch.dimensions[row]);
   }
   HINGE_INLINE Reading read(const Instance& x, std::size_t /*i*/) const { return weights.read_product(Features::of(x)); }
-  HINGE_INLINE Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
-    const Move move = rule.decide(Scores{&reading.score, 1, reading.q}, truth, weight, &amount);
-    books.check(x, reading, truth, weight, move);
+  HINGE_INLINE Move decide(const Example& e) {
+    const Move move = rule.decide(Scores{&e.reading.score, 1, e.reading.q}, e.truth, e.weight, &amount);
+    books.check(e, move);
     return move;
   }
-  HINGE_INLINE bool admit(const Instance& /*x*/, const Reading& reading, const Truth& /*truth*/, double /*weight*/,
-                          const Move& move) {
-    if (move.moves()) weights.admit(std::abs(amount), move.decay, reading.square);
+  HINGE_INLINE bool admit(const Example& e, const Move& move) {
+    if (move.moves()) weights.admit(std::abs(amount), move.decay, e.reading.square);
     return move.moves();
   }
   HINGE_INLINE void move(const Instance& x, const Move& move) {
     weights.move_by(amount, move.decay, x, Features::of(x), weights.constant());
   }
   HINGE_INLINE void tally() { weights.tally(); }
-  void start_at(const Instance& /*x*/, const Reading& /*reading*/, const Truth& /*truth*/) {}  // distances only
+  void start_at(const Example& /*e*/) {}  // distances only
 
   Weights<Real>& weights;
   const R& rule;
@@ -93,7 +97,7 @@ class RoundsOf : public Rounds {
   }
   bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance) override {
     Round round(*this);
-    return present(round, x, round.read(x, 0), truth, weight, tolerance);
+    return present(round, {x, round.read(x, 0), truth, weight}, tolerance);
   }
   void score(const Rows& rows, bool averaged, double* to) const override {
     RowScores(memory, reads, averaged).write(rows, to);

@@ -15,39 +15,36 @@ struct ShapedRound : PlainRound {
   static constexpr bool may_track = false;
   explicit ShapedRound(Rounds& its) : PlainRound(its), shaped(static_cast<Shaped&>(its.memory)), shape(shaped.shape()) {}
 
-  Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
-    books.check(x, reading, truth, weight, Move());
-    const double least = shape.least_size(reading.square);
-    const bool tiny = !(least > std::numeric_limits<double>::min()) && reading.square > 0;
+  Move decide(const Example& e) {
+    books.check(e, Move());
+    const double least = shape.least_size(e.reading.square);
+    const bool tiny = !(least > std::numeric_limits<double>::min()) && e.reading.square > 0;
     measured = tiny || all.rule.needs_size();
-    Move move = decide_at(measured ? shape.size(x) : least, reading, truth, weight);
+    Move move = decide_at(measured ? shape.size(e.x) : least, e);
     constexpr double room = 1e30;  // for rounding in the bound
     const double largest = move.length + 2 * move.loss * move.length + books.statistics.progress + move.progress;
-    if (!measured && !std::isfinite(room * largest)) move = measure(x, reading, truth, weight);
-    books.check(x, reading, truth, weight, move);
+    if (!measured && !std::isfinite(room * largest)) move = measure(e);
+    books.check(e, move);
     return move;
   }
 
   // Narrows the covariance, once everything is checked.
-  bool admit(const Instance& x, const Reading& reading, const Truth& truth, double weight, Move& move) {
+  bool admit(const Example& e, Move& move) {
     const bool moves = move.moves();
-    if (moves && !measured && !shaped.would_admit(all.total_amount(), reading.square))
-      move = measure(x, reading, truth, weight);  // the true steps may be shorter
+    const double square = e.reading.square;
+    if (moves && !measured && !shaped.would_admit(all.total_amount(), square)) move = measure(e);  // may be shorter
     const bool by_rule = all.rule.needs_size();
-    const double precision = by_rule ? shape.most(move.precision, reading.square) : weight / shaped.regularizer();
+    const double precision = by_rule ? shape.most(move.precision, square) : e.weight / shaped.regularizer();
     const bool narrows = move.length > 0 && precision > Shape::least_precision;
-    if (narrows) shape.check(precision, reading.square);
+    if (narrows) shape.check(precision, square);
     const double amount = all.total_amount();
-    if (moves && !narrows) {  // nothing has limited its size so far
-      move = decide_at(shape.aim(x), reading, truth, weight);
-      books.check(x, reading, truth, weight, move);
-    }
-    if (moves) shaped.admit(amount, 1, reading.square);
+    if (moves && !narrows) books.check(e, move = decide_at(shape.aim(e.x), e));  // nothing has limited its size so far
+    if (moves) shaped.admit(amount, 1, square);
     if (narrows) {
-      shape.admit(precision, reading.square);
-      const double size = shape.narrow(x, precision);
-      if (!measured) move = decide_at(size, reading, truth, weight);
-      if (weight != 1 && !by_rule) move.weighted = true;
+      shape.admit(precision, square);
+      const double size = shape.narrow(e.x, precision);
+      if (!measured) move = decide_at(size, e);
+      if (e.weight != 1 && !by_rule) move.weighted = true;
     }
     if (!moves) move.q = 0;  // it was never measured
     return moves;
@@ -55,13 +52,9 @@ struct ShapedRound : PlainRound {
   void move(const Instance& x, const Move& /*move*/) { shaped.move(all.amounts.data(), 1, x); }
 
  private:
-  Move decide_at(double size, const Reading& reading, const Truth& truth, double weight) {
-    const Scores scores{all.lanes == 1 ? &reading.score : all.scores.data(), all.lanes, size};
-    return all.rule.decide(scores, truth, weight, all.amounts.data());
-  }
-  Move measure(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
+  Move measure(const Example& e) {
     measured = true;
-    return decide_at(shape.size(x), reading, truth, weight);
+    return decide_at(shape.size(e.x), e);
   }
 
   Shaped& shaped;

@@ -31,23 +31,23 @@ struct SupportedRound {
     return reading;
   }
 
-  Move decide(const Instance& x, const Reading& reading, const Truth& truth, double weight) {
-    check(x, reading, truth, weight, Move());
-    if (all.lanes == 1) all.scores[0] = reading.score;
-    const Move move = all.rule.decide(scores(reading), truth, weight, all.amounts.data());
-    check(x, reading, truth, weight, move);
+  Move decide(const Example& e) {
+    check(e, Move());
+    if (all.lanes == 1) all.scores[0] = e.reading.score;
+    const Move move = ask_rule(e);
+    check(e, move);
     return move;
   }
 
   // Room for the present row as a support. If the budget is full, one of the supports goes, and the rule decides again
   // on the scores without it.
-  bool admit(const Instance& x, const Reading& reading, const Truth& truth, double weight, Move& move) {
+  bool admit(const Example& e, Move& move) {
     victim = none;
     if (move.moves() && budget != nullptr && budget->full(supports) && supports.known() == none) {
       victim = budget->choose(all.rule, supports, false);
-      if (!all.rule.fixed_step()) decide_without_victim(x, reading, truth, weight, move);
+      if (!all.rule.fixed_step()) decide_without_victim(e, move);
     }
-    if (move.moves()) make_room(all.total_amount(), move.decay, truth);
+    if (move.moves()) make_room(all.total_amount(), move.decay, e.truth);
     return victim != none || move.moves();
   }
   void move(const Instance& x, const Move& move) {
@@ -65,13 +65,13 @@ struct SupportedRound {
   void tally() { supports.tally(); }
 
   // Uniclass: the first instance becomes the centre.
-  void start_at(const Instance& x, const Reading& /*reading*/, const Truth& truth) {
+  void start_at(const Example& e) {
     const double whole = 1;
     victim = none;
-    make_room(whole, 1, truth);
+    make_room(whole, 1, e.truth);
     if (budget != nullptr) budget->moving(supports, &whole, 1);
     supports.now.origin = 0;
-    supports.move(&whole, 1, x);
+    supports.move(&whole, 1, e.x);
   }
 
   Rounds& all;
@@ -82,26 +82,26 @@ struct SupportedRound {
   bool repeats = false;     // whether it may be a support already
 
  private:
-  Scores scores(const Reading& reading) const { return {all.scores.data(), all.lanes, reading.q}; }
-
-  void check(const Instance& x, const Reading& reading, const Truth& truth, double weight, const Move& move) const {
-    books.check(x, reading, truth, weight, move);
-    if (!std::isfinite(reading.q) || !std::isfinite(supports.itself()))
+  Move ask_rule(const Example& e) {
+    return all.rule.decide({all.scores.data(), all.lanes, e.reading.q}, e.truth, e.weight, all.amounts.data());
+  }
+  void check(const Example& e, const Move& move) const {
+    books.check(e, move);
+    if (!std::isfinite(e.reading.q) || !std::isfinite(supports.itself()))
       throw InputError("the kernel's value of the instance with itself overflows float64");
   }
 
   // The loss, the mistake and the cost stay those of the prediction.
-  void decide_without_victim(const Instance& x, const Reading& reading, const Truth& truth, double weight, Move& move) {
-    const double own = budget->products[victim * supports.held()];
-    supports.look_without(victim, own, all.scores.data());
-    const Move again = all.rule.decide(scores(reading), truth, weight, all.amounts.data());
+  void decide_without_victim(const Example& e, Move& move) {
+    supports.look_without(victim, budget->products[victim * supports.held()], all.scores.data());
+    const Move again = ask_rule(e);
     move.length = again.length;
     move.progress = again.progress;
     move.decay = again.decay;
     move.moves_threshold = again.moves_threshold;
     move.capped = again.capped;
     move.weighted = again.weighted;
-    check(x, reading, truth, weight, move);
+    check(e, move);
   }
   void make_room(double amount, double decay, const Truth& truth) {
     supports.make_room(amount, decay, victim != none);
@@ -126,7 +126,7 @@ class SupportedRounds final : public Rounds {
     round.number = books.examples;
     const Reading reading = round.read(x, 0);
     if (!reading.in_order) throw InputError("the columns are not in order");
-    const bool presented = present(round, x, reading, truth, weight, tolerance);
+    const bool presented = present(round, {x, reading, truth, weight}, tolerance);
     books.examples += 1;
     return presented;
   }
