@@ -35,7 +35,7 @@ torture: $(VENV)/installed
 
 # The reference of the command line, generated; a test compares it.
 docs: $(VENV)/installed
-	$(BIN)/python -m hinge.cli.reference docs/command-line.md
+	$(BIN)/python -m hinge.cli.reference docs/guide/command-line.md
 
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"

@@ -62,7 +62,7 @@ def test_golden_runs(capfd):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["docs/command-line.md", "README.md"])
+@pytest.mark.parametrize("name", ["docs/guide/command-line.md", "README.md"])
 def test_pages_show_what_is_printed(capfd, name):
     page = (ROOT / name).read_text(encoding="utf-8")
 
@@ -80,8 +80,8 @@ def test_pages_show_what_is_printed(capfd, name):
 
 
 def test_the_reference_is_that_of_the_command():
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert page == written(page), "docs/command-line.md should be made again: make docs"
+    page = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
+    assert page == written(page), "docs/guide/command-line.md should be made again: make docs"
     for name, parameter in PARAMETERS.items():
         if name in ONLY_IN_FIT:
             assert f"`{flag(name)}`" not in page
