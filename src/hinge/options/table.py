@@ -1,6 +1,7 @@
 """Every option of hinge, once: its name, what it may be, its default, and what it does.
 
-This table feeds the checks of the constructors, their docstrings, the options of the command line and docs/guide/behaviour.md.
+This table feeds the checks of the constructors, their docstrings, the options of the command line and the reference
+in docs/reference.
 """
 
 from __future__ import annotations

@@ -314,7 +314,7 @@ def _continued(values: Sequence[str], offset: int, count: int) -> list[str]:
 class Templates:
     """Templates, and what makes features of sentences by them.
 
-    >>> from hinge.templates import Templates
+    >>> from hinge import Templates
     >>> templates = Templates(["word[-1..0]", "pos[0]|pos[1]", "suffix(word, 2)", "is_title(word)", "bos"])
     >>> for features in templates({"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}):
     ...     print(features)
@@ -324,7 +324,7 @@ class Templates:
     >>> Templates(["word[0]", "prefix(word)"])
     Traceback (most recent call last):
     ...
-    hinge.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length (as in prefix(word, 1..4)) \
+    hinge.structured.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length (as in prefix(word, 1..4)) \
 was expected, there is ')'
 
     `sources` has the strings, `names` the features they stand for, each once: two are equal if these are. `bias`,
@@ -370,7 +370,7 @@ was expected, there is ')'
         _B-1 and _B+1 outside of the sentence. B is the transitions, which a sequence learner has anyway; one that looks
         at columns as well cannot be had, and is left out with a warning.
 
-        >>> from hinge.templates import Templates
+        >>> from hinge import Templates
         >>> templates = Templates.from_crfpp("# words\\nU00:%x[0,0]\\nU05:%x[-1,0]/%x[0,0]\\n\\nB")
         >>> templates({"word": ["The", "cat"]})
         [['U00:The', 'U05:_B-1/The'], ['U00:cat', 'U05:The/cat']]

@@ -65,7 +65,7 @@ def read_columns(
     A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
     more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is a `ColumnError`.
 
-    >>> from hinge.streams.columns import read_columns
+    >>> from hinge.streams import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
     >>> for sentence in read_columns(lines, "word pos tag"):
     ...     print(sentence.first_line, sentence.columns["word"], sentence.columns["tag"])
@@ -74,7 +74,7 @@ def read_columns(
     >>> list(read_columns(["The DT B-NP", "cat I-NP"]))
     Traceback (most recent call last):
     ...
-    hinge.streams.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
+    hinge.streams.formats.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
     """
     if isinstance(source, str) and "\n" in source:
         raise ValueError("source must be a path, a file or lines, not a text: give text.split('\\n')")
@@ -177,11 +177,12 @@ def examples(
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     """Yields the features and the tags of each sentence of a column file, one sentence at a time.
 
-    `templates` makes the features: `hinge.templates.Templates`, or any function of a `Sentence`. `tag` is the column
+    `templates` makes the features: `hinge.Templates`, or any function of a `Sentence`. `tag` is the column
     to be learned, by its place or its name: the last one, unless said otherwise. Templates do not get to see it.
     Everything else is as in `read_columns`.
 
-    >>> from hinge.templates import Templates, examples
+    >>> from hinge.streams import examples
+    >>> from hinge import Templates
     >>> lines = ["The DT B-NP", "cat NN I-NP", "", "It PRP B-NP"]
     >>> for features, tags in examples(lines, Templates(["word[-1..0]", "pos"]), "word pos tag"):
     ...     print(features, tags)
