@@ -18,8 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hinge.data.sentences import Sentence
 from hinge.streams import files
-from hinge.streams.formats.columns import ColumnError, Sentence, examples, read_columns, read_examples
+from hinge.streams.formats.columns import ColumnError, examples, read_columns, read_examples
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
 NAMES = ("word", "pos", "tag")

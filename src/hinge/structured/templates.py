@@ -21,11 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from ..streams.formats.columns import Sentence
-from ..streams.formats.columns import (
-    examples as examples,  # from files to features and tags: to be had here, too
-)
-from ..streams.formats.columns import read_examples as read_examples
+from ..data.sentences import Sentence
 
 Column: TypeAlias = str | int  # its name, or its place (templates of CRF++)
 Function: TypeAlias = Callable[[str], str | None]  # None: no feature
@@ -324,8 +320,8 @@ class Templates:
     >>> Templates(["word[0]", "prefix(word)"])
     Traceback (most recent call last):
     ...
-    hinge.structured.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length (as in prefix(word, 1..4)) \
-was expected, there is ')'
+    hinge.structured.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length \
+(as in prefix(word, 1..4)) was expected, there is ')'
 
     `sources` has the strings, `names` the features they stand for, each once: two are equal if these are. `bias`,
     `bos` and `eos` come last in a token. What is remembered of earlier sentences is for speed only, and limited.
