@@ -2,7 +2,10 @@
 
 import os
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,17 @@ def run(command, capfd):
     return re.sub(r"^(\S.*?) +\d+\.\d\d(?=(   best)?$)", r"\1 #", said, flags=re.MULTILINE)  # us/example
 
 
+def printed(command, capfd):
+    """What a command of a page prints: one of hinge, or one of Python that makes its data."""
+    program, arguments = command.split(" ", 1)
+    if program == "hinge":
+        return run(arguments, capfd)
+    assert program == "python"
+    return subprocess.run(
+        [sys.executable, *shlex.split(arguments)], capture_output=True, text=True, check=True
+    ).stdout
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     shutil.copytree(GOLDEN, tmp_path / "golden")
@@ -62,14 +76,14 @@ def test_golden_runs(capfd):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["docs/guide/command-line.md", "README.md"])
+@pytest.mark.parametrize("name", ["docs/guide/command-line.md", "docs/start.md", "README.md"])
 def test_pages_show_what_is_printed(capfd, name):
     page = (ROOT / name).read_text(encoding="utf-8")
 
     def block(found):
-        commands = re.findall(r"^\$ hinge (.*)$", found[1], re.MULTILINE)
+        commands = re.findall(r"^\$ (.*)$", found[1], re.MULTILINE)
         assert commands
-        said = "\n".join(f"$ hinge {command}\n{run(command, capfd)}" for command in commands)
+        said = "\n".join(f"$ {command}\n{printed(command, capfd)}" for command in commands)
         return f"```console\n{said}```"
 
     now, blocks = re.subn(r"```console\n(.*?)```", block, page, flags=re.DOTALL)
