@@ -76,7 +76,7 @@ def open_bytes(
     if ending not in PACKED:
         return file
     if not file.peek(1):  # gzip would take it for an end
-        raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
+        raise error(path, 1, "the compressed file is damaged or truncated: it is empty")
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
     return io.BufferedReader(Unpacked(stack.enter_context(unpack(file))))
 
@@ -272,7 +272,7 @@ def damage_told(name: str, lines: Callable[[], int]) -> Iterator[None]:
     try:
         yield
     except damage() as error:
-        reason = f"the compressed file is damaged or cut off: {error}"
+        reason = f"the compressed file is damaged or truncated: {error}"
         raise SourceError(name, lines() + 1, reason) from None
     except OSError as error:
         if error.errno is not None:  # the disk, the network, ...
@@ -296,5 +296,5 @@ def _zstandard(path: str) -> Any:
         except ImportError:
             continue
     raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or unpack it"
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or decompress it"
     )
