@@ -183,7 +183,7 @@ def test_shuffled_passes_have_orders_of_their_own(run, tmp_path):
 def test_the_task_is_guessed_and_said(run, tmp_path, text, task, reason):
     (tmp_path / "data.svm").write_text(text)
     done = run("learn", "data.svm", "-m", "model")
-    assert f"Task: {task}, as " in done.err
+    assert f"Task: {task}, because " in done.err
     assert reason in done.err
     assert hinge.load(tmp_path / "model").task == task
     other = "regression" if task == "classification" else "classification"
@@ -384,7 +384,7 @@ USES = {
     "no folder for the model": (["learn", "data.svm", "-m", "no/model"], "there is no directory no for the model"),
     "json": (["learn", "data.svm", "--cost", "{"], "--cost: this is not JSON"),
     "an unknown algorithm": (["learn", "data.svm", "-a", "pa11"], "there is no algorithm 'pa11'; did you mean 'pa1'?"),
-    "an option of another format": (["learn", "data.svm", "--text", "body"], "--text is for CSV, JSON, Arrow: it does"),
+    "an option of another format": (["learn", "data.svm", "--text", "body"], "--text is for CSV, JSON, Arrow: it cannot"),
     "many passes over stdin": (["learn", "-", "--passes", "2"], "the standard input can only be read once"),
     "a picture of another kind": (["learn", "data.svm", "--plot", "x.gif"], "must end in .png, .svg, .pdf or .html"),
     "a grid of nothing": (["tune", "data.svm", "--grid", "C"], "'C' should be an option and its values"),

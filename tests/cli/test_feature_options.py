@@ -305,5 +305,5 @@ def test_an_uncertain_guess_is_told_even_if_quiet(run, tmp_path):
     assert done.code == 0
     assert done.out.startswith("regression")
     assert "The task regression is a guess" in done.err
-    assert "It may be classification: --task decides." in done.err
+    assert "It may be classification: set --task." in done.err
     assert run("learn", "d.csv", "--label", "y", "-q", "--task", "regression").err == ""

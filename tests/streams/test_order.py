@@ -32,7 +32,7 @@ def test_runs_are_noticed_however_the_stream_is_cut(as_array, size):
     assert order.changes == 2
     assert order.error == pytest.approx(2 / 899)
     assert order.usual == pytest.approx(2 / 3, abs=0.02)
-    assert "repeating the last one errs 0.22 %" in order.remarks()[0]
+    assert "predicting the last one again errs 0.22 %" in order.remarks()[0]
 
 
 def test_random_order_is_not_remarked_even_if_one_label_is_rare():
@@ -115,9 +115,9 @@ def test_a_field_that_looks_like_text(tmp_path, capsys):
         "".join(json.dumps({"label": i % 2, "body": text, "n": 1}) + "\n" for i, text in enumerate(texts))
     )
     run(["learn", str(file), "-q"])
-    assert "if it is text, --text body makes words of it" in capsys.readouterr().out
+    assert "If it is text, use --text body" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--no-fit-intercept"])
-    assert "if it is text, --text body makes words of it" in capsys.readouterr().out
+    assert "If it is text, use --text body" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--text", "body"])
     assert "--text" not in capsys.readouterr().out
 
