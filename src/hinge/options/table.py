@@ -1,7 +1,6 @@
 """Every option of hinge, once: its name, what it may be, its default, and what it does.
 
-This table feeds the checks of the constructors, their docstrings, the options of the command line and the reference
-in docs/reference.
+This table feeds the checks of the constructors, their docstrings, the options of the command line and docs/guide.md.
 """
 
 from __future__ import annotations
