@@ -385,7 +385,8 @@ USES = {
     "json": (["learn", "data.svm", "--cost", "{"], "--cost: this is not JSON"),
     "an unknown algorithm": (["learn", "data.svm", "-a", "pa11"], "there is no algorithm 'pa11'; did you mean 'pa1'?"),
     "an option of another format": (
-        ["learn", "data.svm", "--text", "body"], "--text is for CSV, JSON, Arrow: it cannot be used with the format svmlight"
+        ["learn", "data.svm", "--text", "body"],
+        "--text is for CSV, JSON, Arrow: it cannot be used with the format svmlight",
     ),
     "many passes over stdin": (["learn", "-", "--passes", "2"], "the standard input can only be read once"),
     "a picture of another kind": (["learn", "data.svm", "--plot", "x.gif"], "must end in .png, .svg, .pdf or .html"),
