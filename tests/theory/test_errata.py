@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from geometry_learners import KINDS, make, trace
-from hinge.theory.bounds_geometries import divergence, entropy_comparator, guarantees
+from hinge.theory import entropy_comparator, guarantees
+from hinge.theory.comparators.entropy import divergence
 from label_streams import find
 from reference_geometries import EntropyReference
 

@@ -10,13 +10,13 @@ import pytest
 
 from geometry_learners import KINDS, make
 from geometry_streams import K, holds, label_stream
-from hinge.theory.bounds_geometries import (
-    divergence,
+from hinge.theory import (
     entropy_comparator,
     entropy_label_comparator,
     entropy_ordinal_comparator,
     guarantees,
 )
+from hinge.theory.comparators.entropy import divergence
 from label_streams import eighths, find
 
 

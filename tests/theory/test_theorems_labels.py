@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reference_labels
-from hinge.theory.bounds import guarantees
+from hinge.theory import guarantees
 from label_streams import RUNNERS, Stream, find, random_stream
 from reference_labels import STEPS_OF
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimators.classifier import PAClassifier
 from ..learner import Learner
-from ..theory.bounds import cache_bound
+from ..theory import cache_bound
 from .digits import Digits, digits_of, normalised, small_digits
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting
 

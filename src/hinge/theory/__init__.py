@@ -1,1 +1,51 @@
-"""Theorems, comparators and certificates."""
+"""The theorems, computable: what is guaranteed on your data, next to what was suffered.
+
+Every theorem compares an online learner with a *comparator*, any fixed predictor u that you like (one fitted in
+hindsight, say). First find what u suffers on the stream, then ask what follows for the learner:
+
+    c = comparator("classification", X, y, u, intercept=b)
+    for guarantee in guarantees("pa1", learner.statistics, c, C=0.1):
+        print(guarantee)
+
+The stream is the one that the learner saw, row for row, each row as often as it was presented, and without weights:
+streams with a sample weight other than 1 are out of scope (the theorems do not cover them), and rows of weight 0,
+which are not rounds, must be left out.
+
+`label_comparator` is for many labels, `prototype_comparator` for features that depend on the label,
+`ordinal_comparator` for ranks, `structured_comparator` for structures. The entropy geometry has comparators of its
+own (`entropy_comparator`, ...); with a covariance, `follow` runs the learner over the stream, and its `Trace` makes
+the comparators."""
+
+from .certificate import Certificate as Certificate
+from .comparators.arrays import comparator as comparator
+from .comparators.arrays import label_comparator as label_comparator
+from .comparators.arrays import ordinal_comparator as ordinal_comparator
+from .comparators.arrays import prototype_comparator as prototype_comparator
+from .comparators.arrays import structured_comparator as structured_comparator
+from .comparators.comparator import Comparator as Comparator
+from .comparators.covariance import Trace as Trace
+from .comparators.covariance import follow as follow
+from .comparators.entropy import entropy_comparator as entropy_comparator
+from .comparators.entropy import entropy_label_comparator as entropy_label_comparator
+from .comparators.entropy import entropy_ordinal_comparator as entropy_ordinal_comparator
+from .theorems import Guarantee as Guarantee
+from .theorems import cache_bound as cache_bound
+from .theorems import guarantees as guarantees
+
+__all__ = [
+    "Certificate",
+    "Comparator",
+    "Guarantee",
+    "Trace",
+    "cache_bound",
+    "comparator",
+    "entropy_comparator",
+    "entropy_label_comparator",
+    "entropy_ordinal_comparator",
+    "follow",
+    "guarantees",
+    "label_comparator",
+    "ordinal_comparator",
+    "prototype_comparator",
+    "structured_comparator",
+]
