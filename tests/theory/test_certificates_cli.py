@@ -18,7 +18,7 @@ from hinge.streams.evaluation import Study
 from hinge.streams.files import Input
 from hinge.streams.stream import Piece
 from hinge.theory import comparator, follow, guarantees, label_comparator, ordinal_comparator
-from hinge.theory.certificate import SCALES_OF_LEARNED as SCALES
+from hinge.theory.certificate import LEARNED
 from hinge.theory.comparators.kinds import kind_of
 from hinge.theory.open_bounds import NEEDS_DATA, open_bound
 from hinge.theory.theorems import strongest
@@ -275,7 +275,7 @@ def test_a_stream_says_what_arrays_say(task, options, average, intercept):
         X = Rows(rows.ravel(), columns, starts, 6)
         see(seen, study, Batch(X, labels[start : start + 70], range(len(rows)), numbered=True), "x")
     learner = study.learner
-    one = seen.comparators(learner.statistics)[SCALES.index(1.0) if task != "uniclass" else 0]
+    one = seen.comparators(learner.statistics)[LEARNED.scales.index(1.0) if task != "uniclass" else 0]
     extra = {"ordinal": "thresholds", "uniclass": "radius"}.get(task, "intercept")
     expected = by_arrays(
         learner, ROWS, labels, np.asarray(learner.weights), np.atleast_1d(getattr(learner, extra))
@@ -318,7 +318,7 @@ def test_bounds_hold_when_entries_are_dropped(task, seed):
     assert any(one.applicable for one in found)
     assert all(one.holds for one in found), found
     extra = np.atleast_1d(learner.thresholds if task == "ordinal" else learner.intercept)
-    for scale, one in zip(SCALES, seen.comparators(statistics), strict=True):
+    for scale, one in zip(LEARNED.scales, seen.comparators(statistics), strict=True):
         python = learner.certificate(rows, y, u=scale * learner.weights, intercept=scale * extra)
         assert python.holds
         its = by_arrays(learner, rows, y, scale * np.asarray(learner.weights), scale * extra)

@@ -10,6 +10,7 @@ import pytest
 from hinge import PARanker, PASequence, PAStructured
 from hinge.structured.sequence_learner import SequenceLearner
 from hinge.theory import Trace, guarantees, prototype_comparator, structured_comparator
+from hinge.theory.certificate import GIVEN
 from hinge.theory.hindsight.rankings import OfRankings
 from hinge.theory.hindsight.sentences import Suffering
 
@@ -516,7 +517,7 @@ def test_labels_that_are_still_to_come_have_no_rows():
     labels, X = ["a", "b", "a", "c", "b"], [1.0, 2.0, 3.0, 1.0, 0.5]
     model = PARanker(features=Table(), step="pa2", selection="max").learn_many(X, labels)
     weights = {"f": 0.3, "g": -0.2}
-    run = OfRankings(model, [weights], "these", (1.0,))
+    run = OfRankings(model, [weights], GIVEN)
     losses, largest = [], 0.0
     for t, (x, label) in enumerate(zip(X, labels, strict=True)):
         run.see([x], [[label]])

@@ -15,10 +15,10 @@ from ..theory import (
     Trace,
     cache_bound,
     comparator,
-    entropy_comparator,
     follow,
     guarantees,
     label_comparator,
+    on_simplex,
     ordinal_comparator,
 )
 from .data import Floats
@@ -147,7 +147,7 @@ def _comparator(way: Way, rows: Rows, coded: Any, u: Floats, trace: Trace | None
     if way.kind == "ranks":
         return ordinal_comparator(rows.x, coded, u, [0.0], selection=way.options["selection"])
     if way.kind == "entropy":
-        return entropy_comparator("classification", rows.x, rows.y, u, scale=ENTROPY_SCALE)
+        return on_simplex(comparator("classification", rows.x, rows.y, u), rows.x, u, scale=ENTROPY_SCALE)
     return comparator("classification", rows.x, rows.y, u)
 
 

@@ -12,25 +12,22 @@ streams with a sample weight other than 1 are out of scope (the theorems do not 
 which are not rounds, must be left out.
 
 `label_comparator` is for many labels, `prototype_comparator` for features that depend on the label,
-`ordinal_comparator` for ranks, `structured_comparator` for structures. The entropy geometry has comparators of its
-own (`entropy_comparator`, ...); with a covariance, `follow` runs the learner over the stream, and its `Trace` makes
-the comparators."""
+`ordinal_comparator` for ranks, `structured_comparator` for structures. In the entropy geometry, `on_simplex` measures
+any of them; with a covariance, `follow` runs the learner over the stream, and its `Trace` makes the comparators.
+"""
 
-from .certificate import Certificate as Certificate
-from .comparators.arrays import comparator as comparator
-from .comparators.arrays import label_comparator as label_comparator
-from .comparators.arrays import ordinal_comparator as ordinal_comparator
-from .comparators.arrays import prototype_comparator as prototype_comparator
-from .comparators.arrays import structured_comparator as structured_comparator
-from .comparators.comparator import Comparator as Comparator
-from .comparators.covariance import Trace as Trace
-from .comparators.covariance import follow as follow
-from .comparators.entropy import entropy_comparator as entropy_comparator
-from .comparators.entropy import entropy_label_comparator as entropy_label_comparator
-from .comparators.entropy import entropy_ordinal_comparator as entropy_ordinal_comparator
-from .theorems import Guarantee as Guarantee
-from .theorems import cache_bound as cache_bound
-from .theorems import guarantees as guarantees
+from .certificate import Certificate
+from .comparators.arrays import (
+    comparator,
+    label_comparator,
+    ordinal_comparator,
+    prototype_comparator,
+    structured_comparator,
+)
+from .comparators.comparator import Comparator
+from .comparators.covariance import Trace, follow
+from .comparators.entropy import on_simplex
+from .theorems import Guarantee, cache_bound, guarantees
 
 __all__ = [
     "Certificate",
@@ -39,12 +36,10 @@ __all__ = [
     "Trace",
     "cache_bound",
     "comparator",
-    "entropy_comparator",
-    "entropy_label_comparator",
-    "entropy_ordinal_comparator",
     "follow",
     "guarantees",
     "label_comparator",
+    "on_simplex",
     "ordinal_comparator",
     "prototype_comparator",
     "structured_comparator",

@@ -9,23 +9,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data.rows import is_single
 from .comparators.comparator import Comparator
 from .theorems import Guarantee, strongest
 from .theorems.table import RELATIVE_SLACK, SINGLE_SLACK
 
-FOUND = "averages of several passes over the same data"
-GIVEN = "the comparator that was given"
-LEARNED = "multiples of the weights that were learned in the end"
-BALL = "the ball that was learned in the end"
-
-# Comparators that are found: averages of several passes, cautious and bold ones, and multiples of them.
 PASSES = 5
 CS = (0.01, 0.1, 1.0)  # over the largest q
-SCALES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
-SCALES_OF_LEARNED = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)
+
+
+class Against(NamedTuple):
+    """Which comparators: in words, and which multiples of them."""
+
+    words: str
+    scales: tuple[float, ...]
+
+
+FOUND = Against(
+    "averages of several passes over the same data", (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
+)
+GIVEN = Against("the comparator that was given", (1.0,))
+LEARNED = Against(
+    "multiples of the weights that were learned in the end", (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)
+)
+BALL = Against("the ball that was learned in the end", (1.0,))
 
 ANOTHER_RUN = (
     "run again, it goes another way: it must be what was learned, in the order in which it was learned, "
@@ -91,7 +100,9 @@ class Hindsight:
 
     largest_error = 1.0  # what no error can exceed, as the command line counts it
 
-    def __init__(self, learner: Any, against: str) -> None:
+    again: Any = None  # a learner with the same options, if the run is made again
+
+    def __init__(self, learner: Any, against: Against) -> None:
         self.learner, self.against = learner, against
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
@@ -104,7 +115,8 @@ class Hindsight:
 
     def other_run(self) -> str:
         """Why what was seen was not the run of the learner, if it was made again; "" otherwise."""
-        return ""
+        same = self.again is None or same_run(self.learner.statistics, self.again.statistics)
+        return "" if same else ANOTHER_RUN
 
     @property
     def beta(self) -> float:
@@ -126,7 +138,7 @@ class Hindsight:
         if reason := self.other_run():
             return Certificate.none(reason)
         averaged, rounds = bool(self.learner.averaged), self.learner.statistics.rounds
-        return Certificate(tuple(self.guarantees()), self.against, averaged=averaged, rounds=rounds)
+        return Certificate(tuple(self.guarantees()), self.against.words, averaged=averaged, rounds=rounds)
 
     def error_bound(self, statistics: Any, rounds: int) -> float:
         """The best bound of the error after so many rounds, as the command line counts it; infinity if there is

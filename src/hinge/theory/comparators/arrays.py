@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .comparator import Comparator
-from .kinds import Ball, Kind, Labels, Numbers, Place, Ranks, Signs, Structures, Vector, dense
-
-from .kinds import relevant_labels, squared_norms  # isort: skip
+from .kind import Kind, Place, Vector, dense, squared_norms
+from .kinds import Ball, Labels, Numbers, Ranks, Signs, Structures, relevant_labels
 
 NONE: Vector = np.zeros(0)
 
@@ -176,7 +175,8 @@ def ordinal_comparator(
     X = _matrix(X)
     kind = Ranks(len(b), selection, margin, nu, sort_thresholds)
     charge = kind.charge(kind.scores(X, w, b), y)
-    return kind.suffered(charge, kind.sizes(squared_norms(X)), Place.of(np.append(w, b)))
+    u = np.append(w, b)
+    return kind.suffered(charge, kind.sizes(squared_norms(X)), Place.of(u, 0 * u))
 
 
 def structured_comparator(

@@ -15,10 +15,10 @@ class SecondOrder:
     initial_variance: float  # a
     regularizer: float  # r
     start_distance2: float  # |u - w_1|^2/a
-    seen: float  # u'Xu, X the sum of xx' over the updates
-    log_determinant: float  # of I + X a/r
-    spared: int  # updates without a mistake
-    update_loss: float  # the sum of l*_t over the rounds with an update or a mistake
+    log_determinant: float  # of I + X a/r, X the sum of xx' over the updates
+    seen: float = 0.0  # u'Xu
+    spared: int = 0  # updates without a mistake
+    update_loss: float = 0.0  # the sum of l*_t over the rounds with an update or a mistake
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from ...options.table import COVARIANCES, default
 from .comparator import SECOND_ORDER, Comparator, SecondOrder
-from .kinds import KINDS, Kind, Labels, Place, Vector, dense, squared_norms
+from .kind import Kind, Place, Vector, dense, squared_norms
+from .kinds import KINDS, Labels
 
 
 @dataclass(frozen=True)
@@ -88,31 +89,16 @@ class Covariance:
         return np.asarray(places, dtype=np.int64)
 
     def measured(
-        self,
-        c: Comparator,
-        *,
-        largest_q: float,
-        Q: float,
-        weights2: float,
-        seen: float,
-        spared: int,
-        update_loss: float,
+        self, c: Comparator, *, largest_q: float, Q: float, weights2: float, **facts: Any
     ) -> Comparator:
         """The same comparator, measured from the run. `weights2`: what |u - w_1|^2 has of weights that have a
-        covariance (thresholds have none); `seen`: u'Xu."""
-        start_distance2 = weights2 / self.initial_variance + (c.distance2 - weights2)
-        facts = SecondOrder(
-            full=self.full,
-            initial_variance=self.initial_variance,
-            regularizer=self.regularizer,
-            start_distance2=start_distance2,
-            seen=seen,
-            log_determinant=self.log_determinant,
-            spared=spared,
-            update_loss=update_loss,
+        covariance (thresholds have none); `facts`: see `SecondOrder`."""
+        start2 = weights2 / self.initial_variance + (c.distance2 - weights2)
+        second_order = SecondOrder(
+            self.full, self.initial_variance, self.regularizer, start2, self.log_determinant, **facts
         )
-        distance2 = start_distance2 + Q
-        return replace(c, geometry=SECOND_ORDER, distance2=distance2, largest_q=largest_q, second_order=facts)
+        near = replace(c, geometry=SECOND_ORDER, distance2=start2 + Q, largest_q=largest_q)
+        return replace(near, second_order=second_order)
 
     def largest_size(self, kind: Kind) -> float:
         """R2: the largest size of a constraint over the updates."""
@@ -140,7 +126,7 @@ class Trace:
 
     @property
     def fit_intercept(self) -> bool:
-        return KINDS[self.task].has_intercept and bool(self.parameters.get("fit_intercept", False))
+        return KINDS[self.task].extra == "intercept" and bool(self.parameters.get("fit_intercept", False))
 
     def add(self, x: ArrayLike, y: Any, w: ArrayLike, *, updated: bool, mistake: bool) -> None:
         """One round: the example, the state after it, whether it was an update, whether it was a mistake."""
@@ -172,7 +158,9 @@ class Trace:
         u = np.asarray(u, dtype=np.float64)
         beside = intercept if thresholds is None else thresholds
         extra = np.atleast_1d(np.asarray([] if beside is None else beside, dtype=np.float64))
-        kind = (Labels if self.lanes else KINDS[self.task]).with_options(u, extra, self.parameters)
+        kind = (Labels if self.lanes else KINDS[self.task]).with_options(
+            u if self.lanes else extra, self.parameters
+        )
         Z = np.array(self.instances).reshape(len(self.instances), -1)
         X, whole = Z[:, :-1] if self.fit_intercept else Z, kind.whole(u, extra)
         y = self.targets if kind.indices else np.asarray(self.targets, dtype=np.float64)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import comparator, label_comparator, ordinal_comparator
 from .comparator import ENTROPY, Comparator
-from .kinds import Vector, dense
+from .kind import Vector, dense
 
 # How far from the simplex a comparator may be that was meant to be on it.
 SIMPLEX_SLACK = 1e-9
@@ -59,24 +58,38 @@ def _relative_entropy(p: Vector, start: Vector) -> float:
     return max(0.0, math.fsum(p[some] * np.log(p[some] / start[some])))
 
 
-def sizes(X: Any, intercept: bool, scale: float, signed: bool = True, entropy_step: str = "range") -> Vector:
-    """q of each row: scale^2 (max - min)^2/4 over the coordinates of p, or the paper's scale^2 |x|_inf^2/4. A pair of
-    labels has x in one block and -x in another; a rank has -1 or 1 at its threshold, which counts as an intercept."""
-    Z = dense(X)
-    if intercept:
-        Z = np.column_stack([Z, np.ones(len(Z))])
-    low, high = (f(Z, axis=1, initial=0.0) if signed else f(Z, axis=1) for f in (np.min, np.max))
-    largest = np.maximum(high, -low)
-    width = largest if entropy_step == "paper" else 2 * largest if signed else high - low
-    return np.asarray((scale * width / 2) ** 2, dtype=np.float64)
-
-
 def on_simplex(
-    c: Comparator, whole: Vector, q: Vector, *, scale: float, signed: bool = True, p1: ArrayLike | None = None
+    c: Comparator,
+    X: Any,
+    u: ArrayLike,
+    *,
+    scale: float,
+    extra: ArrayLike | None = None,
+    signed: bool = True,
+    entropy_step: str = "range",
+    p1: ArrayLike | None = None,
+    largest_q: float | None = None,
 ) -> Comparator:
-    """The same comparator in this geometry. `whole`: all its weights; `q`: the sizes of the rows."""
+    """A comparator in the entropy geometry: the weights u = scale (p+ - p-), or scale p if not signed.
+
+    `c` is what u suffers on the rows of X in the Euclidean geometry, `extra` are its intercepts (if and only if the
+    learner fits them) or thresholds; labels share one simplex. All options are the learner's, which must have known
+    all columns from the start (arrays do that): features that come later, with dicts, take their share from the
+    others, which no theorem covers.
+
+    `p1` is where the learner started on the simplex, if not at the uniform distribution (p+ and then p-, `extra`
+    last in each). In uniclass the size of a step depends on the run: its bounds have the largest possible one, or
+    `largest_q`, that of the learner's statistics.
+    """
+    whole = np.append(np.asarray(u, dtype=np.float64), [] if extra is None else extra)
     start = None if p1 is None else np.asarray(p1, dtype=np.float64).ravel()
-    kl, obstacle = divergence(whole.ravel() / scale, start, signed)
+    kl, obstacle = divergence(whole / scale, start, signed)
+    if largest_q is not None:
+        q = np.array([largest_q])
+    elif c.kind == "uniclass":
+        q = np.array([8 * scale**2 if entropy_step == "paper" else scale**2 / (1 if signed else 2)])
+    else:
+        q = _sizes(X, extra is not None, scale, signed, entropy_step)
     return replace(
         c,
         geometry=ENTROPY,
@@ -88,72 +101,13 @@ def on_simplex(
     )
 
 
-def largest_size_of_ball(scale: float, signed: bool, entropy_step: str) -> float:
-    """The size of a step towards an instance depends on the run: it is this at most."""
-    return 8 * scale**2 if entropy_step == "paper" else scale**2 if signed else scale**2 / 2
-
-
-def entropy_comparator(
-    task: str,
-    X: Any,
-    y: ArrayLike | None,
-    u: ArrayLike,
-    *,
-    scale: float,
-    intercept: float | None = None,
-    signed: bool = True,
-    entropy_step: str = "range",
-    p1: ArrayLike | None = None,
-    largest_q: float | None = None,
-    **options: Any,
-) -> Comparator:
-    """What the fixed weights u = scale (p+ - p-), or scale p if not signed, suffer; all options are the learner's.
-
-    The learner must have known all columns from the start (arrays do that): features that come later, with dicts, take
-    their share from the others, which no theorem covers.
-    `p1` is where the learner started on the simplex, if not at the uniform distribution (p+ and then p-, the
-    intercept's coordinate last in each). In uniclass the size of a step depends on the run: its bounds have the largest
-    possible one, or `largest_q`, that of the learner's statistics. Other options: see `comparator`.
-    """
-    u = np.asarray(u, dtype=np.float64).reshape(-1)
-    c = comparator(task, X, y, u, intercept=intercept, w1="zero", **options)
-    if y is None:
-        q = np.array([largest_size_of_ball(scale, signed, entropy_step) if largest_q is None else largest_q])
-    else:
-        q = sizes(X, intercept is not None, scale, signed, entropy_step)
-    whole = u if intercept is None else np.append(u, intercept)
-    return on_simplex(c, whole, q, scale=scale, signed=signed, p1=p1)
-
-
-def entropy_label_comparator(
-    X: Any,
-    y: Any,
-    u: ArrayLike,
-    *,
-    scale: float,
-    intercepts: ArrayLike | None = None,
-    p1: ArrayLike | None = None,
-    **options: Any,
-) -> Comparator:
-    """The same for many labels, which share one simplex: u has a row for each. Other options: see
-    `label_comparator`."""
-    u = np.asarray(u, dtype=np.float64)
-    c = label_comparator(X, y, u, intercepts=intercepts, **options)
-    whole = u if intercepts is None else np.column_stack([u, np.asarray(intercepts, dtype=np.float64)])
-    return on_simplex(c, whole, sizes(X, intercepts is not None, scale), scale=scale, p1=p1)
-
-
-def entropy_ordinal_comparator(
-    X: Any,
-    y: ArrayLike,
-    w: ArrayLike,
-    thresholds: ArrayLike,
-    *,
-    scale: float,
-    p1: ArrayLike | None = None,
-    **options: Any,
-) -> Comparator:
-    """The same for ranks: w and the thresholds are on one simplex. Other options: see `ordinal_comparator`."""
-    c = ordinal_comparator(X, y, w, thresholds, **options)
-    whole = np.append(np.asarray(w, dtype=np.float64), np.asarray(thresholds, dtype=np.float64))
-    return on_simplex(c, whole, sizes(X, True, scale), scale=scale, p1=p1)
+def _sizes(X: Any, extra: bool, scale: float, signed: bool, entropy_step: str) -> Vector:
+    """q of each row: scale^2 (max - min)^2/4 over the coordinates of p, or the paper's scale^2 |x|_inf^2/4. A pair of
+    labels has x in one block and -x in another; a rank has -1 or 1 at its threshold."""
+    Z = dense(X)
+    if extra:
+        Z = np.column_stack([Z, np.ones(len(Z))])
+    low, high = (f(Z, axis=1, initial=0.0) if signed else f(Z, axis=1) for f in (np.min, np.max))
+    largest = np.maximum(high, -low)
+    width = largest if entropy_step == "paper" else 2 * largest if signed else high - low
+    return np.asarray((scale * width / 2) ** 2, dtype=np.float64)

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ...structured.feature_maps import checked_features
-from ..certificate import (
-    ANOTHER_RUN,
-    FOUND,
-    GIVEN,
-    LEARNED,
-    PASSES,
-    SCALES,
-    SCALES_OF_LEARNED,
-    Certificate,
-    Hindsight,
-    cautious_and_bold,
-    certify,
-    same_run,
-    whole_stream,
-)
+from .. import certificate as common
+from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.comparator import Comparator
-from ..comparators.kinds import Place, Prototypes
+from ..comparators.kind import Place
+from ..comparators.kinds import Prototypes
 from .sentences import check_comparator, started_elsewhere
 
 if TYPE_CHECKING:
@@ -38,19 +25,14 @@ class OfRankings(Hindsight):
     known from the start."""
 
     def __init__(
-        self,
-        model: PARanker,
-        others: list[dict[str, float]],
-        against: str,
-        scales: Iterable[float],
-        ahead: bool = False,
+        self, model: PARanker, others: list[dict[str, float]], against: Against, ahead: bool = False
     ) -> None:
         super().__init__(model._fitted(), against)
-        self.others, self.scales = others, tuple(scales)
+        self.others = others
         self.places = {label: place for place, label in enumerate(self.learner.labels.known)}
-        self.again = clone(model)
-        learner = self.again._begin(list(self.places)) if ahead else self.again._new_learner()
-        self.again._keep(learner, feature_map_=self.again._new_map())
+        self.model = clone(model)
+        self.again = self.model._begin(list(self.places)) if ahead else self.model._new_learner()
+        self.model._keep(self.again, feature_map_=self.model._new_map())
         self.scores: list[list[Any]] = [[] for _ in others]
         self.relevant: list[Any] = []
         self.largest: list[float] = []
@@ -64,9 +46,9 @@ class OfRankings(Hindsight):
 
     def _see_one(self, x: Any, relevant: list[Any]) -> None:
         """One round. Labels that are still to come have the score -inf."""
-        labels = self.again._learner.labels
+        labels = self.model._learner.labels
         known = [*labels.known, *(label for label in relevant if label not in labels.codes)]
-        names, values = checked_features(self.again.feature_map_, x, known)
+        names, values = checked_features(self.model.feature_map_, x, known)
         places = [self.places[label] for label in known]
         for scores, weights in zip(self.scores, self.others, strict=True):
             row = np.full(len(self.places), -np.inf)
@@ -78,18 +60,14 @@ class OfRankings(Hindsight):
         self.relevant.append(wanted)
         self.largest.append(q.max(initial=0.0))
         self.smallest.append(q.min(initial=np.inf))
-        self.again.learn_one(x, relevant)
-
-    def other_run(self) -> str:
-        same = same_run(self.learner.statistics, self.again._learner.statistics)
-        return "" if same else ANOTHER_RUN
+        self.model.learn_one(x, relevant)
 
     def comparators(self, statistics: Any) -> list[Comparator]:
         kind, made = Prototypes.of(self.learner, np.zeros(0)), []
         relevant, sizes = np.array(self.relevant), (np.array(self.largest), np.array(self.smallest))
         for scores, weights in zip(self.scores, self.others, strict=True):
             norm2 = math.fsum(weight**2 for weight in weights.values())
-            for scale in self.scales:
+            for scale in self.against.scales:
                 charge = kind.charge(scale * np.array(scores), relevant)
                 made.append(kind.suffered(charge, sizes[0], Place.at(scale**2 * norm2), sizes[1]))
         return made
@@ -97,7 +75,7 @@ class OfRankings(Hindsight):
 
 def of_learned(model: PARanker) -> OfRankings:
     """By multiples of what was learned in the end."""
-    return OfRankings(model, [model.named_weights()], LEARNED, SCALES_OF_LEARNED)
+    return OfRankings(model, [model.named_weights()], common.LEARNED)
 
 
 def certificate(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Certificate:
@@ -113,11 +91,13 @@ def certificate(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> C
         return Certificate.none(reason)
     models: list[Any] = [u]
     if u is None:
-        once: dict[str, Any] = {"max_iter": PASSES, "shuffle": False, "nu": None, "verbose": 0}
+        once: dict[str, Any] = {"max_iter": common.PASSES, "shuffle": False, "nu": None, "verbose": 0}
         once["selection"] = "simproj" if model.cost is None else "max"
-        models = [clone(model).set_params(**once, **its).fit(X, y) for its in cautious_and_bold(learner)]
+        models = [
+            clone(model).set_params(**once, **its).fit(X, y) for its in common.cautious_and_bold(learner)
+        ]
     others = [other.named_weights() for other in models]
-    against, scales = (FOUND, SCALES) if u is None else (GIVEN, (1.0,))
+    against = common.FOUND if u is None else common.GIVEN
     # Where labels tie, the run may depend on whether they were known ahead.
-    tried = (OfRankings(model, others, against, scales, ahead) for ahead in (False, True))
+    tried = (OfRankings(model, others, against, ahead) for ahead in (False, True))
     return certify(tried, [(batch.X, batch.relevant)])

@@ -12,29 +12,16 @@ import numpy as np
 from ...data import sparse
 from ...data.rows import Rows, is_frame, unseen_norms
 from ...learner import Learner
-from ...model.supports import beta_of, sees_unseen
+from ...model.supports import beta_of
 from ...options.table import COVARIANCES
 from ...tasks import growth
-from ..certificate import (
-    ANOTHER_RUN,
-    BALL,
-    FOUND,
-    GIVEN,
-    LEARNED,
-    PASSES,
-    SCALES,
-    SCALES_OF_LEARNED,
-    Certificate,
-    Hindsight,
-    cautious_and_bold,
-    certify,
-    same_run,
-    whole_stream,
-)
-from ..comparators import entropy
-from ..comparators.comparator import Comparator, joined
-from ..comparators.covariance import Covariance
-from ..comparators.kinds import Kind, Place, Vector, kind_of, squared_norms, targets_of
+from .. import certificate as common
+from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
+from ..comparators.comparator import Comparator
+from ..comparators.kind import Kind, Vector
+from ..comparators.kinds import kind_of, targets_of
+from .geometries import Followed, Simplex, onto_simplex, run_again
+from .predictors import Charged, Learned, Predictor, sizes_in_kernel
 
 GREW = "the first two classes had one w, until a third one came, which no theorem covers"
 
@@ -88,103 +75,7 @@ def no_theorem(learner: Learner) -> str:
     return ""
 
 
-# ---- predictors -------------------------------------------------------------------------------------------------
-
-
-class Predictor:
-    """A fixed one: weights (many labels: one row each), and what is besides: intercepts, thresholds, or the radius."""
-
-    def __init__(self, learner: Learner, weights: Any, extra: Vector) -> None:
-        self.weights, self.extra = np.asarray(weights, dtype=np.float64), extra
-        self.kind = kind_of(learner).of(learner, extra)
-        if self.kind.has_intercept and not learner._has_intercept:
-            self.extra = extra[:0]
-        self.whole = self.kind.whole(self.weights, self.extra)
-        self.thresholds = self.kind.thresholds(self.extra)
-        self.norm2 = float((self.whole**2).sum() + (self.thresholds**2).sum())
-
-    def scores(self, X: Any, rows: Rows, unseen: Vector | None) -> Vector:
-        return self.kind.scores(X, self.weights, self.extra)
-
-
-class Learned(Predictor):
-    """That of a learner (the average, if it has one), by what the core says of rows."""
-
-    def __init__(self, learner: Learner, other: Learner) -> None:
-        self.other = other
-        if other.parameters["kernel"] is None:
-            super().__init__(learner, other.weights, kind_of(learner).extra_of(other))
-        else:
-            self.kind = kind_of(learner).of(learner, kind_of(learner).extra_of(other))
-        self.norm2 = squared_length(other)
-
-    def scores(self, X: Any, rows: Rows, unseen: Vector | None) -> Vector:
-        sees = sees_unseen(self.other.task, self.other.parameters["kernel"])
-        lanes = np.asarray(self.other.lanes_of(rows, unseen if sees else None))
-        return self.kind.scores_of(self.other, lanes, unseen)
-
-
-def squared_length(learner: Learner) -> float:
-    """|u|^2 of its weights (the average, if it has one), with the intercepts or thresholds."""
-    kind = kind_of(learner)
-    extra = kind.extra_of(learner)
-    made = kind.of(learner, extra)
-    beside = float(np.square(made.thresholds(extra)).sum())
-    if learner.parameters["kernel"] is None:
-        if made.has_intercept and learner._has_intercept:
-            beside += float(np.square(extra).sum())
-        return float(np.square(learner.weights, dtype=np.float64).sum()) + beside
-    supports, first = learner.supports, learner._beside  # in a kernel, an intercept is a part of w
-    coefficients = supports.coefficients[:, first:]
-    if not len(coefficients):
-        return beside
-    lanes = np.asarray(learner.lanes(supports.vectors)).reshape(len(coefficients), -1)
-    if made.fixed_size:  # |x - u|^2 = K(x, x) - 2 u.x + |u|^2, to be solved for |u|^2
-        sizes = sizes_in_kernel(learner, supports.vectors)
-        total = float(coefficients[:, 0] @ (sizes - lanes[:, 0] ** 2))
-        return max(0.0, total / (2 - float(coefficients.sum())))
-    scores = made.products(lanes, extra)
-    return max(0.0, float((coefficients * scores[:, first:]).sum())) + beside
-
-
-def sizes_in_kernel(learner: Learner, X: Any) -> Vector:
-    """K(x, x) of each row, with the constant feature of an intercept; without a kernel |x|^2."""
-    p = learner.parameters
-    kernel, one = p["kernel"], float(learner._has_intercept)
-    if kernel == "rbf":
-        return np.full(X.shape[0], 1.0 + one)
-    if callable(kernel):
-        sizes = [float(np.asarray(kernel(X[i : i + 1], X[i : i + 1])).ravel()[0]) for i in range(X.shape[0])]
-        return np.asarray(sizes) + one
-    squares = squared_norms(X)
-    if kernel == "poly":
-        squares = (p["gamma"] * squares + p["coef0"]) ** p["degree"]
-    return np.asarray(squares + one, dtype=np.float64)
-
-
 # ---- what they suffer -------------------------------------------------------------------------------------------
-
-
-class Charged:
-    """A predictor and its multiples, with what they have suffered so far."""
-
-    def __init__(self, predictor: Predictor, scales: Iterable[float]) -> None:
-        self.predictor, self.kind = predictor, predictor.kind
-        self.scales = list(self.kind.scales or scales)
-        self.start2: float | None = None  # the squared distance from the first example, if that is the start
-        self.sums: list[Comparator | None] = [None for _ in self.scales]
-        self.terms = np.zeros(3)  # of Q, with a covariance
-        self.update_losses = [0.0 for _ in self.scales]
-
-    def charge(self, scores: Vector, targets: Any, q: Vector, concerned: Any) -> None:
-        """`concerned`: which of the rounds had an update or a mistake, with a covariance."""
-        for place, scale in enumerate(self.scales):
-            charge = self.kind.charge(scale * scores, targets)
-            norm2 = scale * scale * self.predictor.norm2
-            at = Place.at(norm2) if self.start2 is None else Place(self.start2, norm2, False)
-            self.sums[place] = joined(self.sums[place], self.kind.suffered(charge, q, at))
-            if concerned is not None:
-                self.update_losses[place] += math.fsum(charge.losses[concerned])
 
 
 class OfRows(Hindsight):
@@ -195,28 +86,21 @@ class OfRows(Hindsight):
     """
 
     def __init__(
-        self,
-        learner: Learner,
-        predictors: Iterable[Predictor],
-        against: str,
-        scales: tuple[float, ...] = SCALES,
-        verify: bool = True,
+        self, learner: Learner, predictors: Iterable[Predictor], against: Against, verify: bool = True
     ) -> None:
         super().__init__(learner, against)
-        self.geometry = learner.parameters["geometry"]
-        self.simplex = Simplex(learner) if self.geometry == "entropy" else None
+        geometry, scales = learner.parameters["geometry"], against.scales
+        self.simplex = Simplex(learner) if geometry == "entropy" else None
         if self.simplex is not None:
-            predictors = [
-                _onto_simplex(learner, one, scale) for one in predictors for scale in one.kind.scales or scales
-            ]  # fmt: skip
-            scales = (1.0,)
+            multiples = [(one, scale) for one in predictors for scale in one.kind.scales or scales]
+            predictors, scales = [onto_simplex(learner, *multiple) for multiple in multiples], (1.0,)
         self.charged = [Charged(one, scales) for one in predictors]
         self.kind: Kind = self.charged[0].kind
         self.largest_error = self.kind.largest_error
         self.first = starts_at_first(learner)  # whether the first example is still to come
         self.measured = True
-        self.run = Followed(learner, self.charged) if self.geometry in COVARIANCES else None
-        self.again = self.run.again if self.run is not None else _again(learner) if verify else None
+        self.run = Followed(learner, self.charged) if geometry in COVARIANCES else None
+        self.again = self.run.again if self.run is not None else run_again(learner) if verify else None
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
         learner, self.measured = self.learner, not isinstance(X, Rows)
@@ -227,7 +111,7 @@ class OfRows(Hindsight):
             self.again.learn_rows(rows, y)
         q = sizes_in_kernel(learner, X) if self.measured else np.full(rows.count, math.nan)
         if self.simplex is not None:
-            self.simplex.see(X)
+            self.simplex.X = X
         for one in self.charged:
             scores = one.predictor.scores(X, rows, unseen)
             if self.first:
@@ -244,7 +128,8 @@ class OfRows(Hindsight):
         made = []
         for one in self.charged:
             for place, (scale, suffered) in enumerate(zip(one.scales, one.sums, strict=True)):
-                assert suffered is not None
+                if suffered is None:
+                    continue
                 if self.run is not None:
                     suffered = self.run.measured(suffered, one, scale, one.update_losses[place])
                 elif self.simplex is not None:
@@ -255,128 +140,13 @@ class OfRows(Hindsight):
         return made
 
     def other_run(self) -> str:
-        if self.again is None or same_run(self.learner.statistics, self.again.statistics):
-            return ""
-        if self.run is not None and self.learner.many_scores and grew(self.learner):
+        other = super().other_run()
+        if other and self.run is not None and self.learner.many_scores and grew(self.learner):
             return "with a covariance all labels must be named ahead, classes=[...]"
-        return ANOTHER_RUN
+        return other
 
     def as_error(self, quantity: str, guaranteed: float, rounds: int) -> float:
         return self.kind.error_bound(quantity, guaranteed, rounds)
-
-
-def _again(learner: Learner, ahead: bool = False) -> Learner:
-    """A learner with the same options. `ahead`: it knows the labels from the start, so that no sign ever changes."""
-    known = learner.labels.known
-    if ahead and len(known) > 1:
-        return Learner(learner.task, **{**learner.parameters, "classes": known})
-    again = Learner(learner.task, **learner.parameters)
-    again.closed = learner.closed
-    return again
-
-
-class Followed:
-    """The run of a learner with a covariance, made again: a comparator is measured from its vectors.
-
-    Of s u the distance is |s u|^2/a + Q(s u), and Q is a polynomial of s, of which the coefficients are summed up.
-    """
-
-    def __init__(self, learner: Learner, charged: list[Charged]) -> None:
-        self.again, self.charged = _again(learner, ahead=True), charged
-        self.covariance = Covariance(learner.parameters)
-        self.spared = 0  # updates without a mistake
-
-    def see(self, rows: Rows, y: Any) -> list[int]:
-        """Learns the rows; returns those with an update or a mistake."""
-        concerned = []
-        for i in range(rows.count):
-            before, one = self.again.statistics, _row(rows, i)
-            self.again.learn_rows(one, y[i : i + 1])
-            after = self.again.statistics
-            updated, mistaken = after.updates > before.updates, after.mistakes > before.mistakes
-            if updated:
-                self._add(one)
-            if updated or mistaken:
-                concerned.append(i)
-                self.spared += not mistaken
-        return concerned
-
-    def _add(self, one: Rows) -> None:
-        """What an update adds to Q: (w - s u)'(A_t - A_(t-1))(w - s u), w after it."""
-        columns, z = self._features(one)
-        update = self.covariance.update(columns, z)
-        extra = np.atleast_1d(self.again.last_intercept) if self.again._has_intercept else ()
-        w = np.atleast_2d(self.charged[0].kind.whole(self.again.last_weights, extra))[:, columns]
-        for each in self.charged:
-            each.terms += update.terms(w, np.atleast_2d(each.predictor.whole)[:, columns])
-
-    def _features(self, one: Rows) -> tuple[list[int], Vector]:
-        """The columns of a row that are not 0; that of the intercept, which is the last one, is -1."""
-        if one.indptr is None:
-            columns = np.flatnonzero(one.arrays[0][0])
-            found = zip(columns.tolist(), one.arrays[0][0][columns].tolist(), strict=True)
-        else:
-            found = zip(one.arrays[1].tolist(), one.arrays[0].tolist(), strict=True)
-        sums: dict[int, float] = {}  # hashed names may share a column
-        for column, value in found:
-            sums[column] = sums.get(column, 0.0) + value
-        if self.again._has_intercept:
-            sums[-1] = 1.0
-        return list(sums), np.fromiter(sums.values(), dtype=np.float64)
-
-    def measured(self, c: Comparator, one: Charged, scale: float, update_loss: float) -> Comparator:
-        whole2, full = float((one.predictor.whole**2).sum()), self.covariance.full
-        return self.covariance.measured(
-            c,
-            largest_q=self.covariance.largest_size(one.kind),
-            Q=float(one.terms @ (1.0, -2 * scale, scale * scale)),
-            weights2=scale * scale * whole2,
-            seen=scale * scale * float(one.terms[2]) * self.covariance.regularizer if full else 0.0,
-            spared=self.spared,
-            update_loss=update_loss,
-        )
-
-
-def _row(rows: Rows, i: int) -> Rows:
-    if rows.indptr is None:
-        return Rows(rows.arrays[0][i : i + 1])
-    values, columns, starts, width = rows.arrays
-    its = slice(starts[i], starts[i + 1])
-    return Rows(values[its], columns[its], starts[i : i + 2] - starts[i], width)
-
-
-class Simplex:
-    """The sizes of rows, and the distances of comparators, in the entropy geometry."""
-
-    def __init__(self, learner: Learner) -> None:
-        p, indices = learner.parameters, kind_of(learner).indices
-        self.scale, self.signed = float(p["scale"]), bool(p["signed"]) or indices
-        self.step = "range" if indices else p["entropy_step"]
-        self.intercept = learner._has_intercept or not kind_of(learner).has_intercept
-        self.q: list[Vector] = []
-
-    def see(self, X: Any) -> None:
-        self.q.append(entropy.sizes(X, self.intercept, self.scale, self.signed, self.step))
-
-    def measured(self, c: Comparator, predictor: Predictor, statistics: Any) -> Comparator:
-        ball = predictor.kind.fixed_size  # the size of a step depends on the run
-        q = np.array([statistics.largest_q]) if ball else np.concatenate(self.q)
-        whole = np.append(predictor.whole, predictor.thresholds)
-        return entropy.on_simplex(c, whole, q, scale=self.scale, signed=self.signed)
-
-
-def _onto_simplex(learner: Learner, one: Predictor, scale: float) -> Predictor:
-    """Weights whose sizes add up to more than the option `scale` are made smaller."""
-    p, weights, extra = learner.parameters, scale * one.weights, scale * one.extra
-    size = scale * float(np.abs(one.whole).sum() + np.abs(one.thresholds).sum())
-    factor = 1.0
-    if p["signed"] and size > 0:
-        factor = min(1.0, 0.999 * p["scale"] / size)
-    elif size > 0:  # a distribution
-        weights, extra = np.maximum(weights, 0.0), np.maximum(extra, 0.0)
-        share = float(one.kind.whole(weights, extra).sum())
-        factor = p["scale"] / share if share > 0 else 0.0
-    return Predictor(learner, factor * weights, factor * extra)
 
 
 # ---- certificates -----------------------------------------------------------------------------------------------
@@ -384,8 +154,8 @@ def _onto_simplex(learner: Learner, one: Predictor, scale: float) -> Predictor:
 
 def of_learned(learner: Learner) -> OfRows:
     """By multiples of what was learned in the end. Its stream is read again as it was."""
-    against = BALL if kind_of(learner).fixed_size else LEARNED
-    return OfRows(learner, [Learned(learner, learner)], against, SCALES_OF_LEARNED, verify=False)
+    against = common.BALL if kind_of(learner).fixed_size else common.LEARNED
+    return OfRows(learner, [Learned(learner, learner)], against, verify=False)
 
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
@@ -399,22 +169,21 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercep
     if reason or not X.shape[0]:
         return Certificate.none(reason or "there are no examples")
     if u is None:
-        return certify([OfRows(learner, _found(learner, X, y), FOUND)], [(X, y)])
+        return certify([OfRows(learner, _found(learner, X, y), common.FOUND)], [(X, y)])
     if learner.parameters["kernel"] is not None:
         raise ValueError(
             "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
         )
-    return certify([OfRows(learner, [_given(learner, u, intercept)], GIVEN, (1.0,))], [(X, y)])
+    return certify([OfRows(learner, [_given(learner, u, intercept)], common.GIVEN)], [(X, y)])
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
     """Averages of several passes with the learner's own losses, cautious and bold ones."""
-    kind = kind_of(learner)
     for other in _others(learner, X, y):
         if learner.parameters["kernel"] is not None:
             yield Learned(learner, other)
         else:
-            yield Predictor(learner, other.weights, kind.in_order(kind.extra_of(other)))
+            yield Predictor(learner, other.weights, kind_of(learner).extra_of(other))
 
 
 def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
@@ -427,27 +196,25 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
         options["classes"] = learner.labels.known
     if p["step"] == "perceptron" and p["selection"] == "uniform":
         options["selection"] = "simproj"
-    for changed in cautious_and_bold(learner):
+    for changed in common.cautious_and_bold(learner):
         other = Learner(learner.task, **{**options, **changed})
-        for _ in range(PASSES):
+        for _ in range(common.PASSES):
             other._learn_rows(other._unnamed_rows(X), y, repeats=True)
         yield other
 
 
 def _given(learner: Learner, u: Any, intercept: Any) -> Predictor:
     kind = kind_of(learner)
-    extra = (
-        kind.default_extra(learner)
-        if intercept is None
-        else np.atleast_1d(np.asarray(intercept, dtype=np.float64))
-    )
-    if intercept is not None:
-        if extra.size > 1 and not kind.indices:
-            raise ValueError(f"intercept has {extra.size} numbers, and there is one of them")
-        if extra.any() and kind.has_intercept and not learner._has_intercept:
-            raise ValueError(
-                "the learner has no intercept, so its comparators have none: leave out `intercept`"
-            )
+    if intercept is None and kind.has_thresholds:
+        raise ValueError("intercept must be the thresholds of the comparator")
+    if intercept is None:
+        extra = np.zeros(len(learner.labels.known) if kind.indices else int(kind.extra == "intercept"))
+    else:
+        extra = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    if extra.size > 1 and not kind.indices:
+        raise ValueError(f"intercept has {extra.size} numbers, and there is one of them")
+    if extra.any() and kind.extra == "intercept" and not learner._has_intercept:
+        raise ValueError("the learner has no intercept, so its comparators have none: leave out `intercept`")
     weights = np.asarray(u, dtype=np.float64)
     if not (np.isfinite(weights).all() and np.isfinite(extra).all()):
         raise ValueError("a comparator must have finite weights")

@@ -11,21 +11,8 @@ import numpy as np
 from ...data import targets
 from ...data.rows import InvalidInput
 from ...structured.sequence_learner import SequenceLearner
-from ..certificate import (
-    ANOTHER_RUN,
-    FOUND,
-    GIVEN,
-    LEARNED,
-    PASSES,
-    SCALES,
-    SCALES_OF_LEARNED,
-    Certificate,
-    Hindsight,
-    cautious_and_bold,
-    certify,
-    same_run,
-    whole_stream,
-)
+from .. import certificate as common
+from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.arrays import structured_comparator
 from ..comparators.comparator import Comparator
 from ..comparators.covariance import Covariance
@@ -66,10 +53,8 @@ def measured(
     covariance: Covariance, one: Comparator, scale: float, terms: Any, largest_q: float
 ) -> Comparator:
     """A comparator that has one vector, measured from a run; its sizes are known to the learner. `terms`: of Q."""
-    Q, weights2 = float(terms @ (1.0, -2 * scale, scale * scale)), one.distance2
-    return covariance.measured(
-        one, largest_q=largest_q, Q=Q, weights2=weights2, seen=0.0, spared=0, update_loss=0.0
-    )
+    Q = float(terms @ (1.0, -2 * scale, scale * scale))
+    return covariance.measured(one, largest_q=largest_q, Q=Q, weights2=one.distance2)
 
 
 def _costs(learner: SequenceLearner) -> Any:
@@ -136,14 +121,13 @@ class OfSentences(Hindsight):
         self,
         learner: SequenceLearner,
         others: Iterable[SequenceLearner],
-        against: str,
-        scales: tuple[float, ...],
+        against: Against,
         *,
         ahead: bool = False,
         verify: bool = True,
     ) -> None:
         super().__init__(learner, against)
-        self.suffering = [Suffering(learner, other, scales) for other in others]
+        self.suffering = [Suffering(learner, other, against.scales) for other in others]
         self.covariance = Covariance(learner.parameters) if has_covariance(learner) else None
         self.again = SequenceLearner(**learner.parameters) if verify or self.covariance else None
         if self.again is not None:
@@ -179,13 +163,10 @@ class OfSentences(Hindsight):
         ]
 
     def other_run(self) -> str:
-        again = self.again
-        if again is None or (
-            same_run(self.learner.statistics, again.statistics)
-            and again.labels.known == self.learner.labels.known
-        ):
-            return ""
-        return ANOTHER_RUN
+        other = super().other_run()
+        if self.again is not None and self.again.labels.known != self.learner.labels.known:
+            return common.ANOTHER_RUN
+        return other
 
     def as_error(self, quantity: str, guaranteed: float, rounds: int) -> float:
         """Tags wrong are the cost, if each costs 1."""
@@ -195,7 +176,7 @@ class OfSentences(Hindsight):
 
 def of_learned(learner: SequenceLearner) -> OfSentences:
     """By multiples of what was learned in the end. Its stream is read again as it was."""
-    return OfSentences(learner, [learner], LEARNED, SCALES_OF_LEARNED, verify=False)
+    return OfSentences(learner, [learner], common.LEARNED, verify=False)
 
 
 def certificate(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
@@ -205,20 +186,20 @@ def certificate(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | N
     if reason:
         return Certificate.none(reason)
     others = list(_others(learner, X, y)) if u is None else [u]
-    against, scales = (FOUND, SCALES) if u is None else (GIVEN, (1.0,))
+    against = common.FOUND if u is None else common.GIVEN
     # Where tags tie, the run depends on whether they were known ahead.
-    tried = (OfSentences(learner, others, against, scales, ahead=ahead) for ahead in (False, True))
+    tried = (OfSentences(learner, others, against, ahead=ahead) for ahead in (False, True))
     return certify(tried, [(X, y)])
 
 
 def _others(learner: SequenceLearner, X: Any, y: Any) -> Iterator[SequenceLearner]:
-    for options in cautious_and_bold(learner):
+    for options in common.cautious_and_bold(learner):
         search = "max-additive" if learner.parameters["selection"] == "max-additive" else "max"
         changed = {**options, "selection": search, "geometry": "euclidean", "dtype": np.float64}
         other = SequenceLearner(**{**learner.parameters, **changed})
         if not other.labels.known:
             other.know(learner.labels.known)
         lesson = other.read(X, y)
-        for _ in range(PASSES):
+        for _ in range(common.PASSES):
             other._learn_rows(lesson, None, None)
         yield other

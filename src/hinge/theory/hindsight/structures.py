@@ -10,18 +10,8 @@ from sklearn.base import clone
 
 from ...structured.inputs import Batch
 from ...structured.structured_learner import Joint, StructuredLearner
-from ..certificate import (
-    ANOTHER_RUN,
-    FOUND,
-    GIVEN,
-    PASSES,
-    Certificate,
-    Hindsight,
-    cautious_and_bold,
-    certify,
-    same_run,
-    whole_stream,
-)
+from .. import certificate as common
+from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.arrays import structured_comparator
 from ..comparators.comparator import Comparator
 from ..comparators.covariance import Covariance
@@ -30,7 +20,7 @@ from .sentences import check_comparator, has_covariance, least, measured, starte
 if TYPE_CHECKING:
     from ...structured.structured import PAStructured
 
-FEW_SCALES = (0.1, 0.4, 1.0, 2.5)  # where each costs a custom search for every example
+FEW = Against(common.FOUND.words, (0.1, 0.4, 1.0, 2.5))  # each costs a custom search for every example
 
 
 class Recorder(StructuredLearner):
@@ -90,16 +80,17 @@ class OfStructures(Hindsight):
     """Where no search finds the comparators' worst rivals, they have those of the run: then only as they are, because
     near 0 they suffer what the run did."""
 
-    def __init__(
-        self, model: PAStructured, others: list[StructuredLearner], against: str, scales: Any
-    ) -> None:
+    again: Recorder
+
+    def __init__(self, model: PAStructured, others: list[StructuredLearner], against: Against) -> None:
         self.searches = model.loss_augmented_argmax is not None
-        super().__init__(model._fitted(), against + ("" if self.searches else ", with the rivals of the run"))
+        alone = Against(f"{against.words}, with the rivals of the run", (1.0,))
+        super().__init__(model._fitted(), against if self.searches else alone)
         self.model, self.others = model, others
-        self.scales = scales if self.searches else (1.0,)
+        self.multiples = [(place, scale) for place in range(len(others)) for scale in self.against.scales]
         self.again = Recorder(**self.learner.parameters)
         self.again.record(others)
-        self.losses: list[list[float]] = [[] for _ in others for _ in self.scales]
+        self.losses: list[list[float]] = [[] for _ in self.multiples]
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
         from ...structured.structured import _inside
@@ -108,8 +99,7 @@ class OfStructures(Hindsight):
         _inside(model, lambda: model._pass(self.again, batch))  # the functions are the model's
         if self.other_run():
             return
-        multiples = [(place, scale) for place in range(len(self.others)) for scale in self.scales]
-        for (place, scale), losses in zip(multiples, self.losses, strict=True):
+        for (place, scale), losses in zip(self.multiples, self.losses, strict=True):
             if self.searches:
                 examples = zip(batch.X, batch.y, strict=True)
                 losses += [self._worst(self.others[place], scale, x, truth) for x, truth in examples]
@@ -127,15 +117,12 @@ class OfStructures(Hindsight):
         return max(0.0, wanted - scale * other.score_joint(delta))
 
     def other_run(self) -> str:
-        if self.again.obstacle or same_run(self.learner.statistics, self.again.statistics):
-            return self.again.obstacle
-        return ANOTHER_RUN
+        return self.again.obstacle or super().other_run()
 
     def comparators(self, statistics: Any) -> list[Comparator]:
         p, costs, again = self.learner.parameters, np.asarray(self.again.costs), self.again
         perceptron, made = p["step"] == "perceptron", []
-        multiples = [(place, scale) for place in range(len(self.others)) for scale in self.scales]
-        for (place, scale), losses in zip(multiples, self.losses, strict=True):
+        for (place, scale), losses in zip(self.multiples, self.losses, strict=True):
             one = structured_comparator(
                 losses,
                 norm2=scale**2 * float(np.square(self.others[place].weights, dtype=np.float64).sum()),
@@ -160,8 +147,8 @@ def certificate(model: PAStructured, X: Any, y: Any, u: PAStructured | None = No
     if reason:
         return Certificate.none(reason)
     if u is not None:
-        return certify([OfStructures(model, [u._fitted()], GIVEN, (1.0,))], [(X, y)])
-    once = {"max_iter": PASSES, "tol": None, "shuffle": False, "verbose": 0, "geometry": "euclidean"}
-    models = [clone(model).set_params(**once, **its).fit(X, y) for its in cautious_and_bold(learner)]
+        return certify([OfStructures(model, [u._fitted()], common.GIVEN)], [(X, y)])
+    once = {"max_iter": common.PASSES, "tol": None, "shuffle": False, "verbose": 0, "geometry": "euclidean"}
+    models = [clone(model).set_params(**once, **its).fit(X, y) for its in common.cautious_and_bold(learner)]
     others = [other._fitted() for other in models]
-    return certify([OfStructures(model, others, FOUND, FEW_SCALES)], [(X, y)])
+    return certify([OfStructures(model, others, FEW)], [(X, y)])

@@ -6,6 +6,5 @@ from . import single as single
 from .single import cache_bound as cache_bound
 from .table import TABLE as TABLE
 from .table import Guarantee as Guarantee
-from .table import Statistics as Statistics
 from .table import guarantees as guarantees
 from .table import strongest as strongest

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..comparators.comparator import ENTROPY, EUCLIDEAN, SECOND_ORDER, Comparator
 
@@ -34,25 +34,6 @@ SUFFIXES = {SECOND_ORDER: "Mahalanobis", ENTROPY: "entropy"}
 # `suffered <= guaranteed` allows for rounding: sums of many rounds, added up in a different order.
 RELATIVE_SLACK, ABSOLUTE_SLACK = 1e-9, 1e-12
 SINGLE_SLACK = 1e-5  # relative, for learners that keep their weights in float32
-
-
-class Statistics(Protocol):
-    """What a learner suffered, by its predictors as they were before each update."""
-
-    @property
-    def rounds(self) -> int: ...
-    @property
-    def mistakes(self) -> int: ...
-    @property
-    def updates(self) -> int: ...
-    @property
-    def loss(self) -> float: ...
-    @property
-    def squared_loss(self) -> float: ...
-    @property
-    def largest_q(self) -> float: ...
-    @property
-    def progress(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -92,7 +73,7 @@ class Run:
 
     step: str
     C: float
-    suffered: Any  # Statistics; where there are costs, with `cost`
+    suffered: Any  # the statistics of the learner
     u: Comparator
     moved: float | None = None  # |w_(T+1) - w_1|
     total: float | None = None  # the sum of all step lengths
@@ -142,39 +123,32 @@ class Theorem:
         return NAMES.get((geometry, self.name), derived)
 
 
-@dataclass
-class Table:
-    rows: list[Theorem] = field(default_factory=list)
-
-    def add(
-        self,
-        name: str,
-        quantity: str,
-        *,
-        steps: tuple[str, ...],
-        kinds: tuple[str, ...] = SINGLE,
-        selections: tuple[str, ...] = ("only",),
-        geometry: str = EUCLIDEAN,
-        carries: bool = False,
-    ) -> Callable[[Claim], Claim]:
-        """Enters a claim, for those steps, kinds and selections."""
-
-        def enter(claim: Claim) -> Claim:
-            self.rows.append(
-                Theorem(name, quantity, claim, frozenset(steps), kinds, selections, geometry, carries)
-            )
-            return claim
-
-        return enter
+TABLE: list[Theorem] = []
 
 
-TABLE = Table()
-theorem = TABLE.add
+def theorem(
+    name: str,
+    quantity: str,
+    *,
+    steps: tuple[str, ...],
+    kinds: tuple[str, ...] = SINGLE,
+    selections: tuple[str, ...] = ("only",),
+    geometry: str = EUCLIDEAN,
+    carries: bool = False,
+) -> Callable[[Claim], Claim]:
+    """Enters a claim into the table, for those steps, kinds and selections."""
+
+    def enter(claim: Claim) -> Claim:
+        row = Theorem(name, quantity, claim, frozenset(steps), kinds, selections, geometry, carries)
+        TABLE.append(row)
+        return claim
+
+    return enter
 
 
 def guarantees(
     step: str,
-    statistics: Statistics,
+    statistics: Any,
     comparator: Comparator,
     *,
     C: float = 1.0,
@@ -207,7 +181,7 @@ def guarantees(
     given = {"distance moved": moved, "total step": total}
     steps = {step, "pa"} if math.inf == C and step != "perceptron" else {step}  # PA-I(inf) = PA-II(inf) = PA
     found = []
-    for row in TABLE.rows:
+    for row in TABLE:
         if row.concerns(steps, comparator) and given.get(row.quantity, 0.0) is not None:
             suffered, guaranteed, reason = row.claim(run)
             reason = comparator.obstacle or aggressive or reason
@@ -218,7 +192,7 @@ def guarantees(
 
 def strongest(
     step: str,
-    statistics: Statistics,
+    statistics: Any,
     comparators: Iterable[Comparator],
     *,
     C: float = 1.0,
