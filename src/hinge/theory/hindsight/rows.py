@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import sparse
-from ...data.rows import Rows, is_frame, unseen_norms
+from ...data.rows import Rows, is_frame, rows_of, unseen_norms
 from ...learner import Learner
 from ...model.supports import beta_of
 from ...options.table import COVARIANCES
@@ -104,7 +104,7 @@ class OfRows(Hindsight):
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
         learner, self.measured = self.learner, not isinstance(X, Rows)
-        rows = learner._unnamed_rows(X) if self.measured else X
+        rows = rows_of(X) if self.measured else X
         targets = targets_of(learner, y, rows.count)
         concerned = None if self.run is None else self.run.see(rows, y)
         if self.again is not None and self.run is None:
