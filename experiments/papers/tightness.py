@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..learner import Learner
-from ..theory import (
+from hinge.learner import Learner
+from hinge.theory import (
     Comparator,
     Guarantee,
     Trace,
@@ -21,6 +21,7 @@ from ..theory import (
     on_simplex,
     ordinal_comparator,
 )
+
 from .data import Floats
 from .noise import stream
 
