@@ -64,9 +64,10 @@ class Covariance:
     def update(self, keys: Sequence[Hashable], z: Vector) -> Update:
         places = self._places_of(keys)
         if self.full:
-            g = self._S[:, places] @ z
+            known = len(self._places)
+            g = self._S[:known, places] @ z
             v, added = float(g[places] @ z), np.array([1 / self.regularizer])
-            self._S -= np.outer(g, g) / (self.regularizer + v)
+            self._S[:known, :known] -= np.outer(g, g / (self.regularizer + v))
             self.log_determinant += math.log1p(v / self.regularizer)
         else:
             s, squares = self._S[places], z * z
@@ -82,7 +83,7 @@ class Covariance:
         known = len(self._places)
         places = [self._places.setdefault(key, len(self._places)) for key in keys]
         if len(self._places) > len(self._S):
-            size = max(len(self._places), 2 * known)
+            size = max(len(self._places), known + known // 4)
             S = self.initial_variance * (np.eye(size) if self.full else np.ones(size))
             S[(slice(known),) * S.ndim] = self._S[(slice(known),) * S.ndim]
             self._S = S
@@ -156,8 +157,8 @@ class Trace:
         if self.fit_intercept != (intercept is not None):
             raise ValueError("give the intercept of u if and only if the learner fits one")
         u = np.asarray(u, dtype=np.float64)
-        beside = intercept if thresholds is None else thresholds
-        extra = np.atleast_1d(np.asarray([] if beside is None else beside, dtype=np.float64))
+        given = intercept if thresholds is None else thresholds
+        extra = np.atleast_1d(np.asarray([] if given is None else given, dtype=np.float64))
         kind = (Labels if self.lanes else KINDS[self.task]).with_options(
             u if self.lanes else extra, self.parameters
         )

@@ -60,7 +60,7 @@ class Kind:
     cost_unit = 1.0
     scales: tuple[float, ...] | None = None  # of the comparators that are tried; None: the usual ones
     options: tuple[str, ...] = ()  # those of the learner that the losses depend on
-    extra = "intercept"  # what a predictor has besides its weights: an attribute of learners
+    extra = "intercept"  # what a predictor has in addition to its weights: an attribute of learners
     has_thresholds = False  # whether that is a part of u that never has a covariance
     has_labels = False
     indices = False  # whether targets are indices of labels

@@ -17,7 +17,7 @@ from ..comparators.kinds import kind_of
 
 
 class Predictor:
-    """A fixed one: weights (many labels: one row each), and what is besides: intercepts, thresholds, or the radius."""
+    """A fixed one: weights (many labels: one row each), and `extra`: intercepts, thresholds, or the radius."""
 
     def __init__(self, learner: Learner, weights: Any, extra: Vector) -> None:
         self.weights, self.extra = np.asarray(weights, dtype=np.float64), extra
