@@ -13,7 +13,7 @@ from ..streams.evaluation import ERRORS, Study
 from ..streams.session import Session
 from ..streams.stream import Stream
 from ..theory.certificate import Certificate
-from .hindsight import certified, first_is_start, moments, no_comparators
+from .hindsight import certified, first_is_start, hindsight, moments, no_comparators
 from .progress import COUNTED, Figures, error_text, short_error
 
 
@@ -43,10 +43,9 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     why_not = _no_bound(study, session, stream)
     if not why_not and study.learner.averaged:
         why_not = "the theorems are about the vectors that were averaged, not about their average"
-    found = [] if why_not else list(_bounds(study, curve, stream))
-    bound = [(rounds, best) for rounds, best, _ in found]
-    if found and found[-1][1] >= found[-1][2]:
-        why_not, bound = f"it is above {_largest(study, found[-1][2])}, which says nothing", []
+    bound = [] if why_not else list(_bounds(study, curve, stream))
+    if bound and bound[-1][1] >= (largest := hindsight(study).largest_error):
+        why_not, bound = f"it is above {_largest(study, largest)}, which says nothing", []
     if not why_not and not bound:
         why_not = f"no theorem bounds the error of this step for {study.task}"
     curves = {"so far": curve.errors}
@@ -105,13 +104,12 @@ def certificate_of(session: Session, stream: Stream) -> Certificate:
     return certified([(study, _no_bound(study, session, stream))], stream)[0]
 
 
-def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float, float]]:
-    """At each moment of the curve, the best bound against what was learned in the end, and the largest error there
-    is."""
+def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float]]:
+    """At each moment of the curve, the best bound against what was learned in the end."""
     examples = [statistics.rounds + first_is_start(study) for statistics in curve.statistics]
     for (rounds, _), statistics, seen in zip(
         curve.errors, curve.statistics, moments(study, stream, examples), strict=False
     ):
         best = seen.error_bound(statistics, rounds)
         if math.isfinite(best):
-            yield rounds, best, seen.largest_error
+            yield rounds, best

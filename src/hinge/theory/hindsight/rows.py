@@ -174,7 +174,7 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercep
         raise ValueError(
             "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
         )
-    return certify([OfRows(learner, [_given(learner, u, intercept)], common.GIVEN)], [(X, y)])
+    return certify([OfRows(learner, [_given(learner, X.shape[1], u, intercept)], common.GIVEN)], [(X, y)])
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
@@ -203,19 +203,24 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
         yield other
 
 
-def _given(learner: Learner, u: Any, intercept: Any) -> Predictor:
-    kind = kind_of(learner)
+def _given(learner: Learner, width: int, u: Any, intercept: Any) -> Predictor:
+    kind, labels = kind_of(learner), len(learner.labels.known)
+    weights = np.asarray(u, dtype=np.float64)
+    weights = weights if learner.many_scores else weights.reshape(-1)
+    shape = (labels, width) if learner.many_scores else (width,)
+    if weights.shape != shape:
+        raise ValueError(f"u has the shape {weights.shape}; it must be {shape}")
     if intercept is None and kind.has_thresholds:
         raise ValueError("intercept must be the thresholds of the comparator")
+    count = labels - kind.has_thresholds if kind.indices else 1
     if intercept is None:
-        extra = np.zeros(len(learner.labels.known) if kind.indices else int(kind.extra == "intercept"))
+        extra = np.zeros(0 if kind.fixed_size else count)
     else:
         extra = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
-    if extra.size > 1 and not kind.indices:
-        raise ValueError(f"intercept has {extra.size} numbers, and there is one of them")
+        if extra.shape != (count,):
+            raise ValueError(f"intercept has {extra.size} numbers; there must be {count} of them")
     if extra.any() and kind.extra == "intercept" and not learner._has_intercept:
         raise ValueError("the learner has no intercept, so its comparators have none: leave out `intercept`")
-    weights = np.asarray(u, dtype=np.float64)
     if not (np.isfinite(weights).all() and np.isfinite(extra).all()):
         raise ValueError("a comparator must have finite weights")
     return Predictor(learner, weights, extra)
