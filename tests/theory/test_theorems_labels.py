@@ -21,7 +21,7 @@ EXAMPLES = 20
 
 
 def applies(guarantee, stream, step, C, u):
-    """Whether the theorem's precondition holds, found in another way than bounds_labels does."""
+    """Whether the theorem's precondition holds, found in another way than the table does."""
     name, rounds = guarantee.theorem, [c for c in stream.constraints() if len(c[0])]
     losses = [asked - rows @ u for rows, asked, _ in rounds]
     lossless = all((of_round <= 0).all() for of_round in losses)

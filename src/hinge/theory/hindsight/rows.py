@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import sparse
+from ...data.errors import InputError
 from ...data.rows import Rows, is_frame, rows_of, unseen_norms
 from ...learner import Learner
 from ...model.supports import beta_of
@@ -263,7 +264,7 @@ def looked_up(learner: Learner, events: Any, known: bool = True) -> tuple[Rows, 
                 values.append(value)
                 columns.append(column)
             elif known:
-                raise ValueError(f"row {row}: the feature {name!r} was never learned")
+                raise InputError("it was never learned", row, name)
             else:
                 unseen[row] += value * value
         starts.append(len(values))

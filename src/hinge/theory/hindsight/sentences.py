@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import targets
-from ...data.rows import InvalidInput
+from ...data.errors import InputTypeError
 from ...structured.sequence_learner import SequenceLearner
 from .. import certificate as common
 from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
@@ -36,7 +36,7 @@ def no_theorem(learner: SequenceLearner) -> str:
 
 def check_comparator(model: Any, u: Any) -> None:
     if u is not None and not isinstance(u, type(model)):
-        raise InvalidInput(f"u must be a {type(model).__name__}, not {type(u).__name__}")
+        raise InputTypeError(f"u must be a {type(model).__name__}, not {type(u).__name__}")
 
 
 def least(costs: Any) -> float:
