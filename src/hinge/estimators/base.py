@@ -30,7 +30,7 @@ from .option_changes import FollowsOptions
 from .passes import BatchReport, FitsInPasses
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 
 _FIRST = threading.RLock()
@@ -345,10 +345,10 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
-        return self._fitted().certificate(X, y, u, beside)
+        return self._fitted().certificate(X, y, u, intercept)
 
     # ---- files ----------------------------------------------------------------------------------------------
 

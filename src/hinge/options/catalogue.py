@@ -31,7 +31,7 @@ class Algorithm:
     tasks: tuple[str, ...]
     options: dict[str, Any] = field(hash=False)  # the parameters that make it
     paper: str
-    theorem: str  # what is guaranteed; see hinge.theory.bounds
+    theorem: str  # what is guaranteed; see hinge.theory
     about: str
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ from ..tasks import growth
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 _MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
 _BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
@@ -378,9 +378,9 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PARanker | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` as it is), and what
         was guaranteed against `u`, another ranker, or against some that are found. The run is made again."""
-        from ..theory.certificates_searched import of_ranker
+        from ..theory.hindsight.rankings import certificate
 
-        return of_ranker(self, X, y, u)
+        return certificate(self, X, y, u)
 
     @property
     def classes_(self) -> npt.NDArray[Any]:

@@ -22,7 +22,7 @@ from ..options import table
 from .sequence_learner import SequenceLearner, checked_weights
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
 _NAMES = [
@@ -275,7 +275,7 @@ class PASequence(StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
-        from ..theory.certificates_searched import check_comparator
+        from ..theory.hindsight.sentences import check_comparator
 
         check_comparator(self, u)
         found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())

@@ -23,7 +23,7 @@ from ..model.statistics import Statistics
 from ..options import hints, table, validators
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -303,11 +303,11 @@ class SequenceLearner:
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
         """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
         learner `u`, or against some that are found."""
-        from ..theory.certificates_searched import check_comparator, of_sequences
+        from ..theory.hindsight.sentences import certificate, check_comparator
 
         check_comparator(self, u)
         X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
-        return of_sequences(self, X, y, u)
+        return certificate(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weights of tags that follow each other, if not 0; the first one after None."""

@@ -26,7 +26,7 @@ from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 _Result = TypeVar("_Result")
 _DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
@@ -389,10 +389,10 @@ class PAStructured(StreamEstimator):
         """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model with the same functions, or against some
         that are found. That the functions are deterministic is taken for granted: the run is made again."""
-        from ..theory.certificates_searched import of_structures
+        from ..theory.hindsight.structures import certificate
 
         _check_outside(self)
-        return of_structures(self, X, y, u)
+        return certificate(self, X, y, u)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
