@@ -33,8 +33,9 @@ stubs: $(VENV)/installed
 torture: $(VENV)/installed
 	$(BIN)/python tests/cli/torture.py --seconds 300
 
-# The reference of the command line, generated; a test compares it.
+# What is generated from the options table: types, the guide, the reference of the command line. Tests compare it.
 docs: $(VENV)/installed
+	$(BIN)/python -m hinge.options.generate docs/guide.md
 	$(BIN)/python -m hinge.cli.reference docs/command-line.md
 
 bench: $(VENV)/installed

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..options.table import PARAMETERS, Parameter
+from ..options.parameter import Parameter
+from ..options.table import PARAMETERS
 
 # What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
 PASSES: dict[str, tuple[Any, str]] = {

@@ -126,6 +126,16 @@ def is_nu(value: Any) -> bool:
     return is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
 
 
+MAX_NGRAMS = 10  # words or characters of a term
+
+
+def is_ngram_range(value: Any) -> bool:
+    """The most words or characters of a term, or the least and the most as a pair."""
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    low, high = value if pair else (1, value)
+    return isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= MAX_NGRAMS
+
+
 def is_feature_map(value: Any) -> bool:
     if isinstance(value, str):
         return value in ("tfidf", "email")

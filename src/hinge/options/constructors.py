@@ -1,0 +1,94 @@
+"""Constructors from the options table: nobody writes out signatures, or assigns options one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Any, TypeVar
+
+from . import docstrings, hints
+from .classes import CLASSES, ClassOptions
+from .parameter import REQUIRED
+
+_Class = TypeVar("_Class", bound=type)
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def constructor(name: str) -> Callable[[_Class], _Class]:
+    """A class decorator: gives an estimator the constructor and the docstring of the options of this class.
+
+    The `__init__` that the class shows is for type checkers and readers; it is replaced.
+    """
+    its = CLASSES[name]
+
+    def decorate(cls: _Class) -> _Class:
+        init = _initializer(its)
+        init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+        attributes = {"__init__": init, "_parameters": its.rows, "_option_names": frozenset(its.rows)}
+        for attribute, value in attributes.items():
+            setattr(cls, attribute, value)
+        cls.__doc__ = docstrings.filled(cls.__doc__ or "", its.rows, its.own)
+        return cls
+
+    return decorate
+
+
+def signature(name: str) -> Callable[[_Function], _Function]:
+    """A decorator of an `__init__` with `**options`: shows the options of this class."""
+
+    def decorate(init: _Function) -> _Function:
+        before = [
+            Argument(
+                each,
+                Argument.POSITIONAL_OR_KEYWORD,
+                annotation=init.__annotations__.get(each, Argument.empty),
+            )
+            for each in init.__code__.co_varnames[: init.__code__.co_argcount]
+        ]
+        init.__signature__ = _signature(CLASSES[name], before)  # type: ignore[attr-defined]
+        return init
+
+    return decorate
+
+
+_SELF = Argument("self", Argument.POSITIONAL_OR_KEYWORD)
+
+
+def _signature(its: ClassOptions, before: Iterable[Argument] = (_SELF,)) -> Signature:
+    arguments = [*before]
+    arguments += [_argument(its, name, Argument.POSITIONAL_OR_KEYWORD) for name in its.positional]
+    arguments += [_argument(its, row.name, Argument.KEYWORD_ONLY) for row in its.keywords]
+    return Signature(arguments, return_annotation="None")
+
+
+def _argument(its: ClassOptions, name: str, kind: Any) -> Argument:
+    row = its.rows[name]
+    return Argument(name, kind, default=row.default, annotation=row.type)
+
+
+def _initializer(its: ClassOptions) -> Callable[..., None]:
+    """An `__init__` that makes the options attributes."""
+    names, positional = its.rows.keys(), its.positional
+    defaults = {name: row.default for name, row in its.rows.items() if row.default is not REQUIRED}
+    required = names - defaults.keys()
+    shown = _signature(its)
+
+    def __init__(self: Any, *arguments: Any, **options: Any) -> None:
+        if not options.keys() <= names:
+            hints.check_known(type(self).__name__, its.task, options, names)
+        if arguments:
+            given = dict(zip(positional, arguments, strict=False))
+            if len(given) < len(arguments) or not given.keys().isdisjoint(options):
+                shown.bind(self, *arguments, **options)  # raises TypeError
+            options.update(given)
+        if not required <= options.keys():
+            shown.bind(self, **options)  # raises TypeError
+        mine = self.__dict__
+        mine.pop("_ready", None)
+        mine.update(defaults)
+        mine.update(options)
+        self._initialized()
+
+    __init__.__signature__ = shown  # type: ignore[attr-defined]
+    return __init__
