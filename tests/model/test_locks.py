@@ -15,7 +15,7 @@ from hinge.model.locks import LockedError, lock_for_writing
 
 HOLDER = """
 import sys, time
-from hinge.locks import lock_for_writing
+from hinge.model.locks import lock_for_writing
 with lock_for_writing(sys.argv[1]):
     print("locked", flush=True)
     sys.stdin.read()
@@ -135,7 +135,7 @@ def test_lock_file_removed_while_it_is_awaited(tmp_path, monkeypatch):
 
 COUNTER = """
 import sys, time
-from hinge.locks import LockedError, lock_for_writing
+from hinge.model.locks import LockedError, lock_for_writing
 path = sys.argv[1]
 for _ in range(200):
     while True:

@@ -18,7 +18,7 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may have it ignored
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
-from hinge.streams.text import Svmlight, VowpalText, read_ahead
+from hinge.streams.formats.text import Svmlight, VowpalText, read_ahead
 batches = read_ahead(Svmlight().batches(Input(sys.argv[1]), BadLines()), 4)
 """
 

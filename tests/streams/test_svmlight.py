@@ -330,7 +330,7 @@ def test_a_source_skips_and_counts(tmp_path):
 def test_a_source_needs_no_scipy():
     """Its import takes longer than reading 100 MB."""
     code = (
-        "import sys, tempfile; from hinge.streams.text import Svmlight; from hinge.streams.files import Input\n"
+        "import sys, tempfile; from hinge.streams.formats.text import Svmlight; from hinge.streams.files import Input\n"
         "from hinge.streams.batches import BadLines\n"
         "with tempfile.NamedTemporaryFile() as file:\n"
         "    file.write(b'1 1:1\\n'); file.flush()\n"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hinge.data.sentences import Sentence
-from hinge.streams.formats.columns import read_columns
+from hinge.streams.formats.columns import examples, read_columns, read_examples
 from hinge.structured import templates as module
 from hinge.structured.templates import (
     CHUNKING,
@@ -22,8 +22,6 @@ from hinge.structured.templates import (
     TAGGING,
     TemplateError,
     Templates,
-    examples,
-    read_examples,
 )
 
 CAT = {"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}

@@ -54,7 +54,7 @@ def read_columns(
     A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
     more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is a `ColumnError`.
 
-    >>> from hinge.streams.columns import read_columns
+    >>> from hinge.streams.formats.columns import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
     >>> for sentence in read_columns(lines, "word pos tag"):
     ...     print(sentence.first_line, sentence.columns["word"], sentence.columns["tag"])
@@ -63,7 +63,7 @@ def read_columns(
     >>> list(read_columns(["The DT B-NP", "cat I-NP"]))
     Traceback (most recent call last):
     ...
-    hinge.streams.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
+    hinge.streams.formats.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
     """
     if isinstance(source, str) and "\n" in source:
         raise ValueError("source must be a path, a file or lines, not a text: give text.split('\\n')")
