@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from . import hints, table
@@ -11,15 +11,28 @@ from .parameter import ESTIMATORS, Parameter
 from .table import structures, texts
 
 
-@dataclass(frozen=True)
 class ClassOptions:
-    """The options of a class. `rows` have its own defaults, `own` are those that no other class has."""
+    """The options of a class: those of the table that its task has, and its own, which come first.
 
-    name: str
-    task: str | None
-    rows: Mapping[str, Parameter]
-    own: tuple[str, ...] = ()
-    positional: tuple[str, ...] = ("C",)
+    `rows` have the defaults of the class; `defaults` differ from the table.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        task: str | None,
+        names: Iterable[str] = table.PARAMETERS,
+        own: Iterable[Parameter] = (),
+        positional: tuple[str, ...] = ("C",),
+        **defaults: Any,
+    ) -> None:
+        self.name, self.task, self.positional = name, task, positional
+        self.rows = {row.name: row for row in own}
+        self.own = tuple(self.rows)
+        for option in names if task is None else table.names_for(task, names):
+            self.rows.setdefault(option, table.PARAMETERS[option])
+        for option, value in defaults.items():
+            self.rows[option] = replace(self.rows[option], default=value)
 
     @property
     def keywords(self) -> list[Parameter]:
@@ -35,23 +48,7 @@ class ClassOptions:
         }
 
 
-def _options(
-    name: str,
-    task: str | None,
-    names: Iterable[str] = table.PARAMETERS,
-    own: Iterable[Parameter] = (),
-    positional: tuple[str, ...] = ("C",),
-    **defaults: Any,
-) -> ClassOptions:
-    """These options of the table, as far as the task has them; `defaults` differ from the table."""
-    names = names if task is None else table.names_for(task, names)
-    rows = {row.name: row for row in own}
-    rows |= {option: table.PARAMETERS[option] for option in names if option not in rows}
-    rows |= {option: replace(rows[option], default=value) for option, value in defaults.items()}
-    return ClassOptions(name, task, rows, tuple(row.name for row in own), positional)
-
-
-# What is different from the table.
+# What is different from the table: keywords of `ClassOptions`.
 _DIFFERENT: dict[str, dict[str, Any]] = {
     "PARegressor": {"step": None},
     "PAOrdinal": {"selection": "simproj"},
@@ -73,17 +70,17 @@ _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
 CLASSES: dict[str, ClassOptions] = {
     its.name: its
     for its in (
-        _options("Learner", None, table.OF_LEARNER, positional=(), step=None),
-        _options("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
-        *(_options(name, task, **_DIFFERENT.get(name, {})) for task, name in ESTIMATORS.items()),
-        _options(
+        ClassOptions("Learner", None, table.OF_LEARNER, positional=(), step=None),
+        ClassOptions("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
+        *(ClassOptions(name, task, **_DIFFERENT.get(name, {})) for task, name in ESTIMATORS.items()),
+        ClassOptions(
             "TextClassifier",
             "classification",
             [name for name in _OF_TEXTS if name not in _NOT_OF_TEXTS],
             own=texts.ROWS,
         ),
-        _options("river.PAClassifier", "classification", _OF_RIVER),
-        _options("river.PARegressor", "regression", _OF_RIVER, step=None),
-        _options("river.PAMultilabel", "multilabel", _OF_RIVER),
+        ClassOptions("river.PAClassifier", "classification", _OF_RIVER),
+        ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),
+        ClassOptions("river.PAMultilabel", "multilabel", _OF_RIVER),
     )
 }

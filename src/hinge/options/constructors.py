@@ -1,15 +1,15 @@
-"""Constructors from the options table: nobody writes out signatures, or assigns options one by one."""
+"""Constructors and their docstrings from the options table: signatures are not written out, nor options assigned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, TypeVar
 
-from . import docstrings, hints
+from . import hints, table
 from .classes import CLASSES, ClassOptions
-from .parameter import REQUIRED
+from .parameter import REQUIRED, Parameter
 
 _Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -28,7 +28,7 @@ def constructor(name: str) -> Callable[[_Class], _Class]:
         attributes = {"__init__": init, "_parameters": its.rows, "_option_names": frozenset(its.rows)}
         for attribute, value in attributes.items():
             setattr(cls, attribute, value)
-        cls.__doc__ = docstrings.filled(cls.__doc__ or "", its.rows, its.own)
+        cls.__doc__ = filled(cls.__doc__ or "", its.rows, its.own)
         return cls
 
     return decorate
@@ -92,3 +92,35 @@ def _initializer(its: ClassOptions) -> Callable[..., None]:
 
     __init__.__signature__ = shown  # type: ignore[attr-defined]
     return __init__
+
+
+# ---- docstrings ----------------------------------------------------------------------------------------------
+
+
+def describe(rows: Mapping[str, Parameter], first: Collection[str] = ()) -> list[str]:
+    """The lines of the section, by groups; those of `first` come before."""
+    lines = [line for name in first for line in _entry(rows[name])]
+    for group, names in table.GROUPS.items():
+        its = [rows[name] for name in names if name in rows and name not in first]
+        if its:
+            lines += ["", f"*{group[0].upper()}{group[1:]}*", ""]
+        lines += [line for row in its for line in _entry(row)]
+    return lines if lines[0] else lines[1:]
+
+
+def _entry(row: Parameter) -> list[str]:
+    default = "" if row.default is REQUIRED else f", default={row.default!r}"
+    return [f"{row.name} : {row.allowed}{default}", f"    {row.help}"]
+
+
+def filled(docstring: str, rows: Mapping[str, Parameter], first: Collection[str] = ()) -> str:
+    """The docstring with the section in place of `{parameters}`.
+
+    The section is indented as `{parameters}` is: from Python 3.13 on the compiler removes the common indentation.
+    """
+    before, found, after = docstring.partition("{parameters}")
+    if not found:
+        return docstring
+    indent = before[before.rindex("\n") + 1 :]
+    section = "\n".join(f"{indent}{line}" if line else "" for line in describe(rows, first)).lstrip()
+    return before + section + after
