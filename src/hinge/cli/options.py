@@ -1,4 +1,4 @@
-"""The options of parameters.py on the command line: their names, their texts, and values from words."""
+"""The options of the table on the command line: their names, their texts, and values from words."""
 
 from __future__ import annotations
 

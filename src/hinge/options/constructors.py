@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from inspect import Parameter as Argument
 from inspect import Signature
@@ -15,20 +16,23 @@ _Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
-def constructor(name: str) -> Callable[[_Class], _Class]:
-    """A class decorator: gives an estimator the constructor and the docstring of the options of this class.
+def constructor(name: str | None = None) -> Callable[[_Class], _Class]:
+    """A class decorator: `__init__` makes the options attributes, and explains those that there are not.
 
-    The `__init__` that the class shows is for type checkers and readers; it is replaced.
+    The options, and their part of the docstring, are those of the class `name` in the table; without a name they are
+    those of the `__init__` that the class shows. That one is for type checkers and readers: it is replaced.
     """
-    its = CLASSES[name]
 
     def decorate(cls: _Class) -> _Class:
-        init = _initializer(its)
-        init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-        attributes = {"__init__": init, "_parameters": its.rows, "_option_names": frozenset(its.rows)}
-        for attribute, value in attributes.items():
-            setattr(cls, attribute, value)
-        cls.__doc__ = filled(cls.__doc__ or "", its.rows, its.own)
+        made: Any = cls
+        shown, task = inspect.signature(made.__init__), None
+        if name is not None:
+            its = CLASSES[name]
+            shown, task = _signature(its), its.task
+            made._parameters, made._option_names = its.rows, frozenset(its.rows)
+            made.__doc__ = filled(cls.__doc__ or "", its.rows, its.own)
+        made.__init__ = _initializer(shown, task, hasattr(cls, "_initialized"))
+        made.__init__.__qualname__, made.__init__.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
         return cls
 
     return decorate
@@ -38,14 +42,8 @@ def signature(name: str) -> Callable[[_Function], _Function]:
     """A decorator of an `__init__` with `**options`: shows the options of this class."""
 
     def decorate(init: _Function) -> _Function:
-        before = [
-            Argument(
-                each,
-                Argument.POSITIONAL_OR_KEYWORD,
-                annotation=init.__annotations__.get(each, Argument.empty),
-            )
-            for each in init.__code__.co_varnames[: init.__code__.co_argcount]
-        ]
+        visible = inspect.signature(init).parameters.values()
+        before = [each for each in visible if each.kind is Argument.POSITIONAL_OR_KEYWORD]
         init.__signature__ = _signature(CLASSES[name], before)  # type: ignore[attr-defined]
         return init
 
@@ -67,28 +65,30 @@ def _argument(its: ClassOptions, name: str, kind: Any) -> Argument:
     return Argument(name, kind, default=row.default, annotation=row.type)
 
 
-def _initializer(its: ClassOptions) -> Callable[..., None]:
-    """An `__init__` that makes the options attributes."""
-    names, positional = its.rows.keys(), its.positional
-    defaults = {name: row.default for name, row in its.rows.items() if row.default is not REQUIRED}
+def _initializer(shown: Signature, task: str | None, has_end: bool) -> Callable[..., None]:
+    """An `__init__` that makes its arguments attributes, and calls `_initialized` at the end, if there is one."""
+    arguments = list(shown.parameters.values())[1:]
+    names = frozenset(each.name for each in arguments)
+    positional = [each.name for each in arguments if each.kind is Argument.POSITIONAL_OR_KEYWORD]
+    defaults = {each.name: each.default for each in arguments if each.default is not REQUIRED}
     required = names - defaults.keys()
-    shown = _signature(its)
 
-    def __init__(self: Any, *arguments: Any, **options: Any) -> None:
+    def __init__(self: Any, *given: Any, **options: Any) -> None:
         if not options.keys() <= names:
-            hints.check_known(type(self).__name__, its.task, options, names)
-        if arguments:
-            given = dict(zip(positional, arguments, strict=False))
-            if len(given) < len(arguments) or not given.keys().isdisjoint(options):
-                shown.bind(self, *arguments, **options)  # raises TypeError
-            options.update(given)
+            hints.check_known(type(self).__name__, task, options, names)
+        if given:
+            by_name = dict(zip(positional, given, strict=False))
+            if len(by_name) < len(given) or not by_name.keys().isdisjoint(options):
+                shown.bind(self, *given, **options)  # raises TypeError
+            options.update(by_name)
         if not required <= options.keys():
             shown.bind(self, **options)  # raises TypeError
         mine = self.__dict__
         mine.pop("_ready", None)
         mine.update(defaults)
         mine.update(options)
-        self._initialized()
+        if has_end:
+            self._initialized()
 
     __init__.__signature__ = shown  # type: ignore[attr-defined]
     return __init__

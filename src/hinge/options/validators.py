@@ -1,4 +1,4 @@
-"""What an option may be: one test a kind of value. The table of the options is parameters.py."""
+"""What an option may be: one test for each kind of value. The rows of the options table name them."""
 
 from __future__ import annotations
 
