@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory as theory
+    from .data.errors import InputError as InputError
     from .data.weights import IneffectiveWeights as IneffectiveWeights
     from .estimators.checks import expected_failed_checks as expected_failed_checks
     from .estimators.classifier import PAClassifier as PAClassifier
@@ -49,6 +50,7 @@ _WHERE = {
     "FeatureMap": "structured.feature_maps",
     "Features": "features.pipeline",
     "IneffectiveWeights": "data.weights",
+    "InputError": "data.errors",
     "Learner": "learner",
     "ModelFileError": "model.file",
     "PAClassifier": "estimators.classifier",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from ._core import Engine, are_among
 from ._numpy import np, npt
 from .data import targets
+from .data.errors import InputTypeError, for_each, rows_from
 from .data.labels import Labels, doubles
 from .data.rows import (
     Doubles,
@@ -248,7 +249,7 @@ class Learner(Learned):
                 def learn(rows: slice, encoded: Encoded) -> int:
                     y, _, starts = encoded.part(rows)
                     part = None if weights is None else weights[rows]
-                    with growth.counted_from(rows.start):
+                    with rows_from(rows.start):
                         return self._engine.learn_dicts(
                             events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
                         )
@@ -412,7 +413,7 @@ class Learner(Learned):
         check_has_covariance(self.parameters["geometry"])
         X = as_events(X)
         if are_events(X):
-            return np.asarray([self.uncertainty_one(self._event(row, x)) for row, x in enumerate(X)])
+            return np.asarray(for_each(self.uncertainty_one, self._event_list(X)))
         if not is_frame(X):
             return self.uncertainty_of(self._unnamed_rows(X))
         sizes = self.uncertainty_of(self._named_rows(X, learning=False))
@@ -437,7 +438,7 @@ class Learner(Learned):
     def lanes(self, X: Any) -> Doubles:
         X = as_events(X)
         if are_events(X):
-            found = np.asarray([self._lanes_one(self._event(row, x)) for row, x in enumerate(X)])
+            found = np.asarray(for_each(self._lanes_one, self._event_list(X)))
             return found[:, 0] if found.shape[1] == 1 else found
         if not is_frame(X):
             return self.lanes_of(self._unnamed_rows(X))
@@ -527,7 +528,7 @@ class Learner(Learned):
             return x
         if isinstance(x, Mapping):
             return dict(x)
-        raise TypeError(f"row {row}: an event must be a dict of named features, not {type(x).__name__}")
+        raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
 
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
         """A DataFrame's columns, by their names."""

@@ -10,8 +10,9 @@ import threading
 
 import pytest
 
+from hinge import InputError
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats.json_lines import JsonLines
 from hinge.streams.formats.lines import line_batches, shortened, text_batches
 from hinge.streams.sources import ENDINGS, FORMATS, detect, expand, make_source, source_class
@@ -95,7 +96,7 @@ def test_lines_longer_than_what_is_looked_at(tmp_path):
 )
 def test_formats_that_cannot_be_told(tmp_path, content, expected):
     path = written(tmp_path, content, "train")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(InputError) as caught:
         detect(Input(path))
     assert str(caught.value).startswith(f"{path}:{expected}")
     assert "\n" not in str(caught.value)
@@ -104,7 +105,7 @@ def test_formats_that_cannot_be_told(tmp_path, content, expected):
 def test_a_packed_file_that_is_damaged_has_no_format(tmp_path):
     packed = PACK[".gz"](b"a,y\n1,2\n")
     for cut in (0, 5, len(packed) - 1):
-        with pytest.raises(SourceError, match="the compressed file is damaged"):
+        with pytest.raises(InputError, match="the compressed file is damaged"):
             detect(Input(written(tmp_path, packed[:cut], "train.gz")))
 
 
@@ -167,7 +168,7 @@ print([(batch.X, batch.labels, list(batch.lines)) for batch in source.batches(fi
     found = subprocess.run([sys.executable, "-c", program], input=b"a,y\n1,2\n", capture_output=True)
     assert found.stdout.decode() == "[([{'a': 1.0}], [2], [2])]\n"
     failed = subprocess.run([sys.executable, "-c", program], input=b"a,y\n1\n", capture_output=True)
-    assert b"SourceError: <stdin>:2: 2 fields were expected, there is 1" in failed.stderr
+    assert b"InputError: <stdin>:2: 2 fields were expected, there is 1" in failed.stderr
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..data.errors import InputError
 from .batches import Source
-from .files import Input, SourceError, ending_of
+from .files import Input, ending_of
 from .formats.lines import shortened
 
 # What reads each format: the module, and the class in it. It is imported when it is used (pyarrow is large).
@@ -85,13 +86,17 @@ def detect(file: Input) -> str:
             return format
     usage = f"use --format, one of {', '.join(FORMATS)}"
     if not first.strip():
-        raise SourceError(file.name, 1, f"the file is empty: nothing says what its format is; {usage}")
+        raise InputError(
+            f"the file is empty: nothing says what its format is; {usage}", file=file.name, line=1
+        )
     packing = next((ending for mark, ending in _PACKING if first.startswith(mark)), None)
     if packing:
-        raise SourceError(file.name, 1, f"it is packed, but its name does not end with {packing}")
+        raise InputError(f"it is packed, but its name does not end with {packing}", file=file.name, line=1)
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if "\0" in text:
-        raise SourceError(file.name, 1, f"it is not a text, and begins with {shortened(first[:8])}; {usage}")
+        raise InputError(
+            f"it is not a text, and begins with {shortened(first[:8])}; {usage}", file=file.name, line=1
+        )
     lines = re.split(r"\r?\n", text)
     if len(first) == PEEKED:  # the last line may be cut: it is left out, or at least its last word
         *before, last = lines
@@ -100,7 +105,7 @@ def detect(file: Input) -> str:
     if found is None:
         line = next(filter(str.strip, lines))
         reason = f"the format cannot be told from a line that begins with {shortened(line)}; {usage}"
-        raise SourceError(file.name, lines.index(line) + 1, reason)
+        raise InputError(reason, file=file.name, line=lines.index(line) + 1)
     return found
 
 

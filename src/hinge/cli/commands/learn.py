@@ -15,10 +15,11 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
+from ...data.errors import InputError
 from ...model.locks import lock_for_writing
 from ...streams.batches import BadLines
 from ...streams.evaluation import Study
-from ...streams.files import Input, SourceError, printable
+from ...streams.files import Input, printable
 from ...streams.follow import Followed
 from ...streams.remarks import remarks as learned_remarks
 from ...streams.session import Every, Position, Predictions, Session
@@ -297,7 +298,7 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
         text = f"{arguments.model} {holds}: {learned - (saved or 0):,} more were learned and are not saved."
     else:
         how = "run the same command with --resume"
-        if isinstance(error, SourceError) and session.stream.can_be_read_again:
+        if isinstance(error, InputError) and error.file is not None and session.stream.can_be_read_again:
             how = f"correct it and {how}, or add --on-error skip"
         text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
     print(printable(text), file=sys.stderr)
