@@ -39,7 +39,7 @@ class Learned:
     def __init__(self, task: str, **options: Any) -> None:
         raise NotImplementedError
 
-    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
+    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
         raise NotImplementedError
 
     def _new_engine(self, labels: Labels) -> Engine:

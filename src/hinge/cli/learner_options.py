@@ -58,8 +58,7 @@ def options_for(
                 )
         made = catalogue.options_of(name, task, {**options, **values, **r})
     check_options(task, made)
-    allowed = table.OF_SEQUENCE if task == "sequence" else (*table.OF_LEARNER, "features")
-    beyond = [name for name in made if name not in allowed]
+    beyond = [name for name in made if name in table.OF_FIT]
     if beyond:
         raise ValueError(f"{beyond[0]} is not an option of a learner")
     return made

@@ -45,13 +45,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     # ---- the learner inside -----------------------------------------------------------------------------
 
-    def _new_learner(self, **replaced: Any) -> Learner:
-        given = self.get_params(deep=False)
-        self._check_options()
-        options = {name: given[name] for name in table.OF_LEARNER if name in given}
-        if options.get("gamma") == "scale" and "_gamma" in self.__dict__:
-            options["gamma"] = self._gamma
-        return Learner(self._task, **{**options, **replaced})
+    def _new_learner(self, **replaced: Any) -> Any:
+        """A learner with the options, which the caller has checked; what `fit` has found replaces some of them."""
+        mine = self.__dict__
+        options = {name: mine[name] for name in self._of_learner if name in self._option_names}
+        if options.get("gamma") == "scale" and "_gamma" in mine:
+            options["gamma"] = mine["_gamma"]
+        table.check_values(replaced)
+        return self._learner_class._from_checked(self._task, {**options, **replaced})
 
     def _fitted(self) -> Learner:
         learner: Learner | None = self.__dict__.get("_learner")
@@ -196,7 +197,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def _read_events(self, events: Any) -> Rows:
         """Events for `fit` and the first `partial_fit`: their features are named as `learn_one` names them."""
-        reader = Learner("regression", hash_bits=self.hash_bits, max_features=self.max_features)
+        limits = {"hash_bits": self.hash_bits, "max_features": self.max_features}
+        reader = Learner._from_checked("regression", limits)
         rows = reader.read_events(events)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -247,13 +249,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def _begun(self) -> dict[str, Any]:
         """What a stream begins with."""
+        self._check_options()
         return {"learner": self._new_learner()}
 
     def _asked(self) -> Learner:
         """The learner that predicts. Asked before the first event, it is one that nothing has come to yet, and that
         nobody keeps: classes and options may still be given."""
         learner: Learner | None = self.__dict__.get("_learner")
-        return self._new_learner() if learner is None else learner
+        return self._begun()["learner"] if learner is None else learner
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """The score of the features `x`: the decision function of one event. Many labels: a dict of scores."""

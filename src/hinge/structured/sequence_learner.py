@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .._core import Sentences, SequenceEngine
 from .._numpy import np, npt
@@ -20,9 +20,12 @@ from ..model import encoding, file
 from ..model.explain import Contribution
 from ..model.guard import Guard
 from ..model.statistics import Statistics
-from ..options import hints, table, validators
+from ..options import table, validators
+from ..options.classes import CLASSES
+from ..options.constructors import signature
 
 if TYPE_CHECKING:
+    from ..options.types import SequenceLearnerOptions
     from ..theory.certificate import Certificate
 
 
@@ -45,10 +48,21 @@ class SequenceLearner:
     A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
     """
 
-    def __init__(self, **options: Any) -> None:
-        hints.check_known(type(self).__name__, "sequence", options, table.OF_SEQUENCE)
-        self.parameters: dict[str, Any] = table.completed(table.OF_SEQUENCE, options)
-        table.check("sequence", self.parameters)
+    @signature("SequenceLearner")
+    def __init__(self, **options: Unpack[SequenceLearnerOptions]) -> None:
+        self._set_up(options)
+
+    @classmethod
+    def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
+        """A learner with options that an estimator has checked."""
+        learner = cls.__new__(cls)
+        learner._set_up(options, checked=True)
+        return learner
+
+    def _set_up(self, values: Mapping[str, Any], checked: bool = False) -> None:
+        self.parameters: dict[str, Any] = CLASSES["SequenceLearner"].completed(values)
+        if not checked:
+            table.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
         cost = self.parameters["cost"]
         self._labels = self._first_labels()

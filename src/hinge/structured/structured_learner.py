@@ -109,8 +109,8 @@ class StructuredLearner(Learner):
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
 
-    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
-        super()._set_up(task, values)
+    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
+        super()._set_up(task, values, checked)
         self.features: str | None = None  # the kind; None before the first round
         self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
