@@ -33,10 +33,10 @@ stubs: $(VENV)/installed
 torture: $(VENV)/installed
 	$(BIN)/python tests/cli/torture.py --seconds 300
 
-# What is generated from the options table: types, the guide, the reference of the command line. Tests compare it.
+# The generated reference of the options and of the command line; a test compares it.
 docs: $(VENV)/installed
-	$(BIN)/python -m hinge.options.generate docs/guide.md
-	$(BIN)/python -m hinge.cli.reference docs/command-line.md
+	$(BIN)/python -m hinge.options.generate
+	$(BIN)/python -m hinge.cli.reference docs/reference
 
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"

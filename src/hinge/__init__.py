@@ -1,8 +1,8 @@
 """hinge: online margin learning.
 
-It sees one example, predicts, is told the truth, and moves its predictor just far enough.
+A model predicts one example, gets the true label, and updates its weights just enough.
 
-Importing this package is cheap: what you use is loaded when you first use it.
+Importing this package is inexpensive: modules are loaded when they are first used.
 """
 
 from __future__ import annotations

@@ -82,16 +82,16 @@ def test_lines_longer_than_what_is_looked_at(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "1: the file is empty: nothing says what its format is; use --format, one of "),
-        ("\n \n", "1: the file is empty: nothing says what its format is; use --format, one of "),
+        ("", "1: the file is empty, so its format is unknown; use --format, one of "),
+        ("\n \n", "1: the file is empty, so its format is unknown; use --format, one of "),
         (
             "\nonce upon a time\n",
-            '2: the format cannot be told from a line that begins with "once upon a time"; ',
+            '2: the format is unknown: a line begins with "once upon a time"; ',
         ),
-        (b"\x1f\x8b\x08", "1: it is packed, but its name does not end with .gz"),
-        (b"\x28\xb5\x2f\xfd", "1: it is packed, but its name does not end with .zst"),
-        (b"\x7fELF\0\0\0\0", "1: it is not a text, and begins with "),
-        ("a,y\n1,2\n".encode("utf-16"), "1: it is not a text, and begins with "),
+        (b"\x1f\x8b\x08", "1: it is compressed, but its name does not end with .gz"),
+        (b"\x28\xb5\x2f\xfd", "1: it is compressed, but its name does not end with .zst"),
+        (b"\x7fELF\0\0\0\0", "1: it is not text: it begins with "),
+        ("a,y\n1,2\n".encode("utf-16"), "1: it is not text: it begins with "),
     ],
 )
 def test_formats_that_cannot_be_told(tmp_path, content, expected):
@@ -231,11 +231,11 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         ("data/trian.csv", r"there is no file data/trian\.csv: did you mean data/train\.csv\?"),
         ("zzzzzz", r"there is no file zzzzzz$"),
         ("nowhere/a", r"there is no nowhere/a: there is no folder nowhere"),
-        ("*.csv", r"no file is called \*\.csv: there are test\.svm, train\.svm"),
+        ("*.csv", r"no file matches \*\.csv: there are test\.svm, train\.svm"),
     ):
         with pytest.raises(FileNotFoundError, match=expected):
             expand([path])
-    with pytest.raises(IsADirectoryError, match=r"data is a folder: data/\* is all files in it"):
+    with pytest.raises(IsADirectoryError, match=r"data is a folder: data/\* matches all files in it"):
         expand(["data"])
 
 

@@ -65,7 +65,7 @@ def open_bytes(
     if ending not in PACKED:
         return file
     if not file.peek(1):  # gzip would take it for an end
-        raise InputError("the compressed file is damaged or cut off: it is empty", file=path, line=1)
+        raise InputError("the compressed file is damaged or truncated: it is empty", file=path, line=1)
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
     return io.BufferedReader(Unpacked(stack.enter_context(unpack(file))))
 
@@ -261,7 +261,7 @@ def damage_told(name: str, lines: Callable[[], int], what: str = "the compressed
     try:
         yield
     except damage() as error:
-        reason = f"{what} is damaged or cut off: {_on_one_line(error)}"
+        reason = f"{what} is damaged or truncated: {_on_one_line(error)}"
         raise InputError(reason, file=name, line=lines() + 1) from None
     except OSError as error:
         if error.errno is not None:  # the disk, the network, ...
@@ -289,5 +289,5 @@ def _zstandard(path: str) -> Any:
         except ImportError:
             continue
     raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or unpack it"
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or decompress it"
     )

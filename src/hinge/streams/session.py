@@ -67,7 +67,7 @@ class Position:
                 raise ValueError("numbers are missing")
             return position
         except (TypeError, ValueError, KeyError, LookupError) as error:
-            raise ModelFileError(f"what it says of its stream makes no sense: {error}") from None
+            raise ModelFileError(f"its record of the stream is invalid: {error}") from None
 
     def unknown_from(self, error: Exception, first: Input) -> None:
         """A wrong line may be corrected before the run is resumed: the first file is known by what is before it."""

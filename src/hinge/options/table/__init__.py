@@ -1,7 +1,7 @@
 """Every option of hinge, once: its name, default, type, what it may be, and what it does.
 
 The rows are in files by theme. The checks, the constructors and their types, the docstrings, the command line and
-docs/guide.md come from them.
+docs/reference come from them.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def read_columns(
     this is a word), with `docstart` those that begin with -DOCSTART-.
 
     A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
-    more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is an `InputError`.
+    more than `max_sentence` tokens, a compressed file that is damaged or truncated: each is an `InputError`.
 
     >>> from hinge.streams.formats.columns import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
@@ -254,7 +254,7 @@ def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Gene
             raise InputError(f"not {encoding}: {_what(error)}", file=name, line=number) from None
         except damage() as error:
             raise InputError(
-                f"the compressed file is damaged or cut off: {error}", file=name, line=number
+                f"the compressed file is damaged or truncated: {error}", file=name, line=number
             ) from None
         except OSError as error:
             if error.errno is not None:  # the disk, the network, ...
