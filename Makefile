@@ -33,7 +33,7 @@ stubs: $(VENV)/installed
 torture: $(VENV)/installed
 	$(BIN)/python tests/cli/torture.py --seconds 300
 
-# What is generated from the options table: types, and the reference of options and commands. Tests compare it.
+# The generated reference of the options and of the command line; a test compares it.
 docs: $(VENV)/installed
 	$(BIN)/python -m hinge.options.generate
 	$(BIN)/python -m hinge.cli.reference docs/reference

@@ -1,4 +1,4 @@
-"""An option is declared once, in the table: constructors, types, docstrings, help and the guide follow."""
+"""An option is declared once, in the table: constructors, types, docstrings, help and the reference follow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hinge.options import generate, table
 from hinge.options.classes import CLASSES
 from hinge.structured.sequence_learner import SequenceLearner
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent.parent
 PACKAGE = Path(hinge.__file__).parent
 
 
@@ -35,7 +35,7 @@ def class_of(name):
 # ---- what is generated ----------------------------------------------------------------------------------------------
 
 
-def test_generated_files_are_up_to_date():
+def test_the_types_are_up_to_date():
     types = (PACKAGE / "options" / "types.py").read_text(encoding="utf-8")
     assert types == generate.types(), "options/types.py should be made again: make docs"
 
@@ -79,7 +79,7 @@ print(json.dumps({
     "help": command_parser("learn").format_help(),
     "parsed": command_parser("learn").parse_args(["data", "--patience", "4"]).patience,
     "types": generate.types(),
-    "page": reference.options(),
+    "reference": reference.options(),
 }))
 """
 
@@ -107,7 +107,8 @@ def test_a_new_option_touches_one_file(tmp_path):
     assert told["parsed"] == "4"
     assert told["types"].count("    patience: float\n") == len(told["classes"])
     assert (
-        "| `patience` | `3.0` | a finite number greater than 0 | all | How long it waits. |\n" in told["page"]
+        "| `patience` | `3.0` | a finite number greater than 0 | all | How long it waits. |\n"
+        in told["reference"]
     )
 
 

@@ -1,4 +1,4 @@
-"""What `make docs` generates from the options table for type checkers: types.py. (cli/reference.py makes the pages.)"""
+"""Writes types.py from the options table: `make docs`."""
 
 from __future__ import annotations
 
