@@ -10,14 +10,14 @@ from pathlib import Path
 from .. import plots
 from ..learner import Learner
 from ..model.statistics import Statistics
-from ..streams.evaluation import ERRORS, Study
+from ..streams.evaluation import Study
 from ..streams.session import Session
 from ..streams.stream import Stream
 from ..theory.bounds import Guarantee
 from ..theory.certificates import Certificate
 from ..theory.certificates_compared import begins_with_one
 from .hindsight import certified, guarantees, moments, no_comparators
-from .progress import COUNTED, Figures, error_text, short_error
+from .progress import Figures, error_text, short_error
 
 
 class Curve:
@@ -59,10 +59,10 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     plots.progressive_curves(
         Path(path),
         curves,
-        share=ERRORS[study.task][1],
+        share=study._task.error_is_share,
         dashed=guaranteed,
         bold="so far",
-        x=COUNTED.get(study.task, "examples"),
+        x=study._task.counted,
         digits=2,
         title=_title(study.task, curve.errors[-1][1], bound),
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned"
@@ -76,7 +76,7 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
 
 def _largest_error(study: Study) -> tuple[float, str]:
     """What no error can exceed."""
-    if ERRORS[study.task][1]:
+    if study._task.error_is_share:
         return 1.0, "100 %"
     if study.task == "ordinal":
         most = len(study.learner.labels.known) - 1

@@ -15,9 +15,8 @@ from ..data.rows import Rows
 from ..learner import Learner
 from ..model.statistics import Statistics
 from ..model.supports import beta_of
-from ..options import table
-from ..streams.batches import BadLines, Batch, part
-from ..streams.evaluation import Study, _unseen, narrowed, with_labels
+from ..streams.batches import BadLines, Batch, narrowed, part, unseen_squares
+from ..streams.evaluation import Study, with_labels
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
 from ..structured.sequence_learner import SequenceLearner
@@ -68,7 +67,7 @@ def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -
     for piece in stream.once() if any(seen) else ():
         for each in seen:
             if each is not None:
-                each.see(with_labels(piece.batch, each.study.task), piece.file.name)
+                each.see(with_labels(piece.batch, each.study._task), piece.file.name)
     return [
         Certificate((), "", why_not) if its is None else _in_the_end(study, its)
         for (study, why_not), its in zip(studies, seen, strict=True)
@@ -89,7 +88,7 @@ def _in_the_end(study: Study, seen: Hindsight) -> Certificate:
 def guarantees(study: Study, seen: Hindsight, statistics: Statistics) -> list[Guarantee]:
     p = study.learner.parameters
     beta = beta_of(p) if p["step"] == "perceptron" and isinstance(study.learner, Learner) else 0.0
-    step = table.step_of(study.task, p)
+    step = study._task.step_of(p)
     return strongest(
         step, statistics, seen.comparators(statistics), C=float(p["C"]), beta=beta, dtype=p["dtype"]
     )
@@ -100,7 +99,7 @@ def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Ite
     seen, wanted, count = hindsight(study), iter(examples), 0
     stop = next(wanted, None)
     for piece in stream.once():
-        piece = piece._replace(batch=with_labels(piece.batch, study.task))
+        piece = piece._replace(batch=with_labels(piece.batch, study._task))
         begin = 0
         while stop is not None and stop <= count + len(piece.batch):
             seen.see(part(piece.batch, begin, stop - count), piece.file.name)
@@ -241,7 +240,7 @@ class _OfRun(_OfRows):
         if not isinstance(one.X, Rows):
             return float(learner.uncertainty_one(one.X[0]))
         known = narrowed(one.X, learner.n_features)
-        unseen = _unseen(one, learner.n_features)
+        unseen = unseen_squares(one, learner.n_features)
         fresh = 0.0 if unseen is None else float(unseen[0]) * learner.parameters["initial_variance"]
         return float(learner.uncertainty_of(known)[0]) + fresh
 

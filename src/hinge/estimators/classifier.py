@@ -12,9 +12,9 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ..data.labels import as_labels, in_array, in_order, plain
 from ..data.rows import Rows
+from ..data.weights import check_weight
 from ..learner import Learner
 from ..options import table
-from ..tasks.growth import check_weight
 from . import inputs
 from .base import StreamEstimator
 
@@ -197,7 +197,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             new = self._aside()
             rows = new._first_rows(X, sample_weight, together=False)
             learner = new._first(classes)
-            learner._learn_rows(rows, y, sample_weight, grow=False)
+            learner.learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
             raise ValueError(

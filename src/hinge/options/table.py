@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 
 from .._numpy import is_array
 from ..data.shown import shown
+from ..tasks import TASKS as _TASKS
+from ..tasks import task_named
 from . import combinations, validators
-from .combinations import LABELS as _LABELS
-from .combinations import SEARCHED as _SEARCHED
-from .combinations import SEARCHES as SEARCHES
-from .combinations import SELECTIONS
 
-TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "prototype", "structured")
-ALL_TASKS = (*TASKS, "sequence")
+TASKS = tuple(name for name, task in _TASKS.items() if task.has_learner)
+ALL_TASKS = tuple(_TASKS)
+SELECTIONS, SEARCHES = _TASKS["classification"].selections, _TASKS["structured"].selections
 KERNELS = ("linear", "poly", "rbf")
 COVARIANCES = ("mahalanobis", "diagonal")
 GEOMETRIES = ("euclidean", *COVARIANCES, "entropy")
@@ -35,13 +34,19 @@ class Parameter:
     help: str
     tasks: tuple[str, ...] = ALL_TASKS
 
+    def is_for(self, task: str) -> bool:
+        """Whether the task has this option."""
+        return task_named(task).options_of in self.tasks
+
 
 _CLASSIFICATION = ("classification",)
 _LINEAR = ("classification", "regression", "multilabel")
-_BATCH = tuple(task for task in TASKS if task != "structured")
+_LABELS = ("classification", "multilabel", "ordinal", "prototype")
+_SEARCHED = ("sequence", "structured")
 _SHAPED = ("classification", "regression", "multilabel", "ordinal", *_SEARCHED)
 _KERNELIZED = ("classification", "regression", "uniclass", "multilabel", "ordinal")
-_EARLY = tuple(task for task in ALL_TASKS if task != "prototype")
+_BATCH = (*_KERNELIZED, "prototype")
+_EARLY = (*_KERNELIZED, "structured", "sequence")
 _SIMPLEX = ("classification", "regression", "uniclass")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -310,7 +315,7 @@ PARAMETERS: dict[str, Parameter] = {
             validators.real(0),
             "geometry='mahalanobis': the most bytes that the covariance may take (4 n^2 for n features). Input that "
             "would need more is rejected.",
-            tuple(task for task in _SHAPED if task != "sequence"),
+            ("classification", "regression", "multilabel", "ordinal", "structured"),
         ),
         Parameter(
             "eta",
@@ -554,14 +559,6 @@ def default(name: str) -> Any:
     return PARAMETERS[name].default
 
 
-def step_of(task: str, values: Mapping[str, Any]) -> Any:
-    """The step that these options mean: None leaves it to the task and the geometry."""
-    step = values.get("step")
-    if step is not None:
-        return step
-    return "pa2" if task == "regression" and values.get("geometry") in COVARIANCES else "pa1"
-
-
 def completed(names: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """All of these options, with defaults for those that are not given. What could be changed later is copied."""
     unknown = [name for name in given if name not in names]
@@ -585,14 +582,22 @@ def check(task: str, values: Mapping[str, Any]) -> None:
         parameter = PARAMETERS[name]
         if value is not parameter.default and not parameter.accepts(value):
             raise ValueError(f"{name} must be {parameter.allowed}, not {shown(value)}")
-    combinations.check(task, {**values, "step": step_of(task, values)})
+    its_task = task_named(task)
+    combinations.check(its_task, {**values, "step": its_task.step_of(values)})
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
         raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")
 
 
 def names_for(task: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if task in PARAMETERS[name].tasks]
+    return [name for name in names if PARAMETERS[name].is_for(task)]
+
+
+def check_names(task: str, names: Iterable[str]) -> None:
+    """Raises ValueError for an option that the task does not have."""
+    for name in names:
+        if not PARAMETERS[name].is_for(task):
+            raise ValueError(f"{name} is for {', '.join(PARAMETERS[name].tasks)}, not for {task}")
 
 
 def describe(names: Iterable[str], **defaults: Any) -> list[str]:

@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any, Protocol
 
 from ..model.file import ModelFileError
-from .batches import BadLines, part
-from .evaluation import Score, Study, Taken, has_label
+from .batches import BadLines, has_label, part
+from .evaluation import Score, Study, Taken
 from .files import PACKED, Input, SourceError
 from .follow import Growing
 from .stream import Piece, Shuffled, Stream

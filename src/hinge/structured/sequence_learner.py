@@ -20,6 +20,7 @@ from ..model.explain import Contribution
 from ..model.guard import Guard
 from ..model.statistics import Statistics
 from ..options import hints, table, validators
+from ..tasks import TASKS
 
 if TYPE_CHECKING:
     from ..theory.certificates import Certificate
@@ -43,6 +44,9 @@ class SequenceLearner:
 
     A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
     """
+
+    task = "sequence"
+    _task = TASKS[task]
 
     def __init__(self, **options: Any) -> None:
         hints.check_known(type(self).__name__, "sequence", options, table.OF_SEQUENCE)
@@ -142,7 +146,7 @@ class SequenceLearner:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
             return Lesson(self._engine.read(sentences, weights), tags, weights)
 
-    def _learn_rows(
+    def learn_rows(
         self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None, repeats: bool = False
     ) -> None:
         """A pass over what was read; `order` names the sentences to visit."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import sparse
-from ..data.rows import Rows, is_frame, unseen_norms
+from ..data.rows import Rows, event, is_frame, unseen_norms
+from ..model import columns as model_columns
 from ..model.supports import beta_of
-from ..tasks import growth
 from .bounds import RELATIVE_SLACK, SINGLE_SLACK, Guarantee, guarantees
 from .certificates_compared import (
     ANOTHER_RUN,
@@ -172,9 +172,9 @@ def _matrix(learner: Learner, X: Any) -> Any:
     elif named and learner.parameters["hash_bits"] is None:
         if unseen_norms(X, learner._column_names).any():
             raise ValueError("X has columns that were never learned, and it must be what was learned")
-        rows = learner._named_rows(X, learning=False)
+        rows = model_columns.named(learner, X, learning=False)
     else:
-        rows = learner._unnamed_rows(X)
+        rows = model_columns.unnamed(learner, X)
     values = np.asarray(rows.arrays[0], dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("X must hold finite numbers")
@@ -190,7 +190,7 @@ def _looked_up(learner: Learner, events: Any) -> Rows:
     """Events, each feature in its column."""
     values, columns, starts = [], [], [0]
     for row, x in enumerate(events):
-        for name, value, column, _ in learner._engine.look_up(learner._event(row, x), 0, False):
+        for name, value, column, _ in learner._engine.look_up(event(row, x), 0, False):
             if column is None:
                 raise ValueError(f"row {row}: the feature {name!r} was never learned")
             values.append(value)
@@ -234,7 +234,7 @@ def no_theorem(learner: Learner) -> str:
         return "give hinge.bounds the start w1"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
-    if p["geometry"] == "entropy" and learner._beside:
+    if p["geometry"] == "entropy" and learner._first_lane:
         return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
     if p["geometry"] == "entropy" and learner.many_scores and grew(learner):
         return (
@@ -253,7 +253,7 @@ GREW = "the first two classes had one w, until a third one came, which no theore
 
 def grew_from_two(learner: Learner) -> bool:
     """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
-    first = growth.first_labels(learner.task, learner.parameters)
+    first = learner._task.first_labels(learner.parameters)
     return learner.task == "classification" and learner.labels.lanes and not first.lanes
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tasks import growth
+from ..model import columns
 from . import bounds_geometries as bounds_geometries  # all theorems are in the table
 from .comparators_single import Comparator, Vector, ball_comparator, comparator, scored_comparator
 
@@ -51,7 +51,7 @@ class Predictor:
 
 def grew(learner: Learner) -> bool:
     """Whether labels came on the way."""
-    first = growth.first_labels(learner.task, learner.parameters)
+    first = learner._task.first_labels(learner.parameters)
     return len(learner.labels.known) > len(first.known)
 
 
@@ -63,7 +63,7 @@ def begins_with_one(learner: Learner) -> bool:
 
 def targets_of(learner: Learner, y: Any, count: int) -> Any:
     """As the comparators want them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
-    encoded = growth.encoded(learner.task, learner.labels, y, count, None)
+    encoded = learner._task.encode(learner.labels, y, count, None)
     if learner.task == "multilabel":
         relevant = np.zeros((count, len(learner.labels.known)))
         starts, codes = np.asarray(encoded.starts), np.asarray(encoded.y, dtype=np.int64)
@@ -89,14 +89,14 @@ def compared(learner: Learner, X: Any, targets: Any, predictors: list[Predictor]
 
 def label_options(learner: Learner) -> dict[str, Any]:
     p, k = learner.parameters, len(learner.labels.known)
-    options = growth.engine_options(learner.task, p, learner.labels)
+    options = learner._task.engine_options(p, learner.labels)
     square = {name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")}
     return {"selection": p["selection"], "margin": p["margin"], "beta": options["beta"], **square}
 
 
 def _rank_options(learner: Learner) -> dict[str, Any]:
     p = learner.parameters
-    nu = growth.nu_of("ordinal", p["nu"], learner.labels)
+    nu = learner._task.nu(p["nu"], learner.labels)
     return {
         "selection": p["selection"],
         "margin": p["margin"],
@@ -202,7 +202,7 @@ def of_lanes(
         if learner.task == "ordinal":
             yield rank_comparator(scale * lanes, targets, q, length, **_rank_options(learner))
         elif learner.many_scores:
-            scores, options = lanes[:, learner._beside :], label_options(learner)
+            scores, options = lanes[:, learner._first_lane :], label_options(learner)
             wanted = options["beta"] if p["selection"] == "mira" else p["margin"]
             relevant = _relevant(targets, len(scores), scores.shape[1])
             yield _compare(
@@ -233,7 +233,7 @@ def squared_length(learner: Learner) -> float:
         beside = 0.0
     if learner.parameters["kernel"] is None:
         return float(np.square(learner.weights, dtype=np.float64).sum()) + beside
-    supports, first = learner.supports, learner._beside
+    supports, first = learner.supports, learner._first_lane
     coefficients = supports.coefficients[:, first:]
     if not len(coefficients):
         return beside
@@ -307,5 +307,5 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
     for C in CS:
         other = Learner(learner.task, step="pa1", C=C / largest, average=True, **options)
         for _ in range(PASSES):
-            other._learn_rows(other._unnamed_rows(X), y, repeats=True)
+            other.learn_rows(columns.unnamed(other, X), y, repeats=True)
         yield other

@@ -226,7 +226,7 @@ def _other_taggers(learner: SequenceLearner, X: Any, y: Any) -> Iterator[Sequenc
             other.know(learner.labels.known)
         lesson = other.read(X, y)
         for _ in range(PASSES):
-            other._learn_rows(lesson, None, None)
+            other.learn_rows(lesson, None, None)
         yield other
 
 

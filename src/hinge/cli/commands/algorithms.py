@@ -6,12 +6,15 @@ import argparse
 import json
 
 from ...options.catalogue import algorithms
-from ...streams.evaluation import TASKS
+from ...tasks import on_streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--task", choices=TASKS, metavar="NAME", help=f"Only those for a task: {', '.join(TASKS)}."
+        "--task",
+        choices=on_streams(),
+        metavar="NAME",
+        help=f"Only those for a task: {', '.join(on_streams())}.",
     )
     parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
 
