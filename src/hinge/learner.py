@@ -35,7 +35,7 @@ from .model.explain import Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics
 from .options import hints, table
-from .tasks import batch, task_named
+from .tasks import batch, learner_tasks, task_named
 from .tasks.task import Task
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Learner:
         dtype: Any = table.default("dtype"),
     ) -> None:
         given = locals()
-        its_task = task_named(task, table.TASKS)
+        its_task = task_named(task, learner_tasks())
         parameters = _checked(its_task, {name: given[name] for name in table.OF_LEARNER})
         self._set_up(its_task, parameters, its_task.first_labels(parameters))
         engine.start(self)
@@ -509,7 +509,7 @@ class Learner:
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
         """A learner from what its file has."""
-        task = task_named(header["task"], table.TASKS)
+        task = task_named(header["task"], learner_tasks())
         parameters = _checked(task, encoding.decoded(header["parameters"], tensors, functions))
         learner = cls.__new__(cls)
         learner_file.restore(learner, task, parameters, header, tensors)

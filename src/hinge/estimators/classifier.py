@@ -157,6 +157,11 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _failed_checks(self) -> dict[str, str]:
+        if self.step not in ("pa", "cw"):
+            return {}
+        return {"check_class_weight_classifiers": "class_weight scales C, which this step does not have"}
+
     # ---- learn ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

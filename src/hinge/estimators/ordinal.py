@@ -132,6 +132,12 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _failed_checks(self) -> dict[str, str]:
+        why = (
+            "it fits strings: ranks with names need their order, classes=[...], which the check does not know"
+        )
+        return {"check_classifiers_classes": why}
+
     # ---- learn ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

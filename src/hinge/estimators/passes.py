@@ -22,7 +22,7 @@ from ..data.targets import Encoded
 from ..data.weights import warn_if_ineffective
 from ..learner import Learner
 from ..model.statistics import Statistics
-from ..tasks import batch
+from ..tasks import TASKS, batch
 from . import inputs
 from .progress import reporter
 
@@ -147,7 +147,7 @@ class FitsInPasses:
         numbers = np.arange(count)
         weighed = numbers if sample_weight is None else numbers[np.asarray(sample_weight) > 0]
         strata = None
-        if self._task in ("classification", "ordinal"):
+        if TASKS[self._task].has_one_class_each:
             labels = np.asarray(y)[weighed]
             strata = labels if np.unique(labels, return_counts=True)[1].min(initial=2) > 1 else None
         options: dict[str, Any] = {

@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 
 from .._numpy import is_array
 from ..data.shown import shown
-from ..tasks import TASKS as _TASKS
-from ..tasks import task_named
+from ..tasks import TASKS, task_named
 from . import combinations, validators
 
-TASKS = tuple(name for name, task in _TASKS.items() if task.has_learner)
-ALL_TASKS = tuple(_TASKS)
-SELECTIONS, SEARCHES = _TASKS["classification"].selections, _TASKS["structured"].selections
+ALL_TASKS = tuple(TASKS)
+SELECTIONS, SEARCHES = TASKS["classification"].selections, TASKS["structured"].selections
 KERNELS = ("linear", "poly", "rbf")
 COVARIANCES = ("mahalanobis", "diagonal")
 GEOMETRIES = ("euclidean", *COVARIANCES, "entropy")

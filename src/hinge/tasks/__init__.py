@@ -26,6 +26,11 @@ TASKS: dict[str, Task] = {
 }
 
 
+def learner_tasks() -> list[str]:
+    """The names of the tasks of `Learner`."""
+    return [name for name, task in TASKS.items() if task.has_learner]
+
+
 def on_streams() -> list[str]:
     """The names of the tasks that the command line has."""
     return [name for name, task in TASKS.items() if task.on_streams]
