@@ -16,21 +16,28 @@ from .data import targets
 from .data.labels import Labels
 from .data.rows import (
     Rows,
-    are_events,
     as_array,
     as_events,
     as_list,
     as_values,
     check_length,
-    event,
     event_list,
     is_frame,
     is_sparse,
-    unseen_norms,
-    unseen_squares,
 )
 from .data.weights import check_weight
-from .model import columns, covariance, encoding, engine, explain, file, learner_file, supports, weights
+from .model import (
+    columns,
+    covariance,
+    encoding,
+    engine,
+    explain,
+    file,
+    learner_file,
+    scoring,
+    supports,
+    weights,
+)
 from .model.explain import Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics
@@ -250,19 +257,7 @@ class Learner:
 
     def lanes(self, X: Any) -> Doubles:
         """What the core says of each row: one score per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
-        X = as_events(X)
-        if are_events(X):
-            found = np.asarray([self._lanes_one(event(row, x)) for row, x in enumerate(X)])
-            return found[:, 0] if found.shape[1] == 1 else found
-        rows = columns.rows(self, X)
-        if not is_frame(X):
-            return self.lanes_of(rows)
-        if self._sees_unseen:
-            return self.lanes_of(rows, unseen_squares(X, self._column_names))
-        lanes = self.lanes_of(rows)
-        if self._task.measures_distance:
-            lanes = np.hypot(lanes, unseen_norms(X, self._column_names))
-        return lanes
+        return scoring.lanes(self, X)
 
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         """The same of rows. `unseen`, with a kernel: of each (sparse) row the squares of features without a column."""
@@ -285,15 +280,7 @@ class Learner:
 
     def uncertainty(self, X: Any) -> Doubles:
         """x'Sx of each row (see `uncertainty_one`)."""
-        covariance.check_has_covariance(self.parameters["geometry"])
-        X = as_events(X)
-        if are_events(X):
-            return np.asarray([self.uncertainty_one(event(row, x)) for row, x in enumerate(X)])
-        sizes = self.uncertainty_of(columns.rows(self, X))
-        if not is_frame(X):
-            return sizes
-        unseen = unseen_norms(X, self._column_names)
-        return covariance.plus_unseen(sizes, unseen, self.parameters["initial_variance"])
+        return scoring.uncertainty(self, X)
 
     def uncertainty_of(self, rows: Rows) -> Doubles:
         core = self._engine
@@ -321,17 +308,11 @@ class Learner:
         changed = {**self.parameters, **changes}
         table.check(self.task, changed)
         try:
-            self._change_rule(changed)
+            engine.change_rule(self, changed)
             self.parameters = changed
         except BaseException:  # an interrupt may come between the two
-            self._change_rule(self.parameters)
+            engine.change_rule(self, self.parameters)
             raise
-
-    def _change_rule(self, options: Mapping[str, Any]) -> None:
-        self._engine.change_rule(
-            self._task.step_of(options), float(options["C"]), float(options["margin"]), float(options["epsilon"]),
-            supports.beta_of(options),
-        )  # fmt: skip
 
     # ---- what has been learned ------------------------------------------------------------------------
 

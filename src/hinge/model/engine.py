@@ -10,7 +10,7 @@ from .._numpy import np
 from ..data.labels import Labels
 from ..data.rows import is_single
 from .covariance import geometry_options
-from .supports import kernel_options
+from .supports import beta_of, kernel_options
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -55,6 +55,14 @@ def restored(learner: Learner, labels: Labels, names: list[Any], state: Mapping[
         s = state
         engine.restore(s["v"], s["u"], s["reals"], s["counts"], s.get("extras"), s.get("shape"))
     return engine
+
+
+def change_rule(learner: Learner, parameters: Mapping[str, Any]) -> None:
+    """Another step, C, margin, beta or epsilon."""
+    p = parameters
+    learner._engine.change_rule(
+        learner._task.step_of(p), float(p["C"]), float(p["margin"]), float(p["epsilon"]), beta_of(p)
+    )
 
 
 def start(learner: Learner) -> None:
