@@ -9,5 +9,5 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-for _folder in ("support", "twins", "contracts"):
-    sys.path.insert(0, str(Path(__file__).parent / _folder))
+_TESTS = Path(__file__).parent
+sys.path[:0] = [*(str(_TESTS / name) for name in ("support", "twins", "contracts")), str(_TESTS.parent)]

@@ -22,7 +22,6 @@ LAYERS = [
     ["theory"],
     ["streams"],
     ["compat", "plots", "river"],
-    ["papers"],
     ["cli"],
     ["__main__"],
 ]

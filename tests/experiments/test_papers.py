@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import doctest
 import json
 import lzma
 import math
@@ -12,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hinge import EmailFeatures, PARanker, papers
+from experiments import papers
+from experiments.papers import covariance, data, mail
+from experiments.papers.recipe import Criterion, Line, Outcome, Recipe, Setting, Table
+from hinge import EmailFeatures, PARanker
 from hinge.cli.app import run
-from hinge.papers import covariance, data, mail
-from hinge.papers.recipe import Criterion, Line, Outcome, Recipe, Setting, Table
 
 image = pytest.importorskip("matplotlib.image")
 
@@ -315,3 +317,14 @@ def test_m11s_sets_from_a_folder(tmp_path):
     assert {line.paper for line in outcome.lines if line.what.startswith("bupa+") and "CW" in line.what} == {
         "61.79"
     }
+
+
+def test_docstring_of_the_package():
+    assert doctest.testmod(papers).failed == 0
+
+
+def test_installed_packages_say_where_the_experiments_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("hinge.cli.commands.papers.__file__", str(tmp_path / "a/b/c/d/papers.py"))
+    with pytest.raises(ValueError, match="clone the repository"):
+        run(["papers", "list"])

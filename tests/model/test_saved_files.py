@@ -467,7 +467,7 @@ def test_saving_leaves_the_umask_alone(tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal, sys
-from hinge import writing
+from hinge.model import writing
 with writing.whole_file(sys.argv[1]) as file:
     file.write(b"half of")
     file.flush()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from ..model.writing import write_whole
+from hinge.model.writing import write_whole
 
 SIZES = ("full", "quick", "tiny")
 

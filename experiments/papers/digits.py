@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..learner import Learner
+from hinge.learner import Learner
+
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting
 
 Floats = npt.NDArray[Any]

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..learner import Learner
+from hinge.learner import Learner
+
 from .data import ALL_WORDS, Floats, Integers, TwoClasses, bundled, two_classes
 from .recipe import Criterion, Line, Outcome, Panel, Picture, Recipe, Series, Setting
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..model.writing import write_whole
-from ..plots import COLOURS, FAINT, INK, MatplotlibMissing, name_curves, picture_of
+from hinge.model.writing import write_whole
+from hinge.plots import COLOURS, FAINT, INK, MatplotlibMissing, name_curves, picture_of
+
 from .recipe import Panel, Picture, Series
 
 WIDTH = 10.0  # inches, of two panels side by side: readable where a page shows it 800 pixels wide

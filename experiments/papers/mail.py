@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.classifier import PAClassifier
-from ..structured.feature_maps import EmailFeatures
-from ..structured.ranker import PARanker
+from hinge.estimators.classifier import PAClassifier
+from hinge.structured.feature_maps import EmailFeatures
+from hinge.structured.ranker import PARanker
+
 from .data import USERS, Mail, enron, enron_file, made_up_mail
 from .recipe import Criterion, Line, Outcome, Panel, Picture, Recipe, Series, Setting
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..options.catalogue import make
+from hinge.options.catalogue import make
+
 from .data import Mail, bundled, enron, standardised
 from .noise import stream
 from .recipe import Criterion, Line, Outcome, Panel, Picture, Recipe, Series, Setting

@@ -1,6 +1,6 @@
 """The experiments of the papers as recipes: what was claimed, run again, and whether it comes out.
 
-    >>> from hinge import papers
+    >>> from experiments import papers
     >>> [recipe.name for recipe in papers.recipes()][:4]
     ['E1', 'E2', 'E3a', 'E3b']
 

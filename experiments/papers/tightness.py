@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..learner import Learner
-from ..theory.bounds import Comparator, Guarantee, cache_bound, comparator
-from ..theory.bounds_geometries import Trace, entropy_comparator, follow, guarantees
-from ..theory.bounds_labels import label_comparator, ordinal_comparator
+from hinge.learner import Learner
+from hinge.theory.bounds import Comparator, Guarantee, cache_bound, comparator
+from hinge.theory.bounds_geometries import Trace, entropy_comparator, follow, guarantees
+from hinge.theory.bounds_labels import label_comparator, ordinal_comparator
+
 from .data import Floats
 from .noise import stream
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.classifier import PAClassifier
-from ..learner import Learner
-from ..theory.bounds import cache_bound
+from hinge.estimators.classifier import PAClassifier
+from hinge.learner import Learner
+from hinge.theory.bounds import cache_bound
+
 from .digits import Digits, digits_of, normalised, small_digits
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting
 
