@@ -46,6 +46,7 @@ from .tasks import batch, learner_tasks, task_named
 from .tasks.task import Task
 
 if TYPE_CHECKING:
+    from ._core import Engine
     from .theory.certificates import Certificate
 
 
@@ -64,6 +65,8 @@ class Learner:
     >>> learner.predict_one({"meeting": 1.0})
     'ham'
     """
+
+    _engine: Engine
 
     def __init__(
         self,
@@ -113,16 +116,15 @@ class Learner:
         given = locals()
         its_task = task_named(task, learner_tasks())
         parameters = _checked(its_task, {name: given[name] for name in table.OF_LEARNER})
-        self._set_up(its_task, parameters, its_task.first_labels(parameters))
+        self._set_up(its_task, parameters)
+        self._engine = engine.new_engine(its_task, parameters, its_task.first_labels(parameters))
         engine.start(self)
 
-    def _set_up(self, task: Task, parameters: dict[str, Any], labels: Labels) -> None:
-        """What a new learner and one from a file have in common: everything but what was learned."""
+    def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
+        """What a new learner and one from a file have in common: everything but the engine, which learns."""
         self._task, self.task = task, task.name
         self.parameters = parameters
-        self.notes: dict[
-            str, Any
-        ] = {}  # whatever JSON can hold, kept in the file: where the data came from, say
+        self.notes: dict[str, Any] = {}  # what JSON can hold, kept in the file: where the data came from, say
         self.closed = task.is_closed(parameters)  # whether the labels are known ahead, and others rejected
         self.averaged = bool(parameters["average"])
         factors = parameters["class_weight"]
@@ -133,7 +135,6 @@ class Learner:
         self._guard = Guard()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
-        self._engine = engine.new_engine(task, parameters, labels)
 
     @property
     def step(self) -> str:

@@ -46,7 +46,7 @@ def restore(
     """Makes a learner, which has nothing yet, of what its file has."""
     labels = Labels(header["labels"], header["lanes"])
     _check_labels(labels, task.first_labels(parameters), parameters["max_labels"])
-    learner._set_up(task, parameters, labels)
+    learner._set_up(task, parameters)
     learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
     learner.notes = file.notes_of(header)
     learner._engine = engine.restored(learner, labels, json.loads(tensors["names"].tobytes()), tensors)

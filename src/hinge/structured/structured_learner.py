@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._core import Engine
 from ..data import sparse
-from ..data.labels import Indices, Labels
+from ..data.labels import Indices
 from ..data.rows import Doubles, Rows, as_values, is_sparse
 from ..learner import Learner
 from ..model import encoding, explain, file
@@ -111,8 +111,8 @@ class StructuredLearner(Learner):
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
 
-    def _set_up(self, task: Task, parameters: dict[str, Any], labels: Labels) -> None:
-        super()._set_up(task, parameters, labels)
+    def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
+        super()._set_up(task, parameters)
         self.features: str | None = None  # the kind; None before the first round
         self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
