@@ -158,7 +158,8 @@ class Study:
         self.given_weights.see(batch.weights)
         after = learner.statistics
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
-        self.score.rounds += len(batch) if passing else self._task.count(y) or after.rounds - before.rounds
+        rounds = len(batch) if passing else after.rounds - before.rounds
+        self.score.rounds += self._task.count(y, rounds)
         by_cost = self._task.suffers_cost
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         for cost in [suffered] if costs is None else costs:
@@ -281,13 +282,15 @@ class Study:
         assert isinstance(learner, Learner)
         if not isinstance(batch.X, Rows):
             return learner.lanes(batch.X)
-        rows, unseen = narrowed(batch.X, learner.n_features), unseen_squares(batch, learner.n_features)
+        known = learner.n_features
+        rows = narrowed(batch.X, known)
         if learner._sees_unseen:
-            return learner.lanes_of(rows, unseen)
+            return learner.lanes_of(rows, unseen_squares(batch, known))
         lanes = learner.lanes_of(rows)
-        if self._task.measures_distance and unseen is not None and learner.parameters["kernel"] is None:
-            lanes = np.hypot(lanes, np.sqrt(unseen))  # to a ball, features never seen are distance
-        return lanes
+        if not self._task.measures_distance or learner.parameters["kernel"] is not None:
+            return lanes
+        unseen = unseen_squares(batch, known)  # to a ball, features never seen are distance
+        return lanes if unseen is None else np.hypot(lanes, np.sqrt(unseen))
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
@@ -295,7 +298,7 @@ class Study:
             y = self.truth(batch, name)
         except _RowRefused as refused:
             raise refused.error from None
-        return Score(self._task.count(y) or len(batch), sum(self._costs_of(batch, y, name)))
+        return Score(self._task.count(y, len(batch)), sum(self._costs_of(batch, y, name)))
 
     def _costs_of(self, batch: Batch, y: Any, name: str) -> list[float]:
         """What the prediction of each example costs."""

@@ -57,7 +57,7 @@ class SequenceLabelling(Structured):
             for tags, its in zip(made, truth, strict=True)
         ]
 
-    def count(self, truth: Any) -> int:
+    def count(self, truth: Any, examples: int) -> int:
         return sum(map(len, truth))
 
 

@@ -151,9 +151,6 @@ class Task:
         """The same for events; `model` is a learner, or an estimator around one."""
         return [model.predict_one(x) for x in X]
 
-    def score_events(self, model: Any, X: Sequence[Any]) -> list[Any]:
-        return [model.score_one(x) for x in X]
-
     def intercept(self, learner: Learner, averaged: bool) -> Any:
         return learner._engine.extra(0, averaged)
 
@@ -206,9 +203,9 @@ class Task:
         """What each prediction costs."""
         return [float(a != b) for a, b in zip(made, truth, strict=True)]
 
-    def count(self, truth: Any) -> int:
-        """How many predictions the examples of a batch are, if that is not the rounds of the core; else 0."""
-        return 0
+    def count(self, truth: Any, examples: int) -> int:
+        """How many predictions were made for a batch of examples."""
+        return examples
 
 
 class LabelTask(Task):

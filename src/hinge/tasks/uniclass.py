@@ -96,8 +96,5 @@ class Uniclass(Task):
             return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
         return learner._engine.tracked_radius() if radius is None else float(radius)
 
-    def truth(self, label: Any, labels: Labels) -> None:
-        return None
-
     def costs(self, made: Sequence[Any], truth: Any, labels: Labels) -> list[float]:
         return [float(label == -1) for label in made]
