@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ._numpy import Doubles, is_array, np, npt
 from .data import targets
-from .data.labels import Labels
+from .data.labels import Labels, plain
 from .data.rows import (
     Rows,
     as_array,
@@ -333,7 +333,10 @@ class Learner:
 
     def lane_of(self, label: Any) -> int:
         """The place of the score of a label among all scores."""
-        return weights.lane_of(self, label)
+        code = self.labels.code(plain(label))
+        if code is None:
+            raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
+        return self._first_lane + int(code)
 
     @property
     def weights(self) -> npt.NDArray[Any]:

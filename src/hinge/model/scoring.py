@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._numpy import Doubles, np
-from ..data.rows import are_events, as_events, event, is_frame, unseen_norms, unseen_squares
+from ..data.rows import are_events, as_events, event_list, is_frame, unseen_norms, unseen_squares
 from . import columns
 from .covariance import check_has_covariance, plus_unseen
 
@@ -17,7 +17,7 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     """What the core says of each row; see `Learner.lanes`."""
     X = as_events(X)
     if are_events(X):
-        found = np.asarray([learner._lanes_one(event(row, x)) for row, x in enumerate(X)])
+        found = np.asarray([learner._lanes_one(x) for x in event_list(X)])
         return found[:, 0] if found.shape[1] == 1 else found
     rows = columns.rows(learner, X)
     if not is_frame(X):
@@ -35,7 +35,7 @@ def uncertainty(learner: Learner, X: Any) -> Doubles:
     check_has_covariance(learner.parameters["geometry"])
     X = as_events(X)
     if are_events(X):
-        return np.asarray([learner.uncertainty_one(event(row, x)) for row, x in enumerate(X)])
+        return np.asarray([learner.uncertainty_one(x) for x in event_list(X)])
     sizes = learner.uncertainty_of(columns.rows(learner, X))
     if not is_frame(X):
         return sizes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._numpy import np, npt
-from ..data.labels import plain
 from .supports import check_has_weights
 
 if TYPE_CHECKING:
@@ -44,11 +43,3 @@ def named(learner: Learner) -> dict[Any, Any]:
         label: dict(zip(names, its[: len(names)].tolist(), strict=True))
         for label, its in zip(labels, weights, strict=True)
     }
-
-
-def lane_of(learner: Learner, label: Any) -> int:
-    """The place of the score of a label among all scores."""
-    code = learner.labels.code(plain(label))
-    if code is None:
-        raise ValueError(f"the label {label!r} is not one of the labels {learner.labels.listed()}")
-    return learner._first_lane + int(code)
