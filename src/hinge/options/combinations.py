@@ -66,7 +66,7 @@ def _check_selection(task: Task, values: Mapping[str, Any]) -> None:
         )
     if step == "perceptron" and selection not in task.perceptron_selections:
         its = task.perceptron_selections
-        nearest = f"selection {_listed(its)}" if its else "selection='simperc' (with step='pa1')"
+        nearest = "selection='simperc' (with step='pa1')" if not its else f"selection={_listed(its)}"
         raise ValueError(
             f"step='perceptron' does not go with selection={selection!r} for {task.name}; use {nearest}"
         )

@@ -29,7 +29,9 @@ class SequenceLabelling(Structured):
 
     def check_cost(self, cost: Any, step: str, selection: str) -> None:
         if callable(cost) and selection != "prediction":
-            raise ValueError(f"a cost that is a function needs selection='prediction', not {selection!r}")
+            raise ValueError(
+                f"a cost that is a function goes with selection='prediction', not with {selection!r}"
+            )
         if selection == "max" and cost is not None and not all(map(_is_small_whole, flat(cost))):
             raise ValueError(
                 "selection='max' needs costs that are whole numbers (up to 2^20): use 'max-additive' or 'prediction'"
