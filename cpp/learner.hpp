@@ -77,7 +77,7 @@ class Learner {
   // `poll` is called now and then and may throw to interrupt.
   std::size_t learn(const Batch& batch, const std::function<void()>& poll) {
     if (batch.rows->width() > memory_->dimension() && batch.dimensions == nullptr)
-      throw Refused("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
+      throw InputError("the rows have " + std::to_string(batch.rows->width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
     const Statistics statistics_before = statistics;
@@ -99,8 +99,8 @@ class Learner {
       if (quantile_ != nullptr) *quantile_ = quantile_before;
       try {
         throw;
-      } catch (Refused& refused) {
-        if (refused.row == none) refused.row = row;
+      } catch (InputError& error) {
+        if (error.row == none) error.row = row;
         throw;
       }
     }
@@ -123,7 +123,7 @@ class Learner {
   // The scores of each row, lane by lane: w.x, or |x - w|.
   void score(const Rows& rows, bool averaged, double* scores) const {
     if (rows.width() > memory_->dimension())
-      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+      throw InputError("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
     if (supports_ != nullptr) return score_supported(rows, averaged, scores);
     Scratch scratch;
@@ -185,7 +185,7 @@ class Learner {
       const Instance x = block.vector(r);
       const Reading reading = averaged ? memory_->read_average(x, reads_, nullptr) : memory_->read(x, reads_, nullptr);
       scores[r] = score_of(reading, x, r);
-      if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64", r);
+      if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64", r);
       largest = std::max(largest, reading.square);
     }
     return largest;
@@ -302,7 +302,7 @@ class Learner {
   }
   // The same rounds, each after its scores were written down.
   HINGE_APART std::size_t scored_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
-    if (supports_ != nullptr) throw Refused("with a kernel, a batch does not tell its scores");
+    if (supports_ != nullptr) throw InputError("with a kernel, a batch does not tell its scores");
     constexpr std::size_t poll_every = std::size_t{1} << 22;
     std::size_t presented = 0, read_since_poll = 0, known = batch.known;
     const Rows& rows = *batch.rows;
@@ -385,7 +385,7 @@ class Learner {
   double score_of(const Reading& reading, const Instance& x, std::size_t row) const {
     if (!std::isfinite(reading.plain)) {
       refuse_bad_values(x, row);
-      throw Refused("the score overflows float64", row);
+      throw InputError("the score overflows float64", row);
     }
     return reads_ == Reads::distance ? std::sqrt(reading.plain) : reading.plain;
   }
@@ -525,7 +525,7 @@ class Learner {
   // A weight of 0 changes nothing, but what it weighs must be numbers all the same.
   HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
     if (weight != 0)
-      throw Refused("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
+      throw InputError("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
     look_at_each(x, reading, truth, weight, Move(), 0);
     return false;
   }
@@ -533,22 +533,22 @@ class Learner {
   HINGE_APART void look_at_each(Instance x, Reading reading, Truth truth, double weight, Move move,
                                 double progress) const {
     refuse_bad_values(x, none);
-    if (!std::isfinite(reading.square)) throw Refused("the squared norm of the instance overflows float64");
-    if (std::isnan(truth.value)) throw Refused("the target is NaN");
-    if (std::isinf(truth.value)) throw Refused("the target is infinity (inf)");
-    if (!std::isfinite(weight)) throw Refused("the sample weight is infinite");
-    if (!std::isfinite(reading.score)) throw Refused("the score overflows float64");
+    if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64");
+    if (std::isnan(truth.value)) throw InputError("the target is NaN");
+    if (std::isinf(truth.value)) throw InputError("the target is infinity (inf)");
+    if (!std::isfinite(weight)) throw InputError("the sample weight is infinite");
+    if (!std::isfinite(reading.score)) throw InputError("the score overflows float64");
     if (!std::isfinite(move.q))
-      throw Refused("the instance is too large: the squared norm of its constraint overflows float64");
+      throw InputError("the instance is too large: the squared norm of its constraint overflows float64");
     if (!std::isfinite(move.length) || !std::isfinite(progress) ||
         !std::isfinite(statistics.squared_loss + move.loss * move.loss))
-      throw Refused("the loss or the step is too large: it overflows float64");
-    if (!std::isfinite(statistics.cost + move.cost)) throw Refused("the sum of the costs overflows float64");
+      throw InputError("the loss or the step is too large: it overflows float64");
+    if (!std::isfinite(statistics.cost + move.cost)) throw InputError("the sum of the costs overflows float64");
   }
 
   static std::size_t checked(std::int64_t row, std::size_t count) {
     if (row < 0 || static_cast<std::uint64_t>(row) >= count)
-      throw Refused("order names row " + std::to_string(row) + " of " + std::to_string(count));
+      throw InputError("order names row " + std::to_string(row) + " of " + std::to_string(count));
     return static_cast<std::size_t>(row);
   }
 

@@ -8,27 +8,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <limits>
-#include <string>
-#include <utility>
+
+#include "errors.hpp"
 
 namespace hinge {
-
-inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-
-// Input that is refused. It is thrown before anything is changed, or everything is put back.
-class Refused : public std::exception {
- public:
-  explicit Refused(std::string why, std::size_t row_ = none, std::size_t column_ = none)
-      : row(row_), column(column_), why_(std::move(why)) {}
-  const char* what() const noexcept override { return why_.c_str(); }
-  std::size_t row;
-  std::size_t column;
-
- private:
-  std::string why_;
-};
 
 enum class Layout : std::uint8_t { dense, strided, sparse32, sparse64 };
 enum class Precision : std::uint8_t { single_, double_ };
@@ -121,8 +104,8 @@ HINGE_INLINE decltype(auto) visit(const Instance& x, Function&& function) {
 }
 
 inline void refuse_unless_finite(double value, std::size_t row, std::size_t column) {
-  if (std::isnan(value)) throw Refused("the value is NaN", row, column);
-  if (std::isinf(value)) throw Refused("the value is infinity (inf)", row, column);
+  if (std::isnan(value)) throw InputError("the value is NaN", row, column);
+  if (std::isinf(value)) throw InputError("the value is infinity (inf)", row, column);
 }
 
 // Throws if a value, or its square, is not a finite number. Only called once a sum over them turned out not to be.
@@ -133,7 +116,7 @@ inline void refuse_bad_values(const Instance& x, std::size_t row) {
     for (std::size_t j = 0; j < features.size; ++j) {
       const double value = features.value(j);
       if (std::isinf(value * value))
-        throw Refused("the value is too large: its square overflows float64", row,
+        throw InputError("the value is too large: its square overflows float64", row,
                       features.column(j));
     }
   });

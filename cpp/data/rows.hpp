@@ -258,7 +258,7 @@ class Rows {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
         if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
-          throw Refused("column index " + std::to_string(column) + " is outside of the " +
+          throw InputError("column index " + std::to_string(column) + " is outside of the " +
                             std::to_string(width_) + " columns",
                         row);
         // Sums of repeated columns could hide it, and NaN has no place in an order.
@@ -281,7 +281,7 @@ class Rows {
   std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
 
   [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
-    throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
+    throw InputError("indptr is broken: the row would go from " + std::to_string(from) + " to " +
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);
   }

@@ -203,7 +203,7 @@ class Lanes final : public Memory {
       for (std::size_t r = 0; r < held(); ++r) v[i * stride_ + r] = static_cast<Real>(w[r * size + i]);
     std::copy_n(start_extras, lanes(), extras.begin());
     reach_ = look_for_reach();
-    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    if (!(reach_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
   }
 
   double reach() const { return reach_; }

@@ -54,7 +54,7 @@ class Memory {
     const double step = amount * std::sqrt(square + constant2_);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
-    if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
+    if (!(bound <= limit_)) throw InputError("the step would make a weight larger than the model can hold");
     reach_ = bound;
   }
   // Whether `admit` would pass, as far as is known without looking closer.
@@ -110,7 +110,7 @@ class Memory {
   void check_bytes(std::size_t columns, std::size_t weights) const {
     const double wanted = static_cast<double>(columns) * static_cast<double>(weights) * bytes_each();
     if (!(wanted > most_bytes_)) return;
-    throw Refused("the weights would take " + std::to_string(static_cast<std::uint64_t>(wanted)) + " bytes (" +
+    throw InputError("the weights would take " + std::to_string(static_cast<std::uint64_t>(wanted)) + " bytes (" +
                   std::to_string(columns) + " features, " + std::to_string(weights) + " weights each); the limit is " +
                   std::to_string(static_cast<std::uint64_t>(most_bytes_)) + " (max_weights)");
   }

@@ -210,12 +210,12 @@ class Simplex final : public Memory, public Sizes {
     const double count = static_cast<double>(coordinates());
     if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
       const double rest = kind_.scale - sum;
-      if (!(rest > 0)) throw Refused("w1 must add up to less than scale: the intercept has a part of it");
+      if (!(rest > 0)) throw InputError("w1 must add up to less than scale: the intercept has a part of it");
       extras[0] = logarithm(rest / kind_.scale * count);
       sum = kind_.scale;
     }
     if (kind_.is_signed ? !(sum < kind_.scale) : !(least > 0 && std::abs(sum - kind_.scale) <= 1e-9 * kind_.scale))
-      throw Refused(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
+      throw InputError(kind_.is_signed ? "w1 is outside of the simplex: the sum of |w1| must be below scale"
                                     : "w1 is outside of the simplex: it must be positive, with the sum scale");
     double low = 0, high = 1 / (2 * std::max(1.0, count));
     const auto masses = [&](double c) {
@@ -250,7 +250,7 @@ class Simplex final : public Memory, public Sizes {
     if (kind_.paper) visit(x, [](const auto& features) {
       for (std::size_t j = 0; j < features.size; ++j)
         if (features.value(j) < 0)
-          throw Refused("entropy_step='paper' is for values of 0 and more", none, features.column(j));
+          throw InputError("entropy_step='paper' is for values of 0 and more", none, features.column(j));
     });
     x_ = x;
     q_ = q;
@@ -303,7 +303,7 @@ class Simplex final : public Memory, public Sizes {
     const SimplexScalars said = now;
     sum_up_mass();
     if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
-      throw Refused("the weights are not on the simplex");
+      throw InputError("the weights are not on the simplex");
     const std::int64_t touched = now.touched;
     now = said;
     now.touched = touched;

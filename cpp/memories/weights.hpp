@@ -176,7 +176,7 @@ class Weights final : public Memory {
     now.extra = extras[0];
     for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
     reach_ = look_for_reach();
-    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    if (!(reach_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
     sum_up_norm();
   }
 

@@ -32,7 +32,7 @@ class Engine : public Guarded {
                     bool repeats, const std::optional<WritableMatrix>& scores = std::nullopt, bool averaged = false) {
     Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
-      throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
+      throw InputError("sample_weight has " + std::to_string(weights->size()) + " entries for " +
                     std::to_string(rows.count()) + " rows");
     const Writing writing(*this);
     Batch batch;
@@ -65,7 +65,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     const std::size_t count = events.size();
     Targets targets(y, classes, label_starts, count);
-    if (weights && weights->size() != count) throw Refused("there must be one weight for each event");
+    if (weights && weights->size() != count) throw InputError("there must be one weight for each event");
     const Size known = size();
     try {
       number_the_rest();
@@ -75,8 +75,8 @@ class Engine : public Guarded {
       for (std::size_t i = 0; i < count; ++i) {
         try {
           read(events[i], weights ? weights->data()[i] : 1, scratch_);
-        } catch (Refused& refused) {
-          refused.row = i;
+        } catch (InputError& error) {
+          error.row = i;
           throw;
         }
         const Instance x = scratch_.ordered();
@@ -99,8 +99,8 @@ class Engine : public Guarded {
       put_scores(batch, scores, averaged, known.columns);
       const WithoutGil released;
       return learner_.learn(batch, answer_signals);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -128,9 +128,9 @@ class Engine : public Guarded {
         starts.push_back(static_cast<std::int64_t>(columns.size()));
       }
       learner_.memory().resize(std::max(known.columns, names_.columns()));
-    } catch (Refused& refused) {
-      refused.row = row;
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      error.row = row;
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -156,7 +156,7 @@ class Engine : public Guarded {
     Called called(std::move(labels));
     const Writing writing(*this);
     if (turned) {
-      if (many_lanes()) throw Refused("there are not two classes");
+      if (many_lanes()) throw InputError("there are not two classes");
       if (has_kernel(settings_)) {
         learner_.supports()->negate();
         if (learner_.budget() != nullptr) learner_.budget()->negate();
@@ -233,15 +233,15 @@ class Engine : public Guarded {
 
  private:
   void learn_held(nb::handle x, const Truth& truth, double weight) {
-    if (settings_.task == "prototype") throw Refused("each label has its own features: give a block of them");
+    if (settings_.task == "prototype") throw InputError("each label has its own features: give a block of them");
     const Size known = size();
     try {
       number_the_rest();
       read(x, weight, scratch_);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_one(scratch_.ordered(), truth, weight);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -267,7 +267,7 @@ class Engine : public Guarded {
 
   double score_one(nb::handle x, bool averaged) {
     const SharedReading reading(*this);
-    if (learner_.lanes() != 1) throw Refused("there are several scores: use scores_one");
+    if (learner_.lanes() != 1) throw InputError("there are several scores: use scores_one");
     double score = 0;
     score_event(x, averaged, &score);
     return score;
@@ -289,8 +289,8 @@ class Engine : public Guarded {
     try {
       learner_.score_one(instance, averaged, scores);
       scratch_ = std::move(scratch);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       throw;
     }
   }
@@ -299,7 +299,7 @@ class Engine : public Guarded {
   // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
   nb::list look_up(nb::handle x, std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
-    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
+    if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
     nb::list found;
     Names::for_each(x, [&](nb::handle borrowed, double value) {
       const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change x
@@ -324,7 +324,7 @@ class Engine : public Guarded {
   void name_columns(const nb::list& names) {
     const Writing writing(*this);
     const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
-    if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
+    if (names_.hashing() && names.size() > 0) throw InputError("hashed columns have no names (hash_bits)");
     try {
       for (nb::handle name : names) add_name(name);
       learner_.memory().resize(std::max(columns, names_.columns()));
@@ -348,7 +348,7 @@ class Engine : public Guarded {
   void write_weights(nb::ndarray<nb::device::cpu, double, nb::ndim<1>, nb::c_contig> to, bool averaged) {
     const SharedReading reading(*this);
     const std::size_t columns = learner_.memory().dimension();
-    if (!one_w() || to.size() < columns) throw Refused("there is no room for one weight per column and lane");
+    if (!one_w() || to.size() < columns) throw InputError("there is no room for one weight per column and lane");
     learner_.memory().copy_weights(0, averaged, to.data());
     std::fill(to.data() + columns, to.data() + to.size(), 0.0);
   }
@@ -365,7 +365,7 @@ class Engine : public Guarded {
  public:
   double extra(std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
-    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
+    if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
     return learner_.memory().extra(lane, averaged);
   }
   nb::object extras(bool averaged) {
@@ -380,13 +380,13 @@ class Engine : public Guarded {
     const Writing writing(*this);
     const std::size_t lanes = one_w() ? 1 : learner_.lanes();
     if (w.size() % lanes != 0 || extras.size() != learner_.lanes())
-      throw Refused("w1 does not have the same number of weights for each label");
+      throw InputError("w1 does not have the same number of weights for each label");
     const double limit = settings_.single ? std::numeric_limits<float>::max() / 8 : HUGE_VAL;
     double square = 0;
     for (std::size_t i = 0; i < w.size(); ++i) {
       square += w.data()[i] * w.data()[i];
       if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
-        throw Refused("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
+        throw InputError("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
     }
     make_room(w.size() / lanes);
     learner_.memory().start_at(w.data(), w.size() / lanes, extras.data());
@@ -407,9 +407,9 @@ class Engine : public Guarded {
   void set_labels(std::size_t labels, const std::optional<Doubles>& nu, nb::object called_so) {
     Called called(std::move(called_so));
     const Writing writing(*this);
-    if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
+    if (settings_.task == "ordinal" || !settings_.cost.empty()) throw InputError("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
-      if (learner_.memory().lane_moved(r)) throw Refused("a label that has learned cannot be given up");
+      if (learner_.memory().lane_moved(r)) throw InputError("a label that has learned cannot be given up");
     Settings changed = settings_;
     changed.labels = labels;
     changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
@@ -440,13 +440,13 @@ class Engine : public Guarded {
   // The radius by quantile, as tracked so far; and set, if all distances are known.
   double tracked_radius() {
     const SharedReading reading(*this);
-    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
+    if (learner_.quantile() == nullptr) throw InputError("there is no radius by quantile");
     return learner_.quantile()->value;
   }
   void set_tracked_radius(double radius) {
     const Writing writing(*this);
-    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
-    if (!(radius >= 0 && std::isfinite(radius))) throw Refused("the radius must be a finite number, 0 or more");
+    if (learner_.quantile() == nullptr) throw InputError("there is no radius by quantile");
+    if (!(radius >= 0 && std::isfinite(radius))) throw InputError("the radius must be a finite number, 0 or more");
     learner_.quantile()->value = radius;
   }
   nb::tuple statistics() {
@@ -465,13 +465,13 @@ class Engine : public Guarded {
   // A state with supports.
   void restore_supports(const nb::dict& state) {
     const Writing writing(*this);
-    if (!has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
+    if (!has_kernel(settings_)) throw InputError("the state does not fit the settings of the learner");
     hinge::restore_supports(settings_, learner_, state, names_.limit());
   }
   void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
                const std::optional<Doubles>& extras, const std::optional<Doubles>& shape) {
     const Writing writing(*this);
-    if (has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
+    if (has_kernel(settings_)) throw InputError("the state does not fit the settings of the learner");
     restore_state(settings_, learner_, v, u, reals, counts, extras, shape, names_.columns(), names_.limit(),
                   names_.hashing());
   }
@@ -487,7 +487,7 @@ class Engine : public Guarded {
   }
   nb::object name_of(std::size_t column) {
     const SharedReading reading(*this);
-    if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
+    if (column >= n_names()) throw InputError("column " + std::to_string(column) + " has no name");
     return nb::borrow(names_.name(column));
   }
   // How often a feature was left out because it was new, and there was no more room.
@@ -508,7 +508,7 @@ class Engine : public Guarded {
   // The numbers of the examples that are supports, their coefficients (a row a support), and the vectors as CSR.
   nb::tuple supports(bool averaged) {
     const SharedReading reading(*this);
-    if (!has_kernel(settings_)) throw Refused("there is no kernel");
+    if (!has_kernel(settings_)) throw InputError("there is no kernel");
     const Supports& s = *learner_.supports();
     SupportArrays vectors(s);
     std::vector<double> coefficients;
@@ -535,7 +535,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     const Shape& shape = the_shape();
     if (rows.width() > learner_.memory().dimension())
-      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+      throw InputError("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(learner_.memory().dimension()));
     std::vector<double> sizes = room_for(rows.count()), scores(learner_.lanes());
     {
@@ -556,7 +556,7 @@ class Engine : public Guarded {
     // Features never seen are those of which it knows nothing: their variance is that of the start.
     const double unseen = names_.read(x, false, scratch, learner_.memory().dimension());
     const double size = checked_size(the_shape(), scratch.ordered(), none) + settings_.variance * unseen;
-    if (!std::isfinite(size)) throw Refused("the squared norm of the instance overflows float64");
+    if (!std::isfinite(size)) throw InputError("the squared norm of the instance overflows float64");
     return size;
   }
   // The variances d, and for a full covariance U: S = U diag(d) U'.
@@ -585,7 +585,7 @@ class Engine : public Guarded {
 
   void add_name(nb::handle name) {
     if (names_.has(name))
-      throw Refused("the feature name " + quoted(name) + " occurs twice");
+      throw InputError("the feature name " + quoted(name) + " occurs twice");
     names_.add(name);
   }
   void number_the_rest() {
@@ -596,14 +596,12 @@ class Engine : public Guarded {
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read(nb::handle x, double weight, Scratch& scratch) {
     if (!std::isfinite(names_.read(x, weight != 0, scratch, learner_.memory().dimension())))
-      throw Refused("the squared norm of the instance overflows float64");
+      throw InputError("the squared norm of the instance overflows float64");
   }
 
   // What the core calls a column has a name here.
-  void name_the_feature(Refused& refused) const {
-    if (names_.hashing() || refused.column >= names_.columns()) return;
-    if (!PyUnicode_Check(names_.name(refused.column).ptr())) return;
-    refused = Refused("feature " + quoted(names_.name(refused.column)) + ": " + refused.what(), refused.row);
+  void name_the_feature(InputError& error) const {
+    if (!names_.hashing() && error.column < names_.columns()) error.name = nb::borrow(names_.name(error.column));
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
@@ -611,10 +609,10 @@ class Engine : public Guarded {
     const std::size_t columns = learner_.memory().dimension();
     if (width <= columns) return;
     if (names_.hashing() || !are_numbers())
-      throw Refused("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
+      throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
                     (names_.hashing() ? " (hashed)" : " (with names)"));
     if (width > names_.limit())
-      throw Refused("X has " + std::to_string(width) + " features, the limit is " +
+      throw InputError("X has " + std::to_string(width) + " features, the limit is " +
                     std::to_string(names_.limit()) + " (max_features)");
     learner_.memory().resize(width);
   }
@@ -623,7 +621,7 @@ class Engine : public Guarded {
   void put_scores(Batch& batch, const std::optional<WritableMatrix>& scores, bool averaged, std::size_t known) const {
     if (!scores) return;
     if (scores->shape(0) != batch.count || scores->shape(1) != learner_.lanes())
-      throw Refused("scores must have " + std::to_string(batch.count) + " rows of " + std::to_string(learner_.lanes()));
+      throw InputError("scores must have " + std::to_string(batch.count) + " rows of " + std::to_string(learner_.lanes()));
     batch.scores = scores->data();
     batch.averaged = averaged;
     batch.known = known;
@@ -640,14 +638,14 @@ class Engine : public Guarded {
   bool many_lanes() const { return lanes_of(settings_) > 0; }
   Curved& curved() { return static_cast<Curved&>(learner_.memory()); }
   const Shape& the_shape() {
-    if (!has_covariance(settings_)) throw Refused("there is no covariance: geometry is " + settings_.geometry);
+    if (!has_covariance(settings_)) throw InputError("there is no covariance: geometry is " + settings_.geometry);
     return curved().shape();
   }
   static double checked_size(const Shape& shape, const Instance& x, std::size_t row) {
     const double size = shape.size(x);
     if (!std::isfinite(size)) {
       refuse_bad_values(x, row);
-      throw Refused("the squared norm of the instance overflows float64", row);
+      throw InputError("the squared norm of the instance overflows float64", row);
     }
     return size;
   }

@@ -71,13 +71,13 @@ class Names {
         const double number = PyFloat_AS_DOUBLE(value);
         if (!std::isfinite(number)) refuse_number(key, number);
         if (number != 0) function(nb::handle(key), number);
-        if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
+        if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
         continue;
       }
       plain = false;
       const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
       for_value(plain_name(held_key), held_value, 0, function);
-      if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
+      if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
     }
     return plain;
   }
@@ -142,8 +142,8 @@ class Names {
 
   void add(nb::handle key) {
     if (names_.size() >= limit_)
-      throw Refused("the feature " + quoted(key) + " is new, and the model already has " +
-                    std::to_string(names_.size()) + " features, its limit (max_features)");
+      throw about(key, "it is new, and the model already has " + std::to_string(names_.size()) +
+                           " features, its limit (max_features)");
     const nb::object name = plain_name(key);
     const Py_hash_t hash = NameTable::hash_of(name);
     names_.reserve(names_.size() + 1 > names_.capacity() ? 2 * names_.size() + 1 : 0);
@@ -185,11 +185,11 @@ class Names {
     if (PyUnicode_CheckExact(key.ptr())) return nb::borrow(key);
     if (PyUnicode_Check(key.ptr())) return made(PyUnicode_FromObject(key.ptr()));
     if (!PyIndex_Check(key.ptr()))
-      throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+      throw InputError("the name of a feature must be a string (or a column number), not " + quoted(key));
     const nb::object number = made(PyNumber_Index(key.ptr()));
     int overflows = 0;
     PyLong_AsLongLongAndOverflow(number.ptr(), &overflows);
-    if (overflows != 0) throw Refused("a column number is too large to be the name of a feature");
+    if (overflows != 0) throw InputError("a column number is too large to be the name of a feature");
     return number;
   }
 
@@ -237,14 +237,14 @@ class Names {
       function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), its)), 1.0);
     } else if (PyDict_Check(its)) {
       if (depth == max_depth)
-        throw Refused("feature " + quoted(name) + ": objects in more than " + std::to_string(max_depth) + " objects");
+        throw about(name, "objects in more than " + std::to_string(max_depth) + " objects");
       PyObject *key = nullptr, *inner = nullptr;
       Py_ssize_t position = 0;
       const Py_ssize_t size = PyDict_GET_SIZE(its);
       while (PyDict_Next(its, &position, &key, &inner)) {
         const nb::object held = nb::borrow(inner), inner_name = plain_name(nb::object(nb::borrow(key)));
         for_value(made(PyUnicode_FromFormat("%S.%S", name.ptr(), inner_name.ptr())), held, depth + 1, function);
-        if (PyDict_GET_SIZE(its) != size) throw Refused("x changed while it was read");
+        if (PyDict_GET_SIZE(its) != size) throw InputError("x changed while it was read");
       }
     } else if (PyList_Check(its) || PyTuple_Check(its)) {
       for_items(name, value, function);
@@ -269,8 +269,7 @@ class Names {
       const bool is_string = PyUnicode_Check(item.ptr());
       const bool compound = PyBool_Check(item.ptr()) || PyDict_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr());
       if (compound || (strings >= 0 && is_string != (strings == 1)))
-        throw Refused("feature " + quoted(name) + ": a list of numbers or of strings was expected, there is " +
-                      quoted(item) + " in it");
+        throw about(name, "a list of numbers or of strings was expected, there is " + quoted(item) + " in it");
       strings = is_string ? 1 : 0;
       if (is_string)
         function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), item.ptr())), 1.0);
@@ -290,20 +289,23 @@ class Names {
     return names_.size() - 1;
   }
 
+  static InputError about(nb::handle feature, std::string reason) {
+    InputError error(std::move(reason));
+    error.name = nb::borrow(feature);
+    return error;
+  }
   // Interrupts and the like go on as they are.
   [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
     nb::python_error error;  // takes what Python has raised
     if (!error.matches(PyExc_Exception)) throw error;
     const bool large = error.matches(PyExc_OverflowError);
     if (!large && !error.matches(PyExc_TypeError))
-      throw Refused("feature " + quoted(key) + ": the value cannot be read: " + quoted(error.value()));
-    throw Refused("feature " + quoted(key) + ": " +
-                  (large ? "the value is too large for float64"
-                         : quoted(value) + " is not a number, a string or a boolean"));
+      throw about(key, "the value cannot be read: " + quoted(error.value()));
+    throw about(key, large ? "the value is too large for float64"
+                           : quoted(value) + " is not a number, a string or a boolean");
   }
   [[noreturn]] static void refuse_number(nb::handle key, double number) {
-    throw Refused("feature " + quoted(key) + ": the value is " +
-                  (std::isnan(number) ? "NaN" : "infinity (inf)"));
+    throw about(key, std::isnan(number) ? "the value is NaN" : "the value is infinity (inf)");
   }
 
   Hashed hash(nb::handle name) const {
@@ -312,7 +314,7 @@ class Names {
     const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
     if (bytes == nullptr) {
       PyErr_Clear();
-      throw Refused("the name " + nb::cast<std::string>(made(PyObject_ASCII(text.ptr()))) + " cannot be hashed: surrogates are not text");
+      throw InputError("the name " + nb::cast<std::string>(made(PyObject_ASCII(text.ptr()))) + " cannot be hashed: surrogates are not text");
     }
     return hashed(bytes, static_cast<std::size_t>(length), columns());
   }

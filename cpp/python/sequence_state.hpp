@@ -63,7 +63,7 @@ inline void SequenceEngine::restore(const Order& kept, const Array& v, const Dou
     if (v.ndim() != 1 || v.dtype() != nb::dtype<Real>() || (size > 1 && v.stride(0) != 1) || v.size() != size ||
         u.size() != (averaging ? size : 0) || t.size() != (shape != nullptr ? size : 0) || reals.size() != 8 ||
         counts.size() != 6)
-      throw Refused("the state does not fit the settings of the learner");
+      throw InputError("the state does not fit the settings of the learner");
     const auto* its = static_cast<const Real*>(v.data());
     const auto finite = [](const auto* values, std::size_t count) {
       return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
@@ -71,12 +71,12 @@ inline void SequenceEngine::restore(const Order& kept, const Array& v, const Dou
     const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
     if (!finite(its, size) || !finite(u.data(), u.size()) || !finite(t.data(), t.size()) || !finite(reals.data(), 8) ||
         !std::all_of(counts.data(), counts.data() + 6, countable))
-      throw Refused("the state is not one that a learner can be in");
+      throw InputError("the state is not one that a learner can be in");
     std::vector<double> covariance(shape == nullptr ? 0 : 1 + places.all(learner_.columns()));
     for (std::size_t i = 0; i < size; ++i) {
       const std::int64_t number = kept.data()[i];
       if (number < 0 || static_cast<std::uint64_t>(number) >= rows * tags || (i > 0 && number <= kept.data()[i - 1]))
-        throw Refused("the places of the weights are not those of a learner");
+        throw InputError("the places of the weights are not those of a learner");
       const std::size_t row = static_cast<std::size_t>(number) / tags, tag = static_cast<std::size_t>(number) % tags;
       const std::size_t place = (row <= tags ? row : row - tags + places.stride) * places.stride + tag;
       w.v[place] = its[i];

@@ -149,7 +149,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
         reals.size() != reals_of(learner) ||
         counts.size() != 8 || size < names || (hashing && size > names) || has_extras != extras.has_value() ||
         has_covariance(s) != shape.has_value() || (has_extras && extras->size() != 2 * w.lanes()))
-      throw Refused("the state does not fit the settings of the learner");
+      throw InputError("the state does not fit the settings of the learner");
     const auto countable = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 62; };
     if (!finite(static_cast<const Real*>(v.data()), v.size()) || !finite(u.data(), u.size()) ||
         !finite(reals.data(), reals.size()) || !(reals.data()[0] > 0) ||
@@ -158,7 +158,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
         (shape && !finite(shape->data(), shape->size())) ||
         !std::all_of(counts.data(), counts.data() + counts.size(), countable) ||
         counts.data()[5] > (s.start_at_first ? 1 : 0))  // a first instance is awaited by uniclass only
-      throw Refused("the state is not one that a learner can be in");
+      throw InputError("the state is not one that a learner can be in");
     restore(w, State{v.data(), u.data(), size, v.size(), averaging, has_extras ? extras->data() : nullptr,
                      reals.data(), counts.data()});
     if (shape) static_cast<Curved&>(learner.memory()).shape().restore(shape->data(), shape->size(), size);

@@ -45,7 +45,7 @@ inline void restore_quantile(Learner& learner, const double* reals) {
   Quantile* quantile = learner.quantile();
   if (quantile == nullptr) return;
   const Quantile restored{quantile->share, reals[11], reals[12], reals[13]};
-  if (!restored.makes_sense()) throw Refused("the radius is not that of a learner");
+  if (!restored.makes_sense()) throw InputError("the radius is not that of a learner");
   *quantile = restored;
 }
 
@@ -121,7 +121,7 @@ class UncheckedState {
     }
   }
   [[noreturn]] static void fail(const std::string& name) {
-    throw Refused("the state of the supports makes no sense: " + name);
+    throw InputError("the state of the supports makes no sense: " + name);
   }
 
  private:

@@ -38,7 +38,7 @@ inline bool Learner::learn_supported(const Instance& x, const Truth& truth, doub
                                      std::int64_t number, bool known) {
   supports_->look_ahead(x);
   const Reading reading = supports_->look(0, reads_, scores_.data());
-  if (!reading.in_order) throw Refused("the columns are not in order");
+  if (!reading.in_order) throw InputError("the columns are not in order");
   supports_->number(number, known);
   return supported_round(x, reading, truth, weight, tolerance);
 }
@@ -51,7 +51,7 @@ inline bool Learner::supported_round(const Instance& x, const Reading& reading, 
     const double progress = statistics.progress + move.progress;
     if (!is_sound(reading, truth, weight, move, progress)) look_at_each(x, reading, truth, weight, move, progress);
     if (!std::isfinite(reading.q) || !std::isfinite(supports_->itself()))
-      throw Refused("the kernel's value of the instance with itself overflows float64");
+      throw InputError("the kernel's value of the instance with itself overflows float64");
   };
   check(Move());
   double* const amounts = amounts_.data();

@@ -19,11 +19,11 @@ class Relevant {
       : first_(truth.labels == nullptr ? &one_ : truth.labels), count_(truth.labels == nullptr ? 1 : truth.count) {
     if (truth.labels == nullptr) {
       if (!(truth.value >= 0 && truth.value < static_cast<double>(labels) && truth.value == std::floor(truth.value)))
-        throw Refused("there is no label with the index " + std::to_string(truth.value));
+        throw InputError("there is no label with the index " + std::to_string(truth.value));
       one_ = static_cast<std::int64_t>(truth.value);
     }
     if (count_ > 0 && static_cast<std::size_t>(first_[count_ - 1]) >= labels)
-      throw Refused("there is no label with the index " + std::to_string(first_[count_ - 1]));
+      throw InputError("there is no label with the index " + std::to_string(first_[count_ - 1]));
   }
   Relevant(const Relevant&) = delete;  // it may point at itself
   Relevant& operator=(const Relevant&) = delete;

@@ -31,7 +31,7 @@ class Ordinal final : public Rule {
     const double size = sizes == nullptr ? scores.q + 1 : sizes->threshold(scores.q), rank = truth.number();
     const bool exact = sizes != nullptr && sizes->projects() && projection_.projects() && !only_worst_;
     if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
-      throw Refused("there is no rank " + std::to_string(rank));
+      throw InputError("there is no rank " + std::to_string(rank));
     std::size_t worst = 0, wrong = 0;
     for (std::size_t j = 0; j < scores.count; ++j) {
       wrong += side(j, rank) * scores.of[j] <= 0;

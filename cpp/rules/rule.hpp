@@ -44,7 +44,7 @@ struct Truth {
   std::size_t count = 0;
 
   double number() const {
-    if (labels != nullptr) throw Refused("the truth must be a number here, not a set of labels");
+    if (labels != nullptr) throw InputError("the truth must be a number here, not a set of labels");
     return value;
   }
 };

@@ -20,7 +20,7 @@ class Sentences {
 
   // A feature of the token in the making.
   void add(std::size_t column, double value) {
-    if (column >= most_columns) throw Refused("sequences can have 2147483647 features at most");
+    if (column >= most_columns) throw InputError("sequences can have 2147483647 features at most");
     ascending_ = ascending_ && (columns_.size() == token_starts_.back() || columns_.back() < static_cast<Column>(column));
     columns_.push_back(static_cast<Column>(column));
     values_.push_back(value);

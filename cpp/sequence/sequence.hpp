@@ -122,7 +122,7 @@ class SequenceLearner {
   }
   // So many tags from here on: new ones start at 0, those that are given up must never have moved.
   void widen(std::size_t tags) {
-    if (!costs_.matrix.empty() && tags > costs_.tags) throw Refused("the tags cannot change: there is a matrix of costs");
+    if (!costs_.matrix.empty() && tags > costs_.tags) throw InputError("the tags cannot change: there is a matrix of costs");
     if (tags > places_.stride) {
       const std::size_t group = single_ ? lane_group<float> : lane_group<double>;
       const std::size_t wanted = std::max(tags, places_.stride + places_.stride / 2);
@@ -160,9 +160,9 @@ class SequenceLearner {
         round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
       }
       if (several) poll();
-    } catch (Refused& refused) {
+    } catch (InputError& error) {
       take_back(several, statistics_before, tags_before);
-      if (refused.row == none) refused.row = row;
+      if (error.row == none) error.row = row;
       throw;
     } catch (...) {
       take_back(several, statistics_before, tags_before);
@@ -242,14 +242,14 @@ class SequenceLearner {
   void round(const Sentences& sentences, std::size_t row, const Tag* tags, double weight, const Cost& cost) {
     const Tag* truth = tags + sentences.start(row);
     const std::size_t length = sentences.length(row);
-    if (length == 0) throw Refused("the sentence is empty");
+    if (length == 0) throw InputError("the sentence is empty");
     if (weight == 0) return;  // not a round, whatever its tags
     for (std::size_t i = 0; i < length; ++i)
-      if (truth[i] >= tags_) throw Refused("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
+      if (truth[i] >= tags_) throw InputError("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
     fill(sentences, row, false, work_);
     double wanted = 0;
     const Outcome predicted = search(row, truth, length, cost, wanted);
-    if (!std::isfinite(learner_.statistics.cost + predicted.cost)) throw Refused("the sum of the costs overflows float64");
+    if (!std::isfinite(learner_.statistics.cost + predicted.cost)) throw InputError("the sum of the costs overflows float64");
     delta_.clear();
     add_path(sentences, row, truth, work_.competitor, 1);
     add_path(sentences, row, work_.competitor, truth, -1);
@@ -315,7 +315,7 @@ class SequenceLearner {
 
   // The scores of a sentence.
   void fill(const Sentences& sentences, std::size_t sentence, bool averaged, Work& work) const {
-    if (sentences.width() > columns_) throw Refused("a token has a feature that the model has not");
+    if (sentences.width() > columns_) throw InputError("a token has a feature that the model has not");
     Lattice& lattice = work.lattice;
     lattice.length = sentences.length(sentence);
     lattice.tags = tags_;
@@ -325,7 +325,7 @@ class SequenceLearner {
     with_weights([&](const auto& w) { fill_from(w, sentences, sentence, averaged && w.now.tallied > 0, work); });
     double all = 0;  // not 0 if a score is not finite
     for (const double score : lattice.nodes) all += 0 * score;
-    if (all != 0) throw Refused("the score overflows float64");
+    if (all != 0) throw InputError("the score overflows float64");
   }
   template <class Real>
   void fill_from(const Weights<Real>& w, const Sentences& sentences, std::size_t sentence, bool averaged,
@@ -356,7 +356,7 @@ class SequenceLearner {
   }
 
   static double checked(double score) {
-    if (!std::isfinite(score)) throw Refused("the score overflows float64");
+    if (!std::isfinite(score)) throw InputError("the score overflows float64");
     return score;
   }
 

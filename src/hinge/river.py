@@ -12,6 +12,7 @@ import numpy.typing as npt
 from river import base, utils
 
 from .data import targets
+from .data.errors import for_each
 from .data.labels import plain
 from .data.rows import as_list, is_frame
 from .data.shown import shown
@@ -53,7 +54,9 @@ class _Linear(FollowsOptions, base.Estimator):
         """A score a row, or many of them."""
         if self._learner.parameters["hash_bits"] is None:
             return self._learner.scores(X)
-        return np.asarray([_numbers(self._learner.score_one(x)) for x in X.to_dict(orient="records")])
+        return np.asarray(
+            for_each(lambda x: _numbers(self._learner.score_one(x)), X.to_dict(orient="records"))
+        )
 
     def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
         learner = self._current()

@@ -65,8 +65,8 @@ bool learns_with_supports() {
   batch.count = 4;
   try {
     learner.learn(batch, [] {});
-  } catch (const Refused& refused) {
-    return refused.row == 3 && refused.column == 0 && as_expected();
+  } catch (const InputError& error) {
+    return error.row == 3 && error.column == 0 && as_expected();
   }
   return false;
 }
@@ -103,8 +103,8 @@ int main() {
   try {
     learner.learn(batch, [] {});
     return 3;
-  } catch (const Refused& refused) {
-    if (refused.row != 2 || refused.column != 1) return 4;
+  } catch (const InputError& error) {
+    if (error.row != 2 || error.column != 1) return 4;
   }
   for (std::size_t i = 0; i < 3; ++i)
     if (std::abs(learner.memory().weight(i, 0, false) - expected[i]) > 1e-12) return 5;

@@ -205,13 +205,13 @@ class Supports : public Memory {
     const double step = amount * std::max(1.0, largest);
     double bound = decay * reach_ + step;
     if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
-    if (!(bound <= limit_)) throw Refused("the step would make a coefficient larger than the model can hold");
+    if (!(bound <= limit_)) throw InputError("the step would make a coefficient larger than the model can hold");
     if (known_ == none) {
       const std::size_t more = replacing ? count() : count() + 1;
       const double square = kind_.keeps_values ? 8.0 * static_cast<double>(more) * static_cast<double>(more) : 0;
       const double each = 8.0 * static_cast<double>(stride_ * (kind_.averaging ? 2 : 1) + 6);
       if (bytes_with(current_) + square + each * static_cast<double>(more) > kind_.max_bytes)
-        throw Refused("the supports would take more than " +
+        throw InputError("the supports would take more than " +
                       std::to_string(static_cast<std::int64_t>(kind_.max_bytes)) +
                       " bytes (max_cache): give a budget, or a larger max_cache");
       reserve_vector(current_);
@@ -249,7 +249,7 @@ class Supports : public Memory {
     if (kind_.shared && kind_.sorted) std::sort(extras.begin(), extras.end());
     sum_up_shares();
   }
-  void move_along(const double*, const Instance&, double) override { throw Refused("a kernel has no directions"); }
+  void move_along(const double*, const Instance&, double) override { throw InputError("a kernel has no directions"); }
 
   // Takes support i out; the last one takes its place. `own` is w.x_i (uniclass).
   void remove(std::size_t i, double own) {
@@ -376,7 +376,7 @@ class Supports : public Memory {
     return kind_.kernel.constant * sum;
   }
   void start_at(const double*, std::size_t, const double*) override {
-    throw Refused("a kernel has no weights to start at");
+    throw InputError("a kernel has no weights to start at");
   }
 
   // The state, open to be saved and restored: numbers of examples, the order of insertion, coefficients.
@@ -397,7 +397,7 @@ class Supports : public Memory {
     sum_up_shares();
     const auto finite = [](double square) { return std::isfinite(square); };
     const bool fits = std::all_of(squares_.begin(), squares_.end(), finite);
-    if (!fits || !(reach_ <= limit_)) throw Refused("the supports are larger than the model can hold");
+    if (!fits || !(reach_ <= limit_)) throw InputError("the supports are larger than the model can hold");
   }
 
  protected:

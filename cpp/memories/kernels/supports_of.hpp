@@ -119,8 +119,8 @@ class SupportsOf final : public Supports {
   static void with_row(Place&& place, Function&& function) {
     try {
       function();
-    } catch (Refused& refused) {
-      if (refused.row != none) refused.row = place(refused.row);
+    } catch (InputError& error) {
+      if (error.row != none) error.row = place(error.row);
       throw;
     }
   }
@@ -133,7 +133,7 @@ class SupportsOf final : public Supports {
       if (row < 0 || static_cast<std::size_t>(row) >= rows.count()) return false;
       try {
         rows.take(static_cast<std::size_t>(row), x);
-      } catch (const Refused&) {
+      } catch (const InputError&) {
         return false;
       }
       return true;
@@ -156,7 +156,7 @@ class SupportsOf final : public Supports {
     block.drop_last();
     try {
       return block.add(rows.in_order(x, none, scratch));
-    } catch (const Refused&) {
+    } catch (const InputError&) {
       return false;
     }
   }
@@ -276,7 +276,7 @@ class SupportsOf final : public Supports {
     for (double& value : values) value += constant;
     for (std::size_t i = 0; i < count; ++i) {
       into.itself[i] = values[i * count + i];
-      if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative", i);
+      if (into.itself[i] < 0) throw InputError("the kernel's value of an instance with itself is negative", i);
     }
     if (learning) into.with_rows = std::move(values), into.knows_rows = true;
   }

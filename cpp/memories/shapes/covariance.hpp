@@ -289,7 +289,7 @@ class Covariance final : public Shape {
     const std::size_t size = columns + extras(), blocks = (size + 3) / 4;
     if (blocks > first_.size()) {
       if (const double bytes = bytes_of(blocks); bytes > most_)
-        throw Refused("a full covariance of " + std::to_string(columns) + " features" +
+        throw InputError("a full covariance of " + std::to_string(columns) + " features" +
                       (extras() == 0 ? "" : " and the intercept") + " needs " + in_words(bytes) +
                       ", the limit is " + in_words(most_) + " (max_covariance); geometry='diagonal' needs " +
                       in_words(8.0 * static_cast<double>(size)));
@@ -395,24 +395,24 @@ class Covariance final : public Shape {
   }
   void restore(const double* state, std::size_t count, std::size_t columns) override {
     const std::size_t size = columns + extras();
-    if (count != 1 + size + size * (size - (size > 0)) / 2) throw Refused("the covariance does not fit the learner");
+    if (count != 1 + size + size * (size - (size > 0)) / 2) throw InputError("the covariance does not fit the learner");
     resize(columns);
     const double* from = state + 1;
     for (std::size_t j = 0; j < size; ++j)
-      if (!(from[j] > 0 && from[j] <= variance_ * (1 + 1e-9))) throw Refused("a variance is not positive");
+      if (!(from[j] > 0 && from[j] <= variance_ * (1 + 1e-9))) throw InputError("a variance is not positive");
     std::copy_n(from, size, d_.begin());
     from += size;
     for (std::size_t j = 0; j < size; ++j)
       for (std::size_t i = 0; i < j; ++i, ++from) {
-        if (!(std::abs(*from) <= largest_ratio)) throw Refused("the covariance is not one of a learner");
+        if (!(std::abs(*from) <= largest_ratio)) throw InputError("the covariance is not one of a learner");
         row(j)[i] = *from;
         if (*from != 0) first_[j / 4] = std::min(first_[j / 4], i / 4);
       }
     if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
-      throw Refused("the covariance is not one of a learner");
+      throw InputError("the covariance is not one of a learner");
     added_ = state[0];
     for (std::size_t j = 0; j < size; ++j)  // what it says of itself must be about what the variances say
-      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw Refused("the covariance is not one of a learner");
+      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw InputError("the covariance is not one of a learner");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
 

@@ -84,14 +84,14 @@ class Diagonal final : public Shape {
     return state;
   }
   void restore(const double* state, std::size_t size, std::size_t columns) override {
-    if (size != 1 + columns + extras()) throw Refused("the variances do not fit the learner");
+    if (size != 1 + columns + extras()) throw InputError("the variances do not fit the learner");
     double sum = 0;
     for (std::size_t i = 1; i < size; ++i) {
-      if (!(state[i] >= 0 && state[i] <= largest_ratio / variance_)) throw Refused("a variance is not positive");
+      if (!(state[i] >= 0 && state[i] <= largest_ratio / variance_)) throw InputError("a variance is not positive");
       sum = std::max(sum, state[i]);
     }
     if (!(state[0] >= sum * (1 - 1e-9) && state[0] <= largest_ratio / variance_))
-      throw Refused("the variances are not those of a learner");
+      throw InputError("the variances are not those of a learner");
     resize(columns);
     std::copy_n(state + 1, size - 1, t_.data());
     added_ = state[0];

@@ -49,11 +49,11 @@ class Shape {
   // Throws if S could leave the numbers: it is held within 1e-120 of its start, in sizes of 1e50 and less.
   void check(double precision, double square) const {
     if (!(square <= largest_square))
-      throw Refused("the instance is too large for this geometry: its squared norm is more than 1e100");
+      throw InputError("the instance is too large for this geometry: its squared norm is more than 1e100");
     if (!(precision <= largest_precision))
-      throw Refused("the sample weight over covariance_regularizer is too large for this geometry: it is above 1e100");
+      throw InputError("the sample weight over covariance_regularizer is too large for this geometry: it is above 1e100");
     if (!((added_ + precision * (square + constant2())) * variance_ <= largest_ratio))
-      throw Refused("the covariance would become too small to be held in float64 (below 1e-120 of its start)");
+      throw InputError("the covariance would become too small to be held in float64 (below 1e-120 of its start)");
   }
   // After `check`, and before `narrow`: nothing throws from here on.
   void admit(double precision, double square) { added_ += precision * (square + constant2()); }

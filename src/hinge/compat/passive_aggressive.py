@@ -4,7 +4,7 @@ scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These h
 methods and attributes, and learn the same numbers: for the same `random_state` the same order of rows, and
 always the same stopping and the same average. scikit-learn's SGD code is not used: every update runs in our
 core, which has scikit-learn's way built in. For new code see `hinge.PAClassifier` and `hinge.PARegressor`,
-which follow the paper; docs/from-scikit-learn.md says what differs, and why.
+which follow the paper; docs/guide/from-scikit-learn.md says what differs, and why.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from numbers import Real
 from typing import Any
 
 from .._numpy import Doubles, np
-from .rows import InvalidInput, as_numbers
+from .errors import InputTypeError
+from .rows import as_numbers
 from .shown import shown
 from .targets import Encoded, labels_of, number
 
@@ -22,7 +23,7 @@ def check_weight(weight: Any) -> None:
     try:
         number(weight)
     except ValueError:
-        raise InvalidInput(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
+        raise InputTypeError(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
 
 
 def weighs(weight: Any) -> bool:

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from ..data.errors import for_each
 from ..data.plain_rows import plain_rows
 from ..data.rows import Rows, are_events, as_events, check_length, is_frame, rows_of
 from ..learner import Learner
@@ -295,7 +296,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         index = X.index if hasattr(X, "index") and is_frame(X) else None
         if self._takes_names(X):
             events = X.to_dict("records") if index is not None else X
-            told = [self.explain_one(x, label) for x in events]
+            told = for_each(lambda x: self.explain_one(x, label), events)
         else:
             told = explain.of_rows(learner, self._rows(X, reset=False), label)
         return explain.as_frame(told, range(len(told)) if index is None else index)

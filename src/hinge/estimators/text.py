@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Texts
+from ..data.errors import of_one_example
 from ..data.rows import Rows, as_list, check_length, is_frame
 from ..data.shown import shown
 from ..features.words import LENGTH, check_range
@@ -218,6 +219,7 @@ class TextClassifier(PAClassifier):
 
     # ---- one text ---------------------------------------------------------------------------------------------
 
+    @of_one_example
     def learn_one(self, x: str, y: Any, weight: float = 1.0) -> Self:  # type: ignore[override]
         """One round: a text, and its label."""
         return self._learn_stream([x], [y], [weight])
@@ -237,6 +239,7 @@ class TextClassifier(PAClassifier):
         self._learn_texts(self._current(), texts, y, sample_weight, grow=True)
         return self
 
+    @of_one_example
     def predict_one(self, x: str) -> Any:  # type: ignore[override]
         """The label of a text (None before the first label). Never learns."""
         learner = self.__dict__.get("_learner")
@@ -248,6 +251,7 @@ class TextClassifier(PAClassifier):
         place = int(scores.argmax()) if scores.ndim == 2 else int(scores[0] > 0)
         return learner.labels.known[place]
 
+    @of_one_example
     def score_one(self, x: str) -> Any:  # type: ignore[override]
         """The score of a text; more than two classes: a dict of scores."""
         learner = self._fitted()
@@ -256,6 +260,7 @@ class TextClassifier(PAClassifier):
             return float(scores[0])
         return dict(zip(learner.labels.known, scores[0].tolist(), strict=True))
 
+    @of_one_example
     def explain_one(self, x: str, label: Any = None) -> list[Contribution]:  # type: ignore[override]
         """What each term of a text contributed to its score (of many classes to that of `label`), the largest first."""
         learner = self._fitted()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._numpy import Doubles, np
+from ..data.errors import for_each
 from ..data.rows import are_events, as_events, event_list, is_frame, unseen_norms, unseen_squares
 from . import columns
 from .covariance import check_has_covariance, plus_unseen
@@ -17,7 +18,7 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     """What the core says of each row; see `Learner.lanes`."""
     X = as_events(X)
     if are_events(X):
-        found = np.asarray([learner._lanes_one(x) for x in event_list(X)])
+        found = np.asarray(for_each(learner._lanes_one, event_list(X)))
         return found[:, 0] if found.shape[1] == 1 else found
     rows = columns.rows(learner, X)
     if not is_frame(X):
@@ -35,7 +36,7 @@ def uncertainty(learner: Learner, X: Any) -> Doubles:
     check_has_covariance(learner.parameters["geometry"])
     X = as_events(X)
     if are_events(X):
-        return np.asarray([learner.uncertainty_one(x) for x in event_list(X)])
+        return np.asarray(for_each(learner.uncertainty_one, event_list(X)))
     sizes = learner.uncertainty_of(columns.rows(learner, X))
     if not is_frame(X):
         return sizes

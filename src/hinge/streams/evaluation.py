@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._core import Engine
 from .._numpy import np
+from ..data.errors import InputError, for_each
 from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
 from ..features.pipeline import Features, Pipeline
@@ -22,7 +22,6 @@ from ..tasks import task_named
 from ..tasks.batch import has_scores, learn_scored
 from ..tasks.task import Task
 from .batches import BadLines, Batch, Numbers, narrowed, part, taken, unseen_squares
-from .files import SourceError
 from .guessing import listed
 from .order import Order
 
@@ -48,7 +47,7 @@ class Taken(NamedTuple):
     rows: int  # from its beginning
     refused: int  # among them
     unlabelled: int  # among them: they were not learned either
-    error: SourceError | None = None  # what the next row was refused for, if none may be skipped
+    error: InputError | None = None  # what the next row was refused for, if none may be skipped
 
 
 class Study:
@@ -119,13 +118,16 @@ class Study:
                 some = None if costs is None else costs[start:stop]
                 self._learn(part(known, start, stop), name, passing, some, told)
                 start = stop
-            except _RowRefused as found:
-                stop, refusal = start + found.row, found.error
+            except InputError as error:
+                if error.row is None:
+                    raise
+                stop, refusal = start + error.row, error
+                error.row = None  # the line says where
             if start < stop or refusal is None:  # if it is refused: those before it first
                 continue
-            if (error := bad.refuse(refusal)) is not None:
+            if (end := bad.refuse(refusal)) is not None:
                 there = start if rows is None else rows[start]
-                return Taken(there, refused, there - start, error)
+                return Taken(there, refused, there - start, end)
             refused, start, stop, refusal = refused + 1, start + 1, len(known), None
         return Taken(len(batch), refused, len(batch) - len(known))
 
@@ -152,7 +154,7 @@ class Study:
             else:
                 self.model.learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
-            raise _refused(error, batch, name) from None
+            raise located(error, batch, name) from None
         if self._task.watches_order:
             self.order.see(y)
         self.given_weights.see(batch.weights)
@@ -197,7 +199,7 @@ class Study:
     def _guess(self, batch: Batch, name: str) -> list[float]:
         try:
             return self._costs_of(batch, self.truth(batch, name), name) if len(batch) else []
-        except (_RowRefused, ValueError):
+        except ValueError:
             if len(batch) == 1:
                 return [0.0]
         middle = len(batch) // 2
@@ -211,16 +213,22 @@ class Study:
         X, where = batch.X, batch.lines[0] if len(batch) else 1
         sentences = isinstance(X, list) and bool(X) and isinstance(X[0], list) and self.ranker is None
         if sentences and not self._task.has_sentences:
-            raise SourceError(name, where, f"there are sentences, which are not for the task {self.task}")
+            raise InputError(
+                f"there are sentences, which are not for the task {self.task}", file=name, line=where
+            )
         if not sentences and self._task.has_sentences:
-            raise SourceError(name, where, "sequences need sentences (--format conll), and there are none")
+            raise InputError(
+                "sequences need sentences (--format conll), and there are none", file=name, line=where
+            )
         engine = self.learner._engine
         if not isinstance(engine, Engine) or self.ranker is not None or self.learner.parameters["hash_bits"]:
             return
         numbered = engine.n_names == 0 or not isinstance(engine.name_of(0), str)
         if engine.n_columns > 0 and numbered != batch.numbered:
             theirs, ours = ("numbers", "names") if batch.numbered else ("names", "numbers")
-            raise SourceError(name, where, f"the features have {theirs}, those of the model have {ours}")
+            raise InputError(
+                f"the features have {theirs}, those of the model have {ours}", file=name, line=where
+            )
 
     def _name(self, batch: Batch) -> None:
         if batch.new_names and isinstance(self.learner, Learner):
@@ -268,7 +276,7 @@ class Study:
     def scores(self, batch: Batch) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
         if not isinstance(batch.X, Rows):
-            return [self.model.score_one(x) for x in batch.X]
+            return for_each(self.model.score_one, batch.X)
         return self.scored(self.lanes(batch))
 
     def scored(self, lanes: Doubles) -> list[Any]:
@@ -294,10 +302,7 @@ class Study:
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
-        try:
-            y = self.truth(batch, name)
-        except _RowRefused as refused:
-            raise refused.error from None
+        y = self.truth(batch, name)
         return Score(self._task.count(y, len(batch)), sum(self._costs_of(batch, y, name)))
 
     def _costs_of(self, batch: Batch, y: Any, name: str) -> list[float]:
@@ -320,7 +325,7 @@ class Study:
             try:
                 y.append(task.truth(label, self.learner.labels))
             except ValueError as error:
-                raise _RowRefused(row, SourceError(name, batch.lines[row], str(error))) from None
+                raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
         return y
 
 
@@ -353,33 +358,17 @@ def _taken(batch: Batch, rows: list[int]) -> Batch:
 # ---- what is refused ----------------------------------------------------------------------------------------------
 
 
-class _RowRefused(Exception):
-    """A row of a batch that was refused: the batch was not learned."""
-
-    def __init__(self, row: int, error: SourceError) -> None:
-        super().__init__(row, error)
-        self.row, self.error = row, error
-
-
-def _refused(error: Exception, batch: Batch, name: str) -> Exception:
-    """What the learner says of a row, with its line in the file."""
-    found = re.match(r"(?:row|sentence) (\d+)(?:, |: )?", str(error))
-    if found is None and len(batch) != 1:
-        return error
-    row = int(found[1]) if found else 0
-    if row >= len(batch):
-        return error
-    reason = str(error)[found.end() :] if found else str(error)
-    column = re.match(r"column (\d+): ", reason)
-    if column is not None and isinstance(batch.X, Rows):
-        reason = f"index {int(column[1]) + batch.first_index}: {reason[column.end() :]}"
-    return _RowRefused(row, SourceError(name, batch.lines[row], reason))
-
-
 def located(error: Exception, batch: Batch, name: str) -> Exception:
-    """An error of predicting a batch, with the line of the example."""
-    refused = _refused(error, batch, name)
-    return refused.error if isinstance(refused, _RowRefused) else refused
+    """What the learner says of a row of the batch, with its line in the file."""
+    found = error if isinstance(error, InputError) else InputError(str(error))
+    row = 0 if found.row is None and len(batch) == 1 else found.row
+    if row is None or row >= len(batch):
+        return error
+    reason, column = found.reason, found.column
+    if isinstance(column, int):  # in a file, that would be a place in the line
+        index = f"index {column + batch.first_index}" if isinstance(batch.X, Rows) else f"column {column}"
+        reason, column = f"{index}: {reason}", None
+    return InputError(reason, row, column, name, batch.lines[row])
 
 
 def has_labels(batch: Batch, task: Task) -> bool:

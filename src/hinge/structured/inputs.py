@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..data.errors import InputError
 from ..data.rows import Doubles, as_list, as_numbers
 from ..options import table
 
@@ -51,6 +52,5 @@ def checked_weights(given: Any, count: int) -> Doubles:
     odd = ~((weights >= 0) & (weights < np.inf))
     if odd.any():
         row = int(odd.argmax())
-        where = f"example {row}: " if count > 1 else ""
-        raise ValueError(f"{where}the sample weight is {weights[row]}; it must be 0 or more, and finite")
+        raise InputError(f"the sample weight is {weights[row]}; it must be 0 or more, and finite", row)
     return weights

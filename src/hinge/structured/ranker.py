@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ..data.errors import InputError, for_each, in_row
 from ..data.labels import Labels, in_array, in_order, plain
 from ..data.rows import Doubles, as_list, as_numbers
 from ..data.shown import shown
@@ -237,11 +238,14 @@ class PARanker(ClassifierMixin, StreamEstimator):
                 unknown = [label for label in relevant if label not in learner.labels.codes]
                 if unknown and weight and not grow:
                     listed = learner.labels.listed()
-                    raise ValueError(f"the label {unknown[0]!r} is not one of the classes {listed}")
+                    raise InputError(f"the label {unknown[0]!r} is not one of the classes {listed}")
                 self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
-            except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from error
-            except Exception as error:  # of a map of one's own
+            except InputError as error:
+                error.row = row
+                raise
+            except ValueError as error:  # of a custom map
+                raise InputError(str(error), row) from error
+            except Exception as error:
                 error.add_note(f"row {row}")
                 raise
 
@@ -327,7 +331,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     def explain(self, X: Any, label: Any = None) -> Any:
         """What `explain_one` says of each example, as a pandas DataFrame with one line per example and feature."""
-        told = [self.explain_one(x, label) for x in as_list(X, "X", "of examples")]
+        told = for_each(lambda x: self.explain_one(x, label), as_list(X, "X", "of examples"))
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
@@ -354,8 +358,11 @@ class PARanker(ClassifierMixin, StreamEstimator):
             for row, x in enumerate(examples):
                 try:
                     scores[row] = _scores_one(learner, self.feature_map_, x)
-                except ValueError as error:
-                    raise ValueError(f"row {row}: {error}") from error
+                except InputError as error:
+                    error.row = row
+                    raise
+                except ValueError as error:  # of a custom map
+                    raise InputError(str(error), row) from error
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -451,7 +458,7 @@ class _Batch:
             try:
                 self.relevant.append(_relevant(label))
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
+                raise in_row(error, row) from None
         weights = (
             np.ones(len(labels)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
         )

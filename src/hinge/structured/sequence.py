@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.labels import in_order, plain
 from ..data.rows import as_list, check_length
 from ..data.targets import class_list
@@ -221,6 +222,7 @@ class PASequence(StreamEstimator):
         tagged: list[list[Any]] = self._fitted().predict_many(X)
         return tagged
 
+    @of_one_example
     def predict_single(self, x: Any) -> list[Any]:
         """The best tags of one sentence (sklearn-crfsuite's name for `predict_one`)."""
         return self.predict([x])[0]
@@ -243,10 +245,10 @@ class PASequence(StreamEstimator):
         if len(tags) != len(sentences):
             raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
         told, places = [], []
-        for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
-            for token, parts in enumerate(self.explain_one(x, its)):
-                told.append(parts)
-                places.append((sentence, token))
+        explained = for_each(lambda pair: self.explain_one(*pair), zip(sentences, tags, strict=True))
+        for sentence, tokens in enumerate(explained):
+            told += tokens
+            places += [(sentence, token) for token in range(len(tokens))]
         return explain.as_frame(told, places)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
@@ -260,9 +262,12 @@ class PASequence(StreamEstimator):
             weights = np.ones(len(tagged))
         right = total = 0.0
         for row, (tags, its, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
-            truth = as_list(its, f"sentence {row}: y", "of tags")
+            try:
+                truth = as_list(its, "y", "of tags")
+            except ValueError as error:
+                raise in_row(error, row) from None
             if len(tags) != len(truth):
-                raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
+                raise InputError(f"there are {len(tags)} tokens and {len(truth)} tags", row)
             right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
             total += weight * len(tags)
         return right / total if total else 0.0

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.rows import as_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
@@ -249,7 +250,7 @@ class PAStructured(StreamEstimator):
         try:
             return learner.read(given, like)
         except ValueError as error:
-            raise ValueError(f"{_where(row)}{error}") from None
+            raise in_row(error, row) from None
 
     def _cost(self, row: int | None, y: Any, predicted: Any) -> float:
         given = self._call("cost", row, y, predicted)
@@ -258,9 +259,10 @@ class PAStructured(StreamEstimator):
             with contextlib.suppress(TypeError, ValueError, OverflowError):
                 number = float(given)
         if not 0 <= number < math.inf:
-            raise ValueError(
-                f"{_where(row)}cost must return a finite number, 0 or more, not {given!r:.100}, "
-                f"of {y!r:.100} and {predicted!r:.100}"
+            raise InputError(
+                f"cost must return a finite number, 0 or more, not {given!r:.100}, "
+                f"of {y!r:.100} and {predicted!r:.100}",
+                row,
             )
         return number
 
@@ -282,7 +284,7 @@ class PAStructured(StreamEstimator):
         try:
             learner.learn_constraint(truth, rival, wanted, weight, cost)
         except ValueError as error:
-            raise ValueError(f"{_where(row)}{error}") from None
+            raise in_row(error, row) from None
 
     def _pass(self, learner: StructuredLearner, batch: Batch, order: Any = None) -> None:
         for row in range(batch.count) if order is None else order.tolist():
@@ -293,7 +295,7 @@ class PAStructured(StreamEstimator):
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
         """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
         if type(weight) is not float or not 0 <= weight < math.inf:
-            weight = float(checked_weights([weight], 1)[0])
+            weight = float(of_one_example(checked_weights)([weight], 1)[0])
         return self._teach(lambda learner: self._round(learner, None, x, y, weight), several=False)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -358,7 +360,7 @@ class PAStructured(StreamEstimator):
         outputs whose scores are explained (None: the predicted ones)."""
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
-        told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
+        told = for_each(lambda pair: self.explain_one(*pair), zip(inputs, outputs, strict=True))
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
@@ -375,7 +377,7 @@ class PAStructured(StreamEstimator):
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
         pairs = list(zip(inputs, outputs, strict=True))
-        sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])
+        sizes = self._read(lambda _: for_each(lambda pair: self.uncertainty_one(*pair), pairs))
         return np.asarray(sizes, dtype=np.float64)
 
     def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:
@@ -419,10 +421,6 @@ class PAStructured(StreamEstimator):
         """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
         given = zip(FUNCTIONS, (joint_features, argmax, cost, loss_augmented_argmax), strict=True)
         return cls._load_file(path, {name: function for name, function in given if function is not None})
-
-
-def _where(row: int | None) -> str:
-    return "" if row is None else f"example {row}: "
 
 
 # ---- calls from within ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from .._core import Engine
 from ..data import sparse
+from ..data.errors import InputError
 from ..data.labels import Indices
 from ..data.rows import Doubles, Rows, as_values, is_sparse
 from ..learner import Learner
@@ -177,8 +177,9 @@ class StructuredLearner(Learner):
             else:
                 self.learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
             self._count(truth, cost, before)
-        except ValueError as error:
-            raise ValueError(re.sub("^row 0[:,] ", "", str(error))) from None
+        except InputError as error:
+            error.row = None  # of an array of one row
+            raise
         except BaseException:
             if engine.statistics()[0] != before[0]:  # an interrupt right after the round
                 self._count(truth, cost, before)

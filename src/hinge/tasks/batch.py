@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._core import are_among
 from .._numpy import Doubles, np, npt
+from ..data.errors import rows_from
 from ..data.rows import Rows, as_order, event_list, frame_values
 from ..data.targets import Encoded, labels_of
 from ..data.weights import example_weights
@@ -93,24 +91,12 @@ def learn_events(
         def learn(rows: slice, truth: Encoded) -> int:
             y, _, starts = truth.part(rows)
             part = None if weights is None else weights[rows]
-            with _counted_from(rows.start):
+            with rows_from(rows.start):
                 return learner._engine.learn_dicts(
                     events[rows], y, classes=truth.classes, label_starts=starts, weights=part
                 )
 
         new_labels.learn_batch(learner, y, len(events), weights, learn)
-
-
-@contextlib.contextmanager
-def _counted_from(first: int) -> Iterator[None]:
-    """The core counts the rows of what it is given: here a part, which begins at row `first`."""
-    try:
-        yield
-    except ValueError as error:
-        if first == 0:
-            raise
-        message = re.sub(r"^row (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
-        raise ValueError(message) from None
 
 
 # ---- what needs less ----------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class Multilabel(RankingTask):
         return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
 
     def predict_events(self, model: Any, X: Sequence[Any]) -> list[Any]:
-        return [in_order(model.predict_one(x)) for x in X]
+        return [in_order(labels) for labels in super().predict_events(model, X)]
 
     def intercept(self, learner: Learner, averaged: bool) -> Any:
         first = self.first_lane(learner.parameters)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._numpy import Doubles, Indices, np
 from ..data import targets
+from ..data.errors import for_each
 from ..data.labels import Labels
 from ..data.targets import Encoded
 from ..model.supports import beta_of
@@ -149,7 +150,7 @@ class Task:
 
     def predict_events(self, model: Any, X: Sequence[Any]) -> list[Any]:
         """The same for events; `model` is a learner, or an estimator around one."""
-        return [model.predict_one(x) for x in X]
+        return for_each(model.predict_one, X)
 
     def intercept(self, learner: Learner, averaged: bool) -> Any:
         return learner._engine.extra(0, averaged)

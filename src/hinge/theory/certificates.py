@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import sparse
+from ..data.errors import InputError
 from ..data.rows import Rows, event, is_frame, unseen_norms
 from ..model import columns as model_columns
 from ..model.supports import beta_of
@@ -192,7 +193,7 @@ def _looked_up(learner: Learner, events: Any) -> Rows:
     for row, x in enumerate(events):
         for name, value, column, _ in learner._engine.look_up(event(row, x), 0, False):
             if column is None:
-                raise ValueError(f"row {row}: the feature {name!r} was never learned")
+                raise InputError("it was never learned", row, name)
             values.append(value)
             columns.append(column)
         starts.append(len(values))

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..data import targets
-from ..data.rows import InvalidInput
+from ..data.errors import InputTypeError
 from ..structured.feature_maps import checked_features
 from ..structured.inputs import Batch
 from ..structured.sequence_learner import SequenceLearner
@@ -149,7 +149,7 @@ class Suffering:
 
 def check_comparator(model: Any, u: Any) -> None:
     if u is not None and not isinstance(u, type(model)):
-        raise InvalidInput(f"u must be a {type(model).__name__}, not {type(u).__name__}")
+        raise InputTypeError(f"u must be a {type(model).__name__}, not {type(u).__name__}")
 
 
 def of_sequences(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:

@@ -1,4 +1,4 @@
-"""The published algorithms: what they do, for which tasks, and where they come from."""
+"""List the published algorithms: what they do, for which tasks, and their papers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--task",
         choices=on_streams(),
         metavar="NAME",
-        help=f"Only those for a task: {', '.join(on_streams())}.",
+        help=f"Only the algorithms for one task: {', '.join(on_streams())}.",
     )
-    parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object per line.")
 
 
 def run(arguments: argparse.Namespace) -> int:
