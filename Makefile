@@ -33,8 +33,9 @@ stubs: $(VENV)/installed
 torture: $(VENV)/installed
 	$(BIN)/python tests/cli/torture.py --seconds 300
 
-# The generated reference of the options and of the command line; a test compares it.
+# What is generated from the options table: types, and the reference of options and commands. Tests compare it.
 docs: $(VENV)/installed
+	$(BIN)/python -m hinge.options.generate
 	$(BIN)/python -m hinge.cli.reference docs/reference
 
 bench: $(VENV)/installed

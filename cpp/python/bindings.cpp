@@ -137,7 +137,7 @@ NB_MODULE(_core, m) {
              const std::optional<Doubles>& unseen) {
             const Rows rows = sparse_rows(data, indices, indptr, width);
             if (unseen && unseen->size() != rows.count()) throw InputError("there must be one unseen length for each row");
-            return self.scores(unseen ? rows.beside(unseen->data()) : rows, averaged);
+            return self.scores(unseen ? rows.with_unseen(unseen->data()) : rows, averaged);
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a, "unseen"_a.none() = nb::none())
       .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)

@@ -158,8 +158,7 @@ class Engine : public Guarded {
     if (turned) {
       if (many_lanes()) throw InputError("there are not two classes");
       if (has_kernel(settings_)) {
-        learner_.supports()->negate();
-        if (learner_.budget() != nullptr) learner_.budget()->negate();
+        supports_of(learner_).negate();
       } else {
         with_flat(settings_, learner_.memory(), [](auto& w) {
           if constexpr (requires { w.negate(); }) w.negate();
@@ -208,7 +207,7 @@ class Engine : public Guarded {
       number_the_rest();
       const NamedBlock columns(names_, settings_, names, values, weight != 0);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
-      learner_.learn_block(columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
+      hinge::learn_block(learner_, columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
     } catch (...) {
       forget_after(known);
       throw;
@@ -218,7 +217,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     const NamedBlock columns(names_, settings_, names, values, false);
     std::vector<double> scores(values.shape(0));
-    learner_.score_block(columns.block, averaged, scores.data());
+    hinge::score_block(learner_.memory(), columns.block, averaged, scores.data());
     return numpy_array(std::move(scores));
   }
 
@@ -366,12 +365,12 @@ class Engine : public Guarded {
   double extra(std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
-    return learner_.memory().extra(lane, averaged);
+    return learner_.memory().bias(lane, averaged);
   }
   nb::object extras(bool averaged) {
     const SharedReading reading(*this);
     std::vector<double> values(learner_.lanes());
-    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().extra(r, averaged);
+    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().bias(r, averaged);
     return numpy_array(std::move(values));
   }
 
@@ -454,7 +453,7 @@ class Engine : public Guarded {
     const Statistics& s = learner_.statistics;
     const bool kept = has_kernel(settings_);
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
-                          kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0, s.capped, s.weighted);
+                          kept ? supports_of(learner_).now.insertions : 0, kept ? supports_of(learner_).now.removals : 0, s.capped, s.weighted);
   }
 
   // Everything that learning has changed (state.hpp), and the names, of one moment.
@@ -500,7 +499,7 @@ class Engine : public Guarded {
   }
   std::size_t bytes() {
     const SharedReading reading(*this);
-    if (has_kernel(settings_)) return sizeof(*this) + learner_.supports()->bytes() + names_.bytes();
+    if (has_kernel(settings_)) return sizeof(*this) + supports_of(learner_).bytes() + names_.bytes();
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
     return sizeof(*this) + learner_.memory().flat().bytes() + names_.bytes() + shape;
   }
@@ -509,7 +508,7 @@ class Engine : public Guarded {
   nb::tuple supports(bool averaged) {
     const SharedReading reading(*this);
     if (!has_kernel(settings_)) throw InputError("there is no kernel");
-    const Supports& s = *learner_.supports();
+    const Supports& s = supports_of(learner_);
     SupportArrays vectors(s);
     std::vector<double> coefficients;
     for (std::size_t i = 0; i < s.count(); ++i)
@@ -527,7 +526,7 @@ class Engine : public Guarded {
   }
   std::size_t n_support() {
     const SharedReading reading(*this);
-    return has_kernel(settings_) ? learner_.supports()->count() : 0;
+    return has_kernel(settings_) ? supports_of(learner_).count() : 0;
   }
 
   // x'Sx of each row: how unsure the model is in that direction.
@@ -636,7 +635,7 @@ class Engine : public Guarded {
     return true;
   }
   bool many_lanes() const { return lanes_of(settings_) > 0; }
-  Curved& curved() { return static_cast<Curved&>(learner_.memory()); }
+  Shaped& curved() { return static_cast<Shaped&>(learner_.memory()); }
   const Shape& the_shape() {
     if (!has_covariance(settings_)) throw InputError("there is no covariance: geometry is " + settings_.geometry);
     return curved().shape();

@@ -36,7 +36,7 @@ template <class Real>
 Numbers save(const Weights<Real>& w, bool /*averaging*/, nb::dict& state) {
   state["v"] = array_of(w.v);
   state["u"] = array_of(w.u);
-  return {{w.now.scale, w.now.alpha, w.now.extra, w.now.extra_sum, w.now.norm2, w.largest_weight()},
+  return {{w.now.scale, w.now.alpha, w.now.bias, w.now.bias_sum, w.now.norm2, w.largest_weight()},
           {w.now.tallied, w.now.work}};
 }
 template <class Real>
@@ -47,14 +47,14 @@ Numbers save(const Lanes<Real>& w, bool averaging, nb::dict& state) {
   w.save(v.data(), u.data());
   state["v"] = memory_view(std::move(v));
   state["u"] = memory_view(std::move(u));
-  state["extras"] = joined(w.extras, w.extra_sums);
+  state["extras"] = joined(w.biases, w.bias_sums);
   return {{1, 0, 0, 0, 0, w.largest_weight()}, {w.tallied, 0}};
 }
 inline Numbers save(const Simplex& w, bool /*averaging*/, nb::dict& state) {
   state["v"] = array_of(w.theta);
   state["u"] = array_of(w.u);
-  state["extras"] = joined(w.extras, w.extra_us);
-  return {{1, w.now.alpha, w.now.shift, w.now.mass, w.now.doubt, std::max(w.reach(), w.largest_weight())}, {w.now.tallied, w.now.work}};
+  state["extras"] = joined(w.biases, w.bias_us);
+  return {{1, w.now.alpha, w.now.shift, w.now.mass, w.now.doubt, std::max(w.weight_bound(), w.largest_weight())}, {w.now.tallied, w.now.work}};
 }
 
 // The same, checked already.
@@ -78,8 +78,8 @@ void restore(Weights<Real>& w, const State& s) {
 }
 template <class Real>
 void restore(Lanes<Real>& w, const State& s) {
-  std::copy_n(s.extras, w.lanes(), w.extras.begin());
-  std::copy_n(s.extras + w.lanes(), w.lanes(), w.extra_sums.begin());
+  std::copy_n(s.extras, w.lanes(), w.biases.begin());
+  std::copy_n(s.extras + w.lanes(), w.lanes(), w.bias_sums.begin());
   w.tallied = s.counts[0];
   w.restore(static_cast<const Real*>(s.v), s.u, s.columns, s.reals[5]);
 }
@@ -87,8 +87,8 @@ inline void restore(Simplex& w, const State& s) {
   w.resize(s.columns);
   std::copy_n(static_cast<const double*>(s.v), s.size, w.theta.data());
   if (s.averaging) std::copy_n(s.u, s.size, w.u.data());
-  std::copy_n(s.extras, w.lanes(), w.extras.begin());
-  std::copy_n(s.extras + w.lanes(), w.lanes(), w.extra_us.begin());
+  std::copy_n(s.extras, w.lanes(), w.biases.begin());
+  std::copy_n(s.extras + w.lanes(), w.lanes(), w.bias_us.begin());
   w.now = SimplexScalars{s.reals[1], s.reals[2], s.reals[3], s.reals[4], 0, s.counts[0], s.counts[1]};
   w.check_restored(s.reals[5]);
 }
@@ -129,7 +129,7 @@ inline nb::dict state_of(const Settings& s, Learner& learner) {
   numbers.counts.insert(numbers.counts.end(), {t.rounds, t.mistakes, t.updates, learner.awaits_first ? 1 : 0, t.capped, t.weighted});
   state["reals"] = memory_view(std::move(numbers.reals));
   state["counts"] = memory_view(std::move(numbers.counts));
-  if (has_covariance(s)) state["shape"] = memory_view(static_cast<Curved&>(learner.memory()).shape().save());
+  if (has_covariance(s)) state["shape"] = memory_view(static_cast<Shaped&>(learner.memory()).shape().save());
   return state;
 }
 
@@ -161,7 +161,7 @@ inline void restore_state(const Settings& s, Learner& learner, const Array& v, c
       throw InputError("the state is not one that a learner can be in");
     restore(w, State{v.data(), u.data(), size, v.size(), averaging, has_extras ? extras->data() : nullptr,
                      reals.data(), counts.data()});
-    if (shape) static_cast<Curved&>(learner.memory()).shape().restore(shape->data(), shape->size(), size);
+    if (shape) static_cast<Shaped&>(learner.memory()).shape().restore(shape->data(), shape->size(), size);
   });
   const double* r = reals.data();
   const std::int64_t* c = counts.data();

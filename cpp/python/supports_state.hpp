@@ -52,12 +52,12 @@ inline void restore_quantile(Learner& learner, const double* reals) {
 // Writes all but the statistics of the learner; returns the numbers that go with these.
 inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>& reals,
                           std::vector<std::int64_t>& counts) {
-  const Supports& s = *learner.supports();
+  const Supports& s = supports_of(learner);
   SupportArrays vectors(s);
   state["v"] = numpy_array(without_padding(s.v, s.stride(), s.held()));
   state["u"] = numpy_array(without_padding(s.u, s.stride(), s.held()));
-  std::vector<double> extras(s.extras);
-  extras.insert(extras.end(), s.extra_sums.begin(), s.extra_sums.end());
+  std::vector<double> extras(s.biases);
+  extras.insert(extras.end(), s.bias_sums.begin(), s.bias_sums.end());
   state["extras"] = numpy_array(std::move(extras));
   reals = {s.now.scale, s.now.alpha, s.now.norm2, s.now.sum_norm2, s.now.sum_product, s.largest_weight()};
   counts = {s.now.tallied, 0};
@@ -71,15 +71,15 @@ inline void save_supports(Learner& learner, nb::dict& state, std::vector<double>
   state["support_columns"] = numpy_array(std::move(vectors.columns));
   state["support_values"] = numpy_array(std::move(vectors.values));
   state["support_given"] = numpy_array(std::vector<double>(s.given));
-  if (learner.budget() == nullptr) return;
+  if (supports_of(learner).budget == nullptr) return;
   std::vector<double> truths;
   std::vector<std::int64_t> starts{0}, labels;
-  for (const KeptTruth& truth : learner.budget()->truths) {
+  for (const KeptTruth& truth : supports_of(learner).budget->truths) {
     truths.push_back(truth.set ? -2 : truth.value);
     labels.insert(labels.end(), truth.labels.begin(), truth.labels.end());
     starts.push_back(static_cast<std::int64_t>(labels.size()));
   }
-  state["support_products"] = numpy_array(std::vector<double>(learner.budget()->products));
+  state["support_products"] = numpy_array(std::vector<double>(supports_of(learner).budget->products));
   state["support_truths"] = numpy_array(std::move(truths));
   state["support_truth_starts"] = numpy_array(std::move(starts));
   state["support_truth_labels"] = numpy_array(std::move(labels));
@@ -139,7 +139,7 @@ class UncheckedState {
 };
 
 inline void restore_supports(const Settings& settings, Learner& learner, const nb::dict& state, std::size_t limit) {
-  Supports& s = *learner.supports();
+  Supports& s = supports_of(learner);
   const UncheckedState from(state);
   const std::size_t count = from.size("support_numbers"), held = s.held(), lanes = s.lanes();
   const auto spread = [&](const std::vector<double>& narrow) {
@@ -198,14 +198,14 @@ inline void restore_supports(const Settings& settings, Learner& learner, const n
   s.v = std::move(v);
   s.u = std::move(u);
   s.given = std::move(given);
-  std::copy_n(extras.begin(), lanes, s.extras.begin());
-  std::copy_n(extras.begin() + static_cast<std::ptrdiff_t>(lanes), lanes, s.extra_sums.begin());
+  std::copy_n(extras.begin(), lanes, s.biases.begin());
+  std::copy_n(extras.begin() + static_cast<std::ptrdiff_t>(lanes), lanes, s.bias_sums.begin());
   s.now = SupportScalars{reals[0], reals[1], reals[2], reals[3], reals[4], origin[0], counts[0], more[0], more[1]};
   s.sparse = more[3] != 0;
   s.check_restored(reals[5], vectors);
-  if (learner.budget() != nullptr) {
-    learner.budget()->products = std::move(products);
-    learner.budget()->truths = std::move(truths);
+  if (supports_of(learner).budget != nullptr) {
+    supports_of(learner).budget->products = std::move(products);
+    supports_of(learner).budget->truths = std::move(truths);
   }
   learner.statistics = Statistics{counts[2], counts[3], counts[4], reals[6], reals[7], reals[8], reals[9], reals[10],
                                   counts[6], counts[7]};

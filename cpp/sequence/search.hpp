@@ -143,7 +143,7 @@ class Search {
     return score;
   }
 
-  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is no sum over
+  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is not a sum over
   // positions, so the cost that has come together is part of the state (E26). Costs are whole numbers.
   // O(length tags^2 costs). Of several the one with the smallest cost.
   void worst_path(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {

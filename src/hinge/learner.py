@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ._numpy import Doubles, is_array, np, npt
 from .data import targets
@@ -41,16 +41,18 @@ from .model import (
 from .model.explain import Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics
-from .options import hints, table
+from .options import table
+from .options.classes import CLASSES
+from .options.constructors import signature
 from .tasks import batch, learner_tasks, task_named
 from .tasks.task import Task
 
 if TYPE_CHECKING:
     from ._core import Engine
-    from .theory.certificates import Certificate
+    from .options.types import LearnerOptions
+    from .theory.certificate import Certificate
 
 
-@hints.explain_unknown_options
 class Learner:
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
@@ -68,56 +70,23 @@ class Learner:
 
     _engine: Engine
 
-    def __init__(
-        self,
-        task: str,
-        *,
-        step: str | None = None,
-        C: float = table.default("C"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        cost: Any = table.default("cost"),
-        nu: Any = table.default("nu"),
-        threshold: float | str = table.default("threshold"),
-        sort_thresholds: bool | None = table.default("sort_thresholds"),
-        epsilon: float = table.default("epsilon"),
-        radius: float | None = table.default("radius"),
-        contamination: float = table.default("contamination"),
-        max_radius: float | None = table.default("max_radius"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        w1: str | npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        class_weight: Mapping[Any, float] | None = table.default("class_weight"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-    ) -> None:
-        given = locals()
-        its_task = task_named(task, learner_tasks())
-        parameters = _checked(its_task, {name: given[name] for name in table.OF_LEARNER})
-        self._set_up(its_task, parameters)
-        self._engine = engine.new_engine(its_task, parameters, its_task.first_labels(parameters))
+    @signature("Learner")
+    def __init__(self, task: str, **options: Unpack[LearnerOptions]) -> None:
+        self._begin(task, options)
+
+    @classmethod
+    def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
+        """A learner with options that an estimator has checked."""
+        learner = cls.__new__(cls)
+        learner._begin(task, options, checked=True)
+        return learner
+
+    def _begin(self, name: str, options: Mapping[str, Any], checked: bool = False) -> None:
+        """A new learner: it has learned nothing."""
+        task = task_named(name, learner_tasks())
+        parameters = _completed(task, options, checked)
+        self._set_up(task, parameters)
+        self._engine = engine.new_engine(task, parameters, task.first_labels(parameters))
         engine.start(self)
 
     def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
@@ -448,21 +417,21 @@ class Learner:
         """
         return explain.of_event(self, x, label)
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
 
-        `u` are the weights of a comparator and `beside` its intercept(s) or thresholds; None finds some.
+        `u` are the weights of a comparator and `intercept` its intercept(s) or thresholds; None finds some.
         """
-        from .theory.certificates import certificate
+        from .theory.hindsight.rows import certificate
 
         check_length(X, "X")
         if not self._task.has_kernel:  # those that have one vector per example
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"
             )
-        u, beside = _comparator(u, "u"), _comparator(beside, "beside")
+        u, intercept = _comparator(u, "u"), _comparator(intercept, "intercept")
         try:
-            return certificate(self, X, y, u, beside)
+            return certificate(self, X, y, u, intercept)
         except MemoryError:
             raise ValueError(
                 "a certificate of X, and of its comparators, needs more memory than there is"
@@ -495,7 +464,7 @@ class Learner:
     ) -> Self:
         """A learner from what its file has."""
         task = task_named(header["task"], learner_tasks())
-        parameters = _checked(task, encoding.decoded(header["parameters"], tensors, functions))
+        parameters = _completed(task, encoding.decoded(header["parameters"], tensors, functions))
         learner = cls.__new__(cls)
         learner_file.restore(learner, task, parameters, header, tensors)
         return learner
@@ -527,12 +496,13 @@ class Learner:
         return f"Learner({', '.join([repr(self.task), *shown])})"
 
 
-def _checked(task: Task, values: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
     """All options of a learner, those that are given and the defaults of the others."""
-    parameters = table.completed(table.OF_LEARNER, values)
+    parameters = CLASSES["Learner"].completed(values)
     if not task.keeps_open_step:
         parameters["step"] = task.step_of(parameters)
-    table.check(task.name, parameters)
+    if not checked:
+        table.check(task.name, parameters)
     if isinstance(parameters["class_weight"], str):
         raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
     return parameters

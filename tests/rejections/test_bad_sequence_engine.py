@@ -35,7 +35,7 @@ class Does:
 @every_kind
 @pytest.mark.parametrize("way", ["learn_one", "learn_many", "predict_one", "score_one", "explain_one"])
 def test_lists_that_change_while_they_are_read(options, way):
-    """Refused, or read as they were; never a crash, never a trace of a refusal."""
+    """InputError, or read as they were; never a crash, never a trace of a refusal."""
     for change in (
         lambda token, sentence, batch, y: token.clear(),
         lambda token, sentence, batch, y: token.update({"another": 1.0}),

@@ -376,7 +376,7 @@ def test_more_tags_than_there_is_memory_for(tmp_path):
 
 @every_kind
 def test_any_other_number_anywhere(kind):
-    """Refused, or a model that can be asked and learns on (or refuses to); never a crash."""
+    """InputError, or a model that can be asked and learns on (or refuses to); never a crash."""
     model = small(kind)
     loaded = 0
     for name, tensor_ in model._learner.to_parts()[1].items():

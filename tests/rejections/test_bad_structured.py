@@ -295,7 +295,10 @@ SEARCH = {"loss_augmented_argmax": lambda w, x, y: 0}
         ({"joint_features": None}, "joint_features must be a function"),
         ({"argmax": "argmax"}, "argmax must be a function"),
         ({"cost": np.eye(2)}, "cost must be a function"),
-        ({"loss_augmented_argmax": 3, "selection": "max"}, "must be a function or None"),
+        (
+            {"loss_augmented_argmax": 3, "selection": "max"},
+            "must be a function of w, x and y, or None, not 3",
+        ),
         ({"selection": "max"}, "needs loss_augmented_argmax"),
         ({"selection": "max-additive"}, "needs loss_augmented_argmax"),
         (SEARCH, "does not use loss_augmented_argmax"),

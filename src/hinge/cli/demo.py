@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import __version__, plots
-from ..theory.bounds import Guarantee
+from ..theory import Guarantee
 from . import demo_runs
 from .console import new_console, new_table, percent, say, show_table, watch
 from .demo_runs import LEARNERS, OtherTask, Run

@@ -15,9 +15,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from .. import Learner, PAClassifier, PAOneClass, PARegressor
 from ..streams import absolute, progressive
-from ..theory.bounds import Comparator, Guarantee, comparator
-from ..theory.bounds_geometries import follow
-from ..theory.certificates import strongest
+from ..theory import Comparator, Guarantee, comparator, follow
+from ..theory.theorems import strongest
 from .console import Watch, percent
 
 Doubles = npt.NDArray[np.float64]

@@ -31,6 +31,7 @@ from ..data.rows import as_array, as_values, check_length, too_large
 from ..data.shown import shown
 from ..estimators import inputs
 from ..options import hints, table
+from ..options.constructors import constructor
 from ..tasks import TASKS
 from .passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 
@@ -204,6 +205,7 @@ class _PassiveAggressive(BaseEstimator):
         return tags
 
 
+@constructor()
 class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     """scikit-learn's PassiveAggressiveClassifier, without the deprecation.
 
@@ -260,22 +262,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         warm_start: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         average: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
+    ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit."""
@@ -394,6 +381,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return labels
 
 
+@constructor()
 class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
     """scikit-learn's PassiveAggressiveRegressor, without the deprecation.
 
@@ -438,21 +426,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         random_state: int | np.random.RandomState | None = None,
         warm_start: bool = False,
         average: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
+    ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit.

@@ -24,7 +24,7 @@ class Algorithm:
     tasks: tuple[str, ...]
     options: dict[str, Any] = field(hash=False)  # the parameters that make it
     paper: str
-    theorem: str  # what is guaranteed; see hinge.theory.bounds
+    theorem: str  # what is guaranteed; see hinge.theory
     about: str
 
     def is_for(self, task: Task) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,13 @@ import numpy.typing as npt
 
 from ..data.errors import InputError
 from ..data.rows import Doubles, as_list, as_numbers
-from ..options import table
+from ..options.table import structures
 
-FUNCTIONS = ("joint_features", "argmax", "cost", "loss_augmented_argmax")
+FUNCTIONS = tuple(row.name for row in structures.ROWS)
 
 
-def check_functions(functions: Mapping[str, Any], selection: str) -> None:
-    for name, function in functions.items():
-        optional = name == "loss_augmented_argmax"
-        if not callable(function) and not (optional and function is None):
-            raise ValueError(f"{name} must be a function{' or None' if optional else ''}, not {function!r}")
-    searches = table.SEARCHES
-    if selection not in searches:
-        raise ValueError(f"selection={selection!r} is not for structured; there are {', '.join(searches)}")
-    given = functions["loss_augmented_argmax"] is not None
+def check_search(selection: str, loss_augmented_argmax: Any) -> None:
+    given = loss_augmented_argmax is not None
     if selection == "prediction" and given:
         raise ValueError(
             "selection='prediction' does not use loss_augmented_argmax: choose 'max', if it finds the largest "

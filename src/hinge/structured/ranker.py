@@ -6,7 +6,7 @@ import copy
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -27,19 +27,20 @@ from ..model import encoding, explain, file
 from ..model.engine import restored
 from ..model.explain import Contribution
 from ..options import table
+from ..options.constructors import constructor
 from ..tasks import new_labels
 from ..tasks.prototype import learn_block, score_block
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..options.types import PARankerOptions
+    from ..theory.certificate import Certificate
 
 _MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
 _BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
-_OWN_WORDS = ("max_iter", "shuffle")  # their defaults are not those of the table
 
 
-@table.documented("prototype", [name for name in table.PARAMETERS if name not in _OWN_WORDS])
+@constructor("PARanker")
 class PARanker(ClassifierMixin, StreamEstimator):
     """Single-prototype label ranking with class-dependent features (J06 section 7, S06 section 6).
 
@@ -49,15 +50,12 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     The map counts what it has seen, so the order of the examples matters, and an example is never scored with its
     own counts. Therefore `fit`, which starts afresh, makes one pass in the order of the rows. In further passes
-    (`max_iter`) the counts are those of the first pass. Examples without weight are not counted.
+    (`max_iter`) the counts are those of the first pass; a pass that has changed nothing is the last
+    one. Examples without weight are not counted.
 
     Parameters
     ----------
     {parameters}
-    max_iter : a whole number of 1 or more, default=1
-        At most so many passes over the data in `fit`; it stops when a pass has changed nothing.
-    shuffle : True or False, default=False
-        Visit the rows in a new random order each pass of `fit`.
 
     Examples
     --------
@@ -81,46 +79,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
     _task: ClassVar[str] = "prototype"
     _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        features: str | FeatureMap = table.default("features"),
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        cost: Any = table.default("cost"),
-        nu: Any = table.default("nu"),
-        w1: Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        max_iter: int = 1,
-        shuffle: bool = False,
-        max_features: int = table.default("max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.features = features
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.cost = cost
-        self.nu = nu
-        self.w1 = w1
-        self.average = average
-        self.classes = classes
-        self.max_labels = max_labels
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.max_features = max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PARankerOptions]) -> None: ...
 
     # ---- the learner and the map inside ---------------------------------------------------------------------
 
@@ -142,14 +101,15 @@ class PARanker(ClassifierMixin, StreamEstimator):
         return copy.deepcopy(self.features)
 
     def _begun(self) -> dict[str, Any]:
-        return {"learner": self._new_learner(), "feature_map_": self._new_map()}
+        return {**super()._begun(), "feature_map_": self._new_map()}
 
     def _asked_with_map(self) -> tuple[Learner, FeatureMap]:
         """What predicts; before the first example a learner and a map that nobody keeps."""
         mine = self.__dict__
-        if mine.get("_learner") is None:
-            return self._new_learner(), self._new_map()
-        return mine["_learner"], mine["feature_map_"]
+        if mine.get("_learner") is not None:
+            return mine["_learner"], mine["feature_map_"]
+        begun = self._begun()
+        return begun["learner"], begun["feature_map_"]
 
     # ---- learn ----------------------------------------------------------------------------------------------
 
@@ -286,9 +246,9 @@ class PARanker(ClassifierMixin, StreamEstimator):
             if learner is not None:
                 self._all_or_none(learner, self.feature_map_, run, several)
                 return self
-            learner, feature_map = self._new_learner(), self._new_map()
-            run(learner, feature_map)  # what is rejected is not a beginning
-            return self._keep(learner, feature_map_=feature_map)
+            begun = self._begun()
+            run(begun["learner"], begun["feature_map_"])  # what is rejected is not a beginning
+            return self._keep(**begun)
 
     def _all_or_none(
         self,
@@ -381,9 +341,9 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PARanker | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` as it is), and what
         was guaranteed against `u`, another ranker, or against some that are found. The run is made again."""
-        from ..theory.certificates_searched import of_ranker
+        from ..theory.hindsight.rankings import certificate
 
-        return of_ranker(self, X, y, u)
+        return certificate(self, X, y, u)
 
     @property
     def classes_(self) -> npt.NDArray[Any]:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .._core import Sentences, SequenceEngine
 from .._numpy import np, npt
@@ -20,11 +20,14 @@ from ..model import encoding, file
 from ..model.explain import Contribution
 from ..model.guard import Guard
 from ..model.statistics import Statistics
-from ..options import hints, table, validators
+from ..options import table, validators
+from ..options.classes import CLASSES
+from ..options.constructors import signature
 from ..tasks import TASKS
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..options.types import SequenceLearnerOptions
+    from ..theory.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,21 @@ class SequenceLearner:
     task = "sequence"
     _task = TASKS[task]
 
-    def __init__(self, **options: Any) -> None:
-        hints.check_known(type(self).__name__, "sequence", options, table.OF_SEQUENCE)
-        self.parameters: dict[str, Any] = table.completed(table.OF_SEQUENCE, options)
-        table.check("sequence", self.parameters)
+    @signature("SequenceLearner")
+    def __init__(self, **options: Unpack[SequenceLearnerOptions]) -> None:
+        self._set_up(options)
+
+    @classmethod
+    def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
+        """A learner with options that an estimator has checked."""
+        learner = cls.__new__(cls)
+        learner._set_up(options, checked=True)
+        return learner
+
+    def _set_up(self, values: Mapping[str, Any], checked: bool = False) -> None:
+        self.parameters: dict[str, Any] = CLASSES["SequenceLearner"].completed(values)
+        if not checked:
+            table.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
         cost = self.parameters["cost"]
         self._labels = self._first_labels()
@@ -307,11 +321,11 @@ class SequenceLearner:
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
         """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
         learner `u`, or against some that are found."""
-        from ..theory.certificates_searched import check_comparator, of_sequences
+        from ..theory.hindsight.sentences import certificate, check_comparator
 
         check_comparator(self, u)
         X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
-        return of_sequences(self, X, y, u)
+        return certificate(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weights of tags that follow each other, if not 0; the first one after None."""

@@ -1,0 +1,46 @@
+"""Parameter: one row of the options table. And the sets of tasks that the rows name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Parameter as _Argument
+from typing import Any
+
+from ..tasks import TASKS, task_named
+
+ALL_TASKS = tuple(TASKS)
+ALL_BUT_PROTOTYPE = (
+    "classification",
+    "regression",
+    "uniclass",
+    "multilabel",
+    "ordinal",
+    "sequence",
+    "structured",
+)
+LABELS = ("classification", "multilabel", "ordinal", "prototype")
+SEARCHED = ("sequence", "structured")
+ONE_VECTOR = ("classification", "regression", "uniclass", "multilabel", "ordinal")  # per example
+LINEAR = ("classification", "regression", "multilabel")
+SHAPED = ("classification", "regression", "multilabel", "ordinal", *SEARCHED)
+SIMPLEX = ("classification", "regression", "uniclass")
+
+REQUIRED = _Argument.empty  # the default of an option that must be given
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One option. `allowed` says in words what `accepts` tests; `type` is the annotation for type checkers."""
+
+    name: str
+    default: Any
+    type: str
+    allowed: str
+    accepts: Callable[[Any], bool]
+    help: str
+    tasks: tuple[str, ...] = ALL_TASKS
+
+    def is_for(self, task: str) -> bool:
+        """Whether the task has this option."""
+        return task_named(task).options_of in self.tasks
