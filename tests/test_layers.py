@@ -12,11 +12,11 @@ PACKAGE = Path(hinge.__file__).parent
 LAYERS = [
     ["_core", "_numpy"],
     ["data"],
-    ["options"],
     ["model"],
-    ["features"],
     ["tasks"],
-    ["learned", "learner"],
+    ["options"],
+    ["features"],
+    ["learner"],
     ["estimators"],
     ["structured"],
     ["theory"],
@@ -27,7 +27,7 @@ LAYERS = [
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 # Methods that load a higher layer when they are called.
-LAZY = {("learned", "theory"), ("structured", "theory"), ("learner", "learned")}
+LAZY = {("tasks", "learner"), ("tasks", "structured"), ("learner", "theory"), ("structured", "theory")}
 
 
 def imports(path: Path) -> set[str]:

@@ -1,51 +1,59 @@
-"""Learner: the engine with labels, named features, statistics and files. No scikit-learn in sight."""
+"""Learner: the engine with labels, named features, statistics and files. No scikit-learn in sight.
+
+Start here. What differs by task is asked of `self._task` (tasks/). How a batch is learned, all of it or none, is in
+tasks/batch.py; what is read off a learner, and its file, is in model/.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ._core import Engine, are_among
-from ._numpy import np, npt
+from ._numpy import Doubles, is_array, np, npt
 from .data import targets
-from .data.errors import InputTypeError, for_each, rows_from
-from .data.labels import Labels, doubles
+from .data.labels import Labels, plain
 from .data.rows import (
-    Doubles,
-    are_events,
+    Rows,
+    as_array,
     as_events,
     as_list,
-    as_numbers,
-    as_order,
-    by_lane,
-    frame_values,
-    is_single,
-    rows_by_name,
-    unseen_norms,
-    unseen_squares,
+    as_values,
+    check_length,
+    event_list,
+    is_frame,
+    is_sparse,
 )
-from .data.rows import Rows as Rows
-from .data.rows import is_csr as is_csr
-from .data.rows import is_frame as is_frame
-from .data.rows import is_sparse as is_sparse
-from .data.rows import rows_of as rows_of
-from .data.targets import Encoded
-from .learned import Learned
-from .model.covariance import check_has_covariance, geometry_options, plus_unseen
-from .model.explain import Contribution as Contribution
+from .data.weights import check_weight
+from .model import (
+    columns,
+    covariance,
+    encoding,
+    engine,
+    explain,
+    file,
+    learner_file,
+    scoring,
+    supports,
+    weights,
+)
+from .model.explain import Contribution
 from .model.guard import Guard
-from .model.statistics import Statistics as Statistics
-from .model.supports import beta_of, kernel_options, sees_unseen
+from .model.statistics import Statistics
 from .options import table
 from .options.classes import CLASSES
 from .options.constructors import signature
-from .tasks import growth
+from .tasks import batch, learner_tasks, task_named
+from .tasks.task import Task
 
 if TYPE_CHECKING:
+    from ._core import Engine
     from .options.types import LearnerOptions
+    from .theory.certificate import Certificate
 
 
-class Learner(Learned):
+class Learner:
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
     `task` is 'classification' (two or more classes), 'multilabel' (sets of labels), 'ordinal' (ranks),
@@ -60,111 +68,59 @@ class Learner(Learned):
     'ham'
     """
 
+    _engine: Engine
+
     @signature("Learner")
     def __init__(self, task: str, **options: Unpack[LearnerOptions]) -> None:
-        self._set_up(task, options)
-        self._start()
+        self._begin(task, options)
 
     @classmethod
     def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
         """A learner with options that an estimator has checked."""
         learner = cls.__new__(cls)
-        learner._set_up(task, options, checked=True)
-        learner._start()
+        learner._begin(task, options, checked=True)
         return learner
 
-    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
-        """Everything but the start: what a new learner and one from a file have in common."""
-        if task not in table.TASKS:
-            raise ValueError(f"task must be one of {', '.join(map(repr, table.TASKS))}, not {task!r}")
-        self.task = task
-        self.notes = {}
-        self.parameters: dict[str, Any] = CLASSES["Learner"].completed(values)
-        if task != "regression":
-            self.parameters["step"] = table.step_of(task, self.parameters)
-        if not checked:
-            table.check(task, self.parameters)
-        p = self.parameters
-        classes, cost, class_weight = p["classes"], p["cost"], p["class_weight"]
-        if isinstance(class_weight, str):
-            raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
-        labels = growth.first_labels(task, self.parameters)
-        known = labels.known
-        if task == "classification" and p["geometry"] == "entropy" and not p["signed"] and len(known) != 2:
-            raise ValueError(
-                f"signed=False is for two classes, there are {len(known)}: use signed=True"
-                if len(known) > 2
-                else "signed=False needs the two classes ahead, the negative one first: give classes=[...]"
-            )
-        # Whether labels are known ahead, and others refused.
-        self.closed = classes is not None or cost is not None or task == "ordinal"
-        self.averaged = bool(p["average"])
-        self._class_weight = dict(class_weight) if class_weight else None
+    def _begin(self, name: str, options: Mapping[str, Any], checked: bool = False) -> None:
+        """A new learner: it has learned nothing."""
+        task = task_named(name, learner_tasks())
+        parameters = _completed(task, options, checked)
+        self._set_up(task, parameters)
+        self._engine = engine.new_engine(task, parameters, task.first_labels(parameters))
+        engine.start(self)
+
+    def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
+        """What a new learner and one from a file have in common: everything but the engine, which learns."""
+        self._task, self.task = task, task.name
+        self.parameters = parameters
+        self.notes: dict[str, Any] = {}  # what JSON can hold, kept in the file: where the data came from, say
+        self.closed = task.is_closed(parameters)  # whether the labels are known ahead, and others rejected
+        self.averaged = bool(parameters["average"])
+        factors = parameters["class_weight"]
+        self._class_weight: dict[Any, float] | None = dict(factors) if factors else None
+        # Whether the core learns, and predicts, a label as it is: the fast path of one event.
+        self._predicts_labels = task.core_knows_labels
+        self.by_label = task.core_knows_labels and self._class_weight is None
         self._guard = Guard()  # held while labels or names may change; the core has its own
         self._named = False  # whether every column is known to have a name
         self._arrays_fit = False  # whether the names were given in the order of an array's columns
-        self._engine = self._new_engine(labels)
-        self.by_label = task == "classification" and not self._class_weight  # the core knows the labels
 
-    def _new_engine(self, labels: Labels) -> Engine:
-        p, task = self.parameters, self.task
-        uniclass = task == "uniclass"
-        learned = uniclass and p["max_radius"] is not None
-        radius = p["max_radius"] if learned else p["radius"]
-        engine = Engine(
-            task,
-            step=self.step,
-            C=float(p["C"]),
-            margin=float(p["margin"]),
-            epsilon=float(p["epsilon"]),
-            radius=float(radius or 0),
-            learned_radius=learned,
-            contamination=float(p["contamination"]) if uniclass and radius is None else 0.0,
-            fit_intercept=bool(p["fit_intercept"]) and task in table.PARAMETERS["fit_intercept"].tasks,
-            start_at_first=uniclass
-            and p["geometry"] != "entropy"
-            and (p["w1"] is None or (isinstance(p["w1"], str) and p["w1"] == "first")),
-            single=is_single(p["dtype"]),
-            average_from=int(p["average"]),
-            **geometry_options(p),
-            **kernel_options(task, p),
-            hash_bits=p["hash_bits"] or 0,
-            max_features=int(p["max_features"]),
-            ignore_new=p["at_max_features"] == "ignore",
-            max_weights=float(p["max_weights"]),
-            **growth.engine_options(task, p, labels),
-        )
-        engine.name_labels(labels)
-        return engine
+    @property
+    def step(self) -> str:
+        """The step that is taken; the option may leave it open (None)."""
+        return self._task.step_of(self.parameters)
 
-    def _start(self) -> None:
-        """At w1, if it is given."""
-        p, w1, engine = self.parameters, self.parameters["w1"], self._engine
-        if isinstance(w1, Mapping):
-            engine.name_columns(list(w1))
-            w1 = list(w1.values())
-        if w1 is None or isinstance(w1, str):
-            return
-        start = np.ascontiguousarray(w1, dtype=np.float64)
-        rows = (
-            len(self.labels.known)
-            if self.task in ("classification", "multilabel") and self.labels.lanes
-            else None
-        )
-        if rows is not None and start.shape[:-1] != (rows,):
-            raise ValueError(
-                f"w1 must have a row of weights for each of the {rows} labels (give classes=[...])"
-            )
-        if rows is None and start.ndim != 1:
-            raise ValueError("w1 must be a vector: there is one w")
-        if p["hash_bits"] and start.shape[-1] != engine.n_columns:
-            raise ValueError(f"w1 has {start.shape[-1]} weights for {engine.n_columns} hashed columns")
-        extras: Any = engine.extras(
-            False
-        )  # where the intercepts, the thresholds or c of a learned radius begin
-        if rows is not None and len(extras) > rows:  # the threshold, which has weights of its own
-            start = np.vstack([np.zeros_like(start[:1]), start])
-        engine.start_at(start.ravel(), extras)
+    @property
+    def _lock(self) -> Any:
+        """Held while labels or names may change."""
+        return self._guard.lock
+
+    @property
+    def labels(self) -> Labels:
+        """The labels, in their order. The core has them: what was learned of a label, and its name, come together."""
+        labels = self._engine.labels
+        assert isinstance(labels, Labels)
+        return labels
 
     # ---- one event ------------------------------------------------------------------------------------
 
@@ -177,84 +133,49 @@ class Learner(Learned):
         try:
             if self.by_label and self._engine.learn_label(x, y, weight):
                 return
-            self._learn_event(x, y, weight)
+            if not self._named:
+                self._events()
+            self._task.learn_one(self, x, y, weight)
         except TypeError:
-            growth.check_weight(weight)
+            check_weight(weight)
             raise
-
-    def _learn_event(self, x: dict[Any, Any], y: Any, weight: float) -> None:
-        if not self._named:
-            self._events()
-        if self.task == "classification":
-            growth.learn_one(self, x, y, weight)
-        elif self.task == "multilabel":
-            growth.learn_set(self, x, y, weight)
-        elif self.task == "ordinal":
-            self._engine.learn_one(x, growth.rank(self.labels, y), weight)
-        else:
-            self._engine.learn_one(x, 0.0 if self.task == "uniclass" else targets.number(y), weight)
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """w.x (with the intercept), for uniclass radius - |x - w|, for many labels a dict of scores.
 
         Features never seen count nothing.
         """
-        if self.task == "ordinal":
-            return float(self._lanes_one(x)[0] + self._engine.extra(0, self.averaged))
-        if self.many_scores:
-            scores = self._lanes_one(x)[self._beside :].tolist()
-            return dict(zip(self.labels.known, scores, strict=False))
-        score = self._engine.score_one(x, self.averaged)
-        return self.radius - score if self.task == "uniclass" else score
+        return self._task.score_one(self, x)
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The label (None before the first one), the set of labels, the rank, the number, or for uniclass 1
         (inside) or -1 (outside)."""
-        if self.task == "classification":
+        if self._predicts_labels:
             return self._engine.predict_label(x, self.averaged)
-        if self.task in ("multilabel", "ordinal"):
-            return growth.predicted(self, self._lanes_one(x))
-        score = self.score_one(x)
-        if self.task == "uniclass":
-            return 1 if score >= 0 else -1
-        return score
+        return self._task.predict_one(self, x)
 
-    # ---- many -----------------------------------------------------------------------------------------
+    def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
+        lanes: Any = self._engine.scores_one(x, self.averaged)
+        return np.asarray(lanes)
+
+    def _events(self) -> None:
+        """Events come with names: columns that were learned from arrays are called by their numbers."""
+        if self._named:
+            return
+        self._named = True
+        self._engine.number_columns()
+
+    # ---- learning from many ---------------------------------------------------------------------------
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
         X = as_events(X)
-        if is_frame(X) and self.parameters["geometry"] == "entropy":
-            # A simplex grows with its columns: they come with the first value that is not 0, as in events.
-            values, names = frame_values(X)
-            self.learn_many([dict(zip(names, row, strict=True)) for row in values.tolist()], y, sample_weight)
-        elif is_frame(X):
-            with self._lock:
-                columns = self.n_features
-                rounds = self._engine.statistics()[0]
-                try:
-                    self._learn_rows(self._named_rows(X), y, sample_weight)
-                except BaseException:
-                    if self._engine.statistics()[0] == rounds:  # else an interrupt came right after it
-                        self._engine.forget(columns)
-                    raise
+        if is_frame(X):
+            batch.learn_frame(self, X, y, sample_weight)
         elif isinstance(X, np.ndarray) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
-            events = self._event_list(X)
-            weights = self._weights(y, len(events), sample_weight)
-            with self._lock:
-                self._events()
-
-                def learn(rows: slice, encoded: Encoded) -> int:
-                    y, _, starts = encoded.part(rows)
-                    part = None if weights is None else weights[rows]
-                    with rows_from(rows.start):
-                        return self._engine.learn_dicts(
-                            events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
-                        )
-
-                growth.learn_batch(self, y, len(events), weights, learn)
+            batch.learn_events(self, event_list(X), y, sample_weight)
 
     def learn(
         self,
@@ -270,192 +191,74 @@ class Learner(Learned):
         `order` names the rows to visit. With `tolerance` only rows whose squared loss is larger are presented
         (S21 of the batch conversion). Returns how many were presented.
         """
-        return self._learn_rows(self._unnamed_rows(X), y, sample_weight, order, tolerance, max_updates)
-
-    def read_events(self, events: Iterable[Any]) -> Rows:
-        """Events as rows, for several passes over them. Their features are known from here on."""
-        with self._lock:
-            self._events()
-            return Rows(*self._engine.read_dicts(self._event_list(events)))
-
-    def _unnamed_rows(self, X: Any) -> Rows:
-        self.check_arrays_fit()
-        rows = rows_of(X)
-        if self.n_features and rows.width != self.n_features:
-            raise ValueError(f"X has {rows.width} features, the model has {self.n_features}")
-        return rows
-
-    def check_arrays_fit(self) -> None:
-        """Names that were learned from events have no order that an array could follow."""
-        if self._arrays_fit or self.parameters["hash_bits"] is not None or self._engine.n_names == 0:
-            return
-        if isinstance(self._engine.name_of(0), str):
-            raise ValueError(
-                "the features of this model have names, in the order in which events brought them: give a list of "
-                "dicts or a DataFrame (or before learning fix the order of an array's columns: Learner.name_columns)"
-            )
-
-    def _learn_rows(
-        self,
-        rows: Rows,
-        y: Any,
-        sample_weight: npt.ArrayLike | None = None,
-        order: npt.ArrayLike | None = None,
-        tolerance: float | None = None,
-        max_updates: int | None = None,
-        grow: bool = True,
-        repeats: bool = False,
-    ) -> int:
-        # `repeats`: the rows may have come before, in an earlier pass.
-        options: dict[str, Any] = {"first": 0, "repeats": True} if repeats else {}
-        visits = None if order is None else as_order(order, rows.count)
-        if visits is not None:
-            options["order"] = visits
-        if tolerance is not None:
-            if not tolerance >= 0:
-                raise ValueError(f"tolerance must be 0 or more, not {tolerance!r}")
-            options["tolerance"] = float(tolerance)
-        if max_updates is not None:
-            options["max_updates"] = int(max_updates)
-        weights = self._weights(y, rows.count, sample_weight)
-        with self._lock:
-            self._named = False
-            updates, examples = self._engine.statistics()[2], self._engine.n_examples
-
-            def learn(part: slice, encoded: Encoded) -> int:
-                engine = self._engine
-                learn_rows: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
-                if part != whole:  # some of the visits
-                    options["order"] = np.arange(part.start, part.stop) if visits is None else visits[part]
-                    options.setdefault("first", examples)
-                    if max_updates is not None:
-                        options["max_updates"] = int(max_updates) - (engine.statistics()[2] - updates)
-                presented: int = learn_rows(
-                    *rows.arrays, encoded.y, classes=encoded.classes, label_starts=encoded.starts, weights=weights,
-                    **options,
-                )  # fmt: skip
-                return presented
-
-            whole = slice(0, rows.count if visits is None else len(visits))
-            return growth.learn_batch(self, y, rows.count, weights, learn, grow, visits)
+        rows = columns.unnamed(self, X)
+        return batch.learn_rows(
+            self, rows, y, sample_weight, order=order, tolerance=tolerance, max_updates=max_updates
+        )
 
     def learn_rows(
         self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
     ) -> int:
         """As `learn`, of rows that may have fewer or more columns than those before: a stream of numbered features."""
-        if sample_weight is None and not passing and isinstance(y, memoryview) and self._learn_text(rows, y):
+        text = sample_weight is None and not passing and isinstance(y, memoryview)
+        if text and batch.learn_text(self, rows, y):
             return len(y)
-        return self._learn_rows(rows, y, sample_weight, **passing)
+        return batch.learn_rows(self, rows, y, sample_weight, **passing)
 
-    def _learn_text(self, rows: Rows, y: Any) -> bool:
-        """Rows of a text, a number as the label of each, without numpy. False: nothing is done, there is more to it."""
-        if self._class_weight is not None:
-            return False
-        self._named = False
-        known = self.labels.as_numbers
-        if known is None and self.task == "classification" and rows.count == 1:
-            learn: Any = self._engine.learn_sparse
-            return growth.learn_first(self, y[0], lambda code: learn(*rows.buffers, doubles([code])))
-        if known is not None and not are_among(y, *known):
-            return False
-        return self.learn_as_is(rows.buffers, y)
+    def read_events(self, events: Iterable[Any]) -> Rows:
+        """Events as rows, for several passes over them. Their features are known from here on."""
+        with self._lock:
+            self._events()
+            return Rows(*self._engine.read_dicts(event_list(events)))
 
-    def learn_as_is(self, arrays: tuple[Any, ...], y: Any) -> bool:
-        """A batch that the core can read as it is (`Rows.arrays`), with targets that need no encoding: the lane of
-        small batches.
+    def forget_rows(self) -> None:
+        """After several passes over the same rows: what was kept of them for the next one goes."""
+        self._engine.forget_rows()
 
-        False, and nothing is done, if there is more to it.
-        """
-        classes = self.labels.as_numbers
-        if self._class_weight is not None or (classes is None and self.task != "regression"):
-            return False
-        try:
-            if len(arrays) == 1:
-                self._engine.learn_dense(arrays[0], y, classes)
-            else:
-                data, indices, indptr, width = arrays  # nanobind is slow to take *arrays
-                self._engine.learn_sparse(data, indices, indptr, width, y, classes)
-        except TypeError:  # of another type, order or alignment: before anything was read
-            return False
-        return True
+    # ---- scores of many -------------------------------------------------------------------------------
 
     def scores(self, X: Any) -> Doubles:
-        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one a label. X may be a list
+        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one per label. X may be a list
         of events, too."""
-        X = as_events(X)
-        if are_events(X):
-            return self._as_scores(self.lanes(X))
-        if not is_frame(X):
-            return self.scores_of(self._unnamed_rows(X))
-        rows = self._named_rows(X, learning=False)
-        if sees_unseen(self.task, self.parameters["kernel"]):
-            return self.scores_of(rows, unseen_squares(X, self._column_names))
-        scores = self.scores_of(rows)
-        if self.task != "uniclass":
-            return scores
-        # To a ball, features never seen are distance.
-        return self.radius - np.hypot(self.radius - scores, unseen_norms(X, self._column_names))
+        return self._task.scores(self, self.lanes(X))
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
-        return self._as_scores(self.lanes_of(rows, unseen))
+        return self._task.scores(self, self.lanes_of(rows, unseen))
 
-    def _as_scores(self, scores: Doubles) -> Doubles:
-        if self.task == "uniclass":
-            return self.radius - scores
-        if self.task == "ordinal":
-            return by_lane(scores)[:, 0] + self._engine.extra(0, self.averaged)
-        if self.many_scores:
-            return by_lane(scores)[:, self._beside : self._beside + len(self.labels.known)]
-        return scores
-
-    def uncertainty(self, X: Any) -> Doubles:
-        """x'Sx of each row (see `uncertainty_one`)."""
-        check_has_covariance(self.parameters["geometry"])
-        X = as_events(X)
-        if are_events(X):
-            return np.asarray(for_each(self.uncertainty_one, self._event_list(X)))
-        if not is_frame(X):
-            return self.uncertainty_of(self._unnamed_rows(X))
-        sizes = self.uncertainty_of(self._named_rows(X, learning=False))
-        return plus_unseen(sizes, unseen_norms(X, self._column_names), self.parameters["initial_variance"])
-
-    def uncertainty_of(self, rows: Rows) -> Doubles:
-        engine = self._engine
-        size: Any = engine.uncertainty_dense if rows.indptr is None else engine.uncertainty_sparse
-        sizes: Doubles = size(*rows.arrays)
-        return sizes
+    def lanes(self, X: Any) -> Doubles:
+        """What the core says of each row: one score per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
+        return scoring.lanes(self, X)
 
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
-        """What the core says of each row: a score a lane (ordinal: w.x less each threshold).
-
-        `unseen`, with a kernel: of each (sparse) row the squares of features that have no column.
-        """
-        engine, options = self._engine, {} if unseen is None else {"unseen": unseen}
-        score: Any = engine.score_dense if rows.indptr is None else engine.score_sparse
+        """The same of rows. `unseen`, with a kernel: of each (sparse) row the squares of features without a column."""
+        core, options = self._engine, {} if unseen is None else {"unseen": unseen}
+        score: Any = core.score_dense if rows.indptr is None else core.score_sparse
         scores: Doubles = score(*rows.arrays, averaged=self.averaged, **options)
         return scores
 
-    def lanes(self, X: Any) -> Doubles:
-        X = as_events(X)
-        if are_events(X):
-            found = np.asarray(for_each(self._lanes_one, self._event_list(X)))
-            return found[:, 0] if found.shape[1] == 1 else found
-        if not is_frame(X):
-            return self.lanes_of(self._unnamed_rows(X))
-        rows, sees = self._named_rows(X, learning=False), sees_unseen(self.task, self.parameters["kernel"])
-        return self.lanes_of(rows, unseen_squares(X, self._column_names) if sees else None)
+    @property
+    def _sees_unseen(self) -> bool:
+        """Whether the kernel counts features that no support has: in distances, and so in K(x, x) of a ball."""
+        kernel = self.parameters["kernel"]
+        return isinstance(kernel, str) and (kernel == "rbf" or self._task.measures_distance)
 
-    # ---- single-prototype ranking -----------------------------------------------------------------------
+    def uncertainty_one(self, x: dict[Any, Any]) -> float:
+        """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
+        squared size of x in its geometry. Features never seen count with the variance of the start."""
+        covariance.check_has_covariance(self.parameters["geometry"])
+        return self._engine.uncertainty_one(x)
 
-    def learn_block(self, names: list[str], values: Doubles, relevant: Iterable[Any], weight: float) -> None:
-        """One round of single-prototype ranking: `values` has a row of features for each label."""
-        codes = sorted(int(self.labels.codes[label]) for label in relevant)
-        self._engine.learn_block(names, values, labels=np.asarray(codes, dtype=np.int64), weight=weight)
+    def uncertainty(self, X: Any) -> Doubles:
+        """x'Sx of each row (see `uncertainty_one`)."""
+        return scoring.uncertainty(self, X)
 
-    def score_block(self, names: list[str], values: Doubles) -> Doubles:
-        """The score of each label."""
-        scores: Any = self._engine.score_block(names, values, self.averaged)
-        return np.asarray(scores)
+    def uncertainty_of(self, rows: Rows) -> Doubles:
+        core = self._engine
+        size: Any = core.uncertainty_dense if rows.indptr is None else core.uncertainty_sparse
+        sizes: Doubles = size(*rows.arrays)
+        return sizes
+
+    # ---- changes --------------------------------------------------------------------------------------
 
     def name_columns(self, names: Iterable[str]) -> None:
         """Names the columns of arrays that are to come, so that dicts can be learned too."""
@@ -463,11 +266,11 @@ class Learner(Learned):
         self._arrays_fit = True
 
     def set_radius(self, radius: float) -> None:
-        """Replaces a radius by quantile, where all distances are known; learning goes on from it."""
+        """Replaces a radius by quantile, where all distances are known; learning resumes from it."""
         self._engine.set_tracked_radius(targets.number(radius, "the radius"))
 
     def change(self, **changes: Any) -> None:
-        """Goes on with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
+        """Resumes with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
         fixed = [n for n in changes if n not in ("step", "C", "margin", "beta", "epsilon")]
         if fixed:
             names = ", ".join(fixed)
@@ -475,84 +278,236 @@ class Learner(Learned):
         changed = {**self.parameters, **changes}
         table.check(self.task, changed)
         try:
-            self._change_rule(changed)
+            engine.change_rule(self, changed)
             self.parameters = changed
         except BaseException:  # an interrupt may come between the two
-            self._change_rule(self.parameters)
+            engine.change_rule(self, self.parameters)
             raise
 
-    def _change_rule(self, options: Mapping[str, Any]) -> None:
-        self._engine.change_rule(
-            table.step_of(self.task, options), float(options["C"]), float(options["margin"]),
-            float(options["epsilon"]), beta_of(options),
-        )  # fmt: skip
+    # ---- what has been learned ------------------------------------------------------------------------
 
-    # ---- labels, targets, rows --------------------------------------------------------------------------
+    @property
+    def many_scores(self) -> bool:
+        """Whether each label has a score (two classes have one for both, unless `selection` or `cost` asks)."""
+        return self._task.many_scores(self.labels)
 
-    def encoded(
-        self, y: Any, count: int, sample_weight: npt.ArrayLike | None
-    ) -> tuple[Encoded, Doubles | None]:
-        """The truth and the weights of rows as the core reads them, with those of the classes: what several passes over
-        the same rows take in place of `y` and `sample_weight`. All labels must be known."""
-        weights = self._weights(y, count, sample_weight)
-        truth = growth.encoded(self.task, self.labels, y, count, None)
-        if truth.classes is not None:
-            truth = Encoded(self.labels.codes_of(targets.labels_of(y, count), None))
-        return truth, weights
+    @property
+    def _first_lane(self) -> int:
+        """How many lanes come before those of the labels: 1 for a learned threshold."""
+        return self._task.first_lane(self.parameters)
 
-    def forget_rows(self) -> None:
-        """After several passes over the same rows: what was kept of them for the next one goes."""
-        self._engine.forget_rows()
+    @property
+    def _has_intercept(self) -> bool:
+        return engine.has_intercept(self._task, self.parameters)
 
-    def _weights(self, y: Any, count: int, sample_weight: npt.ArrayLike | None) -> Doubles | None:
-        weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
-        if weights is not None and len(weights) != count:
-            raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
-        if self._class_weight is not None and y is not None and not isinstance(y, Encoded):
-            labels = targets.labels_of(y, count)
-            factors = np.ones(count)
-            for label, factor in self._class_weight.items():
-                factors[labels == label] = factor
-            weights = factors if weights is None else weights * factors
-        return weights
+    def lane_of(self, label: Any) -> int:
+        """The place of the score of a label among all scores."""
+        code = self.labels.code(plain(label))
+        if code is None:
+            raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
+        return self._first_lane + int(code)
 
-    def _event_list(self, events: Any) -> list[dict[Any, Any]]:
-        listed = as_list(
-            events, "X", "of dicts of named features, an array, a sparse matrix or a DataFrame", False
-        )
-        return [self._event(row, x) for row, x in enumerate(listed)]
+    @property
+    def weights(self) -> npt.NDArray[Any]:
+        """w (the average, if `average`), one number per column; many labels: a row each; for uniclass the centre."""
+        return weights.weights_of(self, self.averaged)
 
-    @staticmethod
-    def _event(row: int, x: Any) -> dict[Any, Any]:
-        if isinstance(x, dict):
-            return x
-        if isinstance(x, Mapping):
-            return dict(x)
-        raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
+    @property
+    def last_weights(self) -> npt.NDArray[Any]:
+        """w as it is now, not averaged."""
+        return weights.weights_of(self, False)
 
-    def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
-        """A DataFrame's columns, by their names."""
-        if self.parameters["hash_bits"] is not None:
-            raise ValueError("with hash_bits give events as dicts (learn_many takes a list of them)")
-        values, names = frame_values(frame)
-        if learning:
-            self._events()
-        while learning:
-            known = set(self.feature_names)
-            fresh = [name for name in names if name not in known]
-            if self.parameters["at_max_features"] == "ignore":
-                fresh = self._first_of(fresh, values)
-            try:
-                self._engine.name_columns(fresh)
-                break
-            except ValueError:
-                if set(fresh).isdisjoint(self.feature_names):  # else another thread was quicker with some
-                    raise
-        return rows_by_name(values, names, self._column_names)
+    def named_weights(self) -> dict[Any, Any]:
+        """The weights by the names of their features; many labels: for each label."""
+        return weights.named(self)
 
-    def _first_of(self, fresh: list[Any], values: Any) -> list[Any]:
-        """The new columns that there is room for; values of the others are ignored, and counted."""
-        room = max(0, int(self.parameters["max_features"]) - self.n_features)
-        if len(fresh) > room:
-            self._engine.n_ignored += len(fresh[room:]) * len(values)
-        return fresh[:room]
+    @property
+    def intercept(self) -> Any:
+        """A number; many labels: one each."""
+        return self._task.intercept(self, self.averaged)
+
+    @property
+    def last_intercept(self) -> Any:
+        return self._task.intercept(self, False)
+
+    def _extras(self, averaged: bool) -> Doubles:
+        extras: Any = self._engine.extras(averaged)
+        return np.asarray(extras)
+
+    @property
+    def thresholds(self) -> Doubles:
+        """Ordinal: the thresholds b between the ranks."""
+        return self._extras(self.averaged)
+
+    @property
+    def radius_by_quantile(self) -> bool:
+        return self._task.radius_by_quantile(self.parameters)
+
+    @property
+    def radius(self) -> float:
+        """Uniclass: the radius of the ball."""
+        return self._task.radius(self)
+
+    @property
+    def covariance(self) -> Doubles:
+        """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
+        covariance.check_has_covariance(self.parameters["geometry"])
+        variances, upper = self._engine.factors()
+        return covariance.covariance(variances, upper, self._has_intercept)
+
+    @property
+    def supports(self) -> supports.SupportSet:
+        """The supports, as they are cached: the numbers of the examples, their coefficients and vectors."""
+        supports.check_has_kernel(self.parameters["kernel"])
+        with self._lock:
+            return supports.SupportSet(self._engine.supports(self.averaged), self.n_features)
+
+    @property
+    def n_support(self) -> int:
+        """How many supports there are."""
+        supports.check_has_kernel(self.parameters["kernel"])
+        return self._engine.n_support
+
+    @property
+    def support(self) -> npt.NDArray[np.int64]:
+        """The numbers of the examples that are supports: as they came, from 0; after `fit` the rows of X."""
+        return self.supports.numbers
+
+    @property
+    def dual_coef(self) -> Doubles:
+        """The coefficients of the supports (of the average, if `average`); many labels: a row each."""
+        coefficients = self.supports.coefficients
+        return weights.of_labels(self, coefficients.T) if self.many_scores else coefficients[:, 0]
+
+    @property
+    def support_vectors(self) -> Any:
+        """The supports themselves, a row each: an array, or a CSR matrix if they came sparse."""
+        return self.supports.vectors
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(*self._engine.statistics())
+
+    @property
+    def n_features(self) -> int:
+        return self._engine.n_columns
+
+    @property
+    def n_ignored(self) -> int:
+        """How often a feature was left out because it was new, and there were `max_features` already."""
+        return self._engine.n_ignored
+
+    @property
+    def feature_names(self) -> list[Any]:
+        """The names of the columns, in their order (none if hashed, or learned from arrays)."""
+        return self._engine.names()
+
+    @property
+    def _column_names(self) -> list[Any]:
+        """The same of all columns: those that were learned from arrays are called by their numbers."""
+        names = self.feature_names
+        return names + list(range(len(names), self.n_features))
+
+    def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
+        """What each feature contributed to the score, the largest first.
+
+        The contributions add up to the score; of many labels to that of `label` (of the one with the highest
+        score). For uniclass they add up to the squared distance from the centre; what the centre has in features
+        that x has not stands under '(other features)'.
+        """
+        return explain.of_event(self, x, label)
+
+    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+        """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
+
+        `u` are the weights of a comparator and `intercept` its intercept(s) or thresholds; None finds some.
+        """
+        from .theory.hindsight.rows import certificate
+
+        check_length(X, "X")
+        if not self._task.has_kernel:  # those that have one vector per example
+            raise ValueError(
+                "the model around this learner has the certificate: it knows the features of outputs"
+            )
+        u, intercept = _comparator(u, "u"), _comparator(intercept, "intercept")
+        try:
+            return certificate(self, X, y, u, intercept)
+        except MemoryError:
+            raise ValueError(
+                "a certificate of X, and of its comparators, needs more memory than there is"
+            ) from None
+
+    # ---- files ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
+        file.save(path, *self._parts())
+
+    def to_bytes(self) -> bytes:
+        return file.to_bytes(*self._parts())
+
+    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
+        """What its file has: a header of JSON, and arrays."""
+        header, tensors = self._parts()
+        return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
+
+    def _parts(self) -> tuple[dict[str, Any], file.Tensors]:
+        """The same with buffers, without numpy."""
+        return learner_file.parts_of(self)
+
+    @classmethod
+    def from_parts(
+        cls,
+        header: dict[str, Any],
+        tensors: file.Tensors,
+        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
+    ) -> Self:
+        """A learner from what its file has."""
+        task = task_named(header["task"], learner_tasks())
+        parameters = _completed(task, encoding.decoded(header["parameters"], tensors, functions))
+        learner = cls.__new__(cls)
+        learner_file.restore(learner, task, parameters, header, tensors)
+        return learner
+
+    @classmethod
+    def from_bytes(cls, data: bytes, kernel: Any = None) -> Self:
+        header, tensors = file.from_bytes(data)
+        try:
+            return cls.from_parts(header, tensors, {} if kernel is None else {"kernel": kernel})
+        except file.ABSURD as error:
+            raise file.ModelFileError(f"the data does not describe a learner: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes, Any]]:
+        kernel = self.parameters["kernel"]
+        return (type(self).from_bytes, (self.to_bytes(), kernel if callable(kernel) else None))
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.parameters.items()
+            if not is_array(value)
+            and value != table.default(name)
+            and not (name == "step" and value is None)
+            and len(repr(value)) < 200  # hundreds of classes are not shown
+        ]
+        return f"Learner({', '.join([repr(self.task), *shown])})"
+
+
+def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
+    """All options of a learner, those that are given and the defaults of the others."""
+    parameters = CLASSES["Learner"].completed(values)
+    if not task.keeps_open_step:
+        parameters["step"] = task.step_of(parameters)
+    if not checked:
+        table.check(task.name, parameters)
+    if isinstance(parameters["class_weight"], str):
+        raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
+    return parameters
+
+
+def _comparator(given: Any, name: str) -> Any:
+    """The numbers of a comparator."""
+    return None if given is None else as_values(as_array(given, name), name)

@@ -16,12 +16,15 @@ from .data.errors import for_each
 from .data.labels import plain
 from .data.rows import as_list, is_frame
 from .data.shown import shown
+from .data.weights import check_weight
 from .estimators.option_changes import FollowsOptions
-from .learner import Contribution, Learner, Statistics
+from .learner import Learner
 from .model import encoding, file
+from .model.explain import Contribution
+from .model.statistics import Statistics
 from .options import table
 from .options.constructors import constructor
-from .tasks import growth
+from .tasks.multilabel import above_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +259,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         """One round. The weight `w` scales C; 0 changes nothing."""
         if not isinstance(y, dict):
             raise ValueError(f"y must be a dict of labels and whether they are relevant, not {shown(y)}")
-        growth.check_weight(w)
+        check_weight(w)
         named = dict.fromkeys(map(plain, y))
         met = named if w else {}
         fresh = [label for label in met if label not in self._met]
@@ -278,7 +281,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
         """The sigmoid of each score less the threshold. It is not calibrated: its order is what counts."""
         learner = self._learner
-        above = growth.above_threshold(learner, learner._lanes_one(x)[np.newaxis])[0].tolist()
+        above = above_threshold(learner, learner._lanes_one(x)[np.newaxis])[0].tolist()
         known = dict(zip(learner.labels.known, above, strict=True))
         shares = {label: float(utils.math.sigmoid(known.get(label, -np.inf))) for label in self._met}
         return {label: {False: 1.0 - p, True: p} for label, p in shares.items()}

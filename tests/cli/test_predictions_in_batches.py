@@ -10,8 +10,9 @@ import pytest
 import hinge
 from command_line import called
 from hinge.data.rows import Rows
+from hinge.streams import evaluation
 from hinge.streams.session import Session
-from hinge.tasks import scored
+from hinge.tasks.batch import learn_scored
 
 RANDOM = np.random.default_rng(3)
 COUNT = 400
@@ -108,7 +109,7 @@ def test_predictions_of_batches_are_those_of_single_examples(
     command = ["learn", f"data.{ending}", "--task", TASKS[kind], "-q", *ranks, *options, *more]
     done = run(*command, "-p", "batches.txt", "-m", "batches.hinge")
     assert done.code == 0, done.err
-    monkeypatch.setattr(scored, "has_scores", lambda learner: False)
+    monkeypatch.setattr(evaluation, "has_scores", lambda learner: False)
     done = run(*command, "-p", "singles.txt", "-m", "singles.hinge")
     assert done.code == 0, done.err
     made = (tmp_path / "batches.txt").read_bytes()
@@ -182,11 +183,11 @@ def rows_of(X):
 def test_a_batch_that_is_rejected_leaves_no_trace():
     learner = hinge.Learner("regression")
     X = RANDOM.normal(size=(20, 4))
-    scored.learn(learner, rows_of(X), X.sum(axis=1))
+    learn_scored(learner, rows_of(X), X.sum(axis=1))
     before = learner.to_bytes()
     X[13, 2] = np.nan
     with pytest.raises(ValueError, match="row 13, column 2: the value is NaN"):
-        scored.learn(learner, rows_of(X), X.sum(axis=1) * 0)
+        learn_scored(learner, rows_of(X), X.sum(axis=1) * 0)
     assert learner.to_bytes() == before
 
 
@@ -210,7 +211,7 @@ def test_columns_in_any_order_are_scored_as_they_are():
     values = RANDOM.normal(size=300)
     columns = np.concatenate([RANDOM.choice(12, size=10, replace=i % 3 == 0) for i in range(30)])
     rows, y = Rows(values, columns, np.arange(31) * 10, 12), np.where(RANDOM.random(30) > 0.5, 1, -1)
-    lanes = scored.learn(one, rows, y)
+    lanes = learn_scored(one, rows, y)
     for i in range(30):
         its = slice(10 * i, 10 * i + 10)
         single = Rows(values[its], columns[its], np.array([0, 10]), 12)

@@ -14,6 +14,7 @@ import hinge
 import hinge.river
 from hinge.options import table
 from hinge.options.constructors import describe, filled
+from hinge.tasks import learner_tasks
 
 HEAVY = ("sklearn", "scipy", "pandas", "matplotlib", "river", "pyarrow", "typer", "rich")
 
@@ -116,7 +117,7 @@ OTHER_DEFAULTS = {
     (hinge.PASequence, "tol"): None,
     **{(cls, "step"): None for cls in (hinge.Learner, hinge.PARegressor, hinge.river.PARegressor)},
 }
-TASKS = [task for task in table.TASKS if task != "prototype"]  # which has no learner of its own: PARanker
+TASKS = [task for task in learner_tasks() if task != "prototype"]  # which has no learner of its own: PARanker
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )

@@ -13,7 +13,7 @@ from hinge.data.labels import Labels
 from hinge.streams.batches import BadLines
 from hinge.streams.formats.json_lines import _careful
 from hinge.streams.formats.tables import Table
-from hinge.tasks import growth
+from hinge.tasks import new_labels
 
 # ---- columns ------------------------------------------------------------------------------------------------------
 
@@ -117,8 +117,8 @@ def test_weights_of_constraints_grow_with_the_labels(nu):
 
 def test_a_single_row_with_a_new_label_copies_no_state(monkeypatch):
     copies = []
-    original = growth._or_back
-    monkeypatch.setattr(growth, "_or_back", lambda *given: copies.append(1) or original(*given))
+    original = new_labels.or_back
+    monkeypatch.setattr(new_labels, "or_back", lambda *given: copies.append(1) or original(*given))
     learner, twin = hinge.Learner("classification"), hinge.Learner("classification")
     for i in range(100):
         learner.learn_many([{"x": 1.0, f"f{i}": 1.0}], [f"l{i}"])
@@ -169,14 +169,14 @@ def test_labels_without_a_name_are_not_predicted(monkeypatch):
     """Whoever predicts while a batch brings labels gets one that is known."""
     learner, made = hinge.Learner("classification"), []
     learner.learn_many([{"x": 1.0}] * 3, ["a", "b", "c"])
-    original = growth._make_room
+    original = new_labels._make_room
 
     def make_room(*given):
         original(*given)
         made.append(learner.predict_one({"x": -1.0}))
         made.append(max(learner.score_one({"x": -1.0})))
 
-    monkeypatch.setattr(growth, "_make_room", make_room)
+    monkeypatch.setattr(new_labels, "_make_room", make_room)
     learner.learn_many([{"x": 1.0}, {"x": -1.0}, {"x": -3.0}], ["d", "e", "f"])
     assert len(made) == 6
     assert set(made) <= set("abc")

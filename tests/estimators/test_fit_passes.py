@@ -119,13 +119,13 @@ def test_following_the_scores_of_all_rows_gives_the_sums_over_the_supports(kind,
     rows = scipy.sparse.csr_matrix(X * (np.abs(X) > 0.7)) if sparse else X
     followed = estimator(**options).fit(rows, y)
     computed = estimator(**options, max_cache=100_000).fit(rows, y)  # room for a part of the kernel values
-    learn = hinge.Learner._learn_rows
+    learn = hinge.Learner.learn_rows
 
     def forgetful(self, *arguments, **named):
         self._engine.forget_rows()
         return learn(self, *arguments, **named)
 
-    monkeypatch.setattr(hinge.Learner, "_learn_rows", forgetful)
+    monkeypatch.setattr(hinge.Learner, "learn_rows", forgetful)
     summed = estimator(**options).fit(rows, y)
     np.testing.assert_array_equal(followed.dual_coef_, computed.dual_coef_)
     assert followed.stats_ == computed.stats_

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hinge
+from hinge.data.rows import rows_of
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -251,14 +252,14 @@ def test_the_size_of_a_learner_has_its_names():
 
 def test_predicting_does_not_name_columns():
     learner = hinge.Learner("regression")
-    learner._learn_rows(hinge.learner.rows_of(np.eye(3)), [1.0, 2.0, 3.0])
+    learner.learn_rows(rows_of(np.eye(3)), [1.0, 2.0, 3.0])
     assert learner.predict_one({1: 2.0, 7: 1.0}) == pytest.approx(
         float(learner.scores(np.eye(3)[1:2] * 2.0)[0])
     )
     assert [part.feature for part in learner.explain_one({1: 2.0}) if part.value == 2.0] == [1]
     assert learner.feature_names == []
-    learner._learn_rows(hinge.learner.rows_of(np.eye(5)), [1.0] * 5)  # wider
+    learner.learn_rows(rows_of(np.eye(5)), [1.0] * 5)  # wider
     assert learner.n_features == 5
     learner.learn_one({4: 1.0}, 1.0)  # events name them, by their numbers
-    learner._learn_rows(hinge.learner.rows_of(np.eye(6)), [1.0] * 6)
+    learner.learn_rows(rows_of(np.eye(6)), [1.0] * 6)
     assert learner.feature_names == [0, 1, 2, 3, 4]

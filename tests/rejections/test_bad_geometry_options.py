@@ -24,13 +24,17 @@ REFUSED = [
     ("classification", {"step": "cw"}, "step='cw' needs a covariance: geometry 'diagonal' or 'mahalanobis'"),
     ("classification", {"step": "cw", "geometry": "entropy"}, "step='cw' needs a covariance"),
     ("multilabel", {"step": "cw"}, "step='cw' needs a covariance"),
-    ("regression", {"step": "cw", "geometry": "diagonal"}, "step='cw' is for labels; for regression use"),
-    ("uniclass", {"step": "cw"}, "step='cw' is for labels; for uniclass use"),
-    ("regression", {"step": "perceptron", "geometry": "diagonal"}, "step='perceptron' is for labels"),
+    (
+        "regression",
+        {"step": "cw", "geometry": "diagonal"},
+        "step='cw' is not for regression; use 'pa', 'pa1' or 'pa2'",
+    ),
+    ("uniclass", {"step": "cw"}, "step='cw' is not for uniclass; use 'pa', 'pa1' or 'pa2'"),
+    ("regression", {"step": "perceptron", "geometry": "diagonal"}, "step='perceptron' is not for regression"),
     (
         "ordinal",
         {"step": "cw", "geometry": "diagonal", "classes": [1, 2]},
-        "step='cw' is for classes and sets of labels, with selection='max'",
+        "step='cw' is not for ordinal; use 'pa', 'pa1' or 'pa2'",
     ),
     *(
         (task, {"step": "cw", "geometry": "mahalanobis", "selection": selection}, "step='cw'|step='pa1'")
@@ -86,12 +90,12 @@ REFUSED = [
     (
         "uniclass",
         {"geometry": "entropy", "max_radius": 2.0},
-        "geometry='entropy' needs a radius that is fixed",
+        "geometry='entropy' needs a fixed radius",
     ),
     (
         "uniclass",
         {"geometry": "entropy"},
-        "geometry='entropy' needs a radius that is fixed",
+        "geometry='entropy' needs a fixed radius",
     ),
     (
         "uniclass",
@@ -157,7 +161,7 @@ def test_combinations_that_make_no_sense(task, options, message):
 def test_a_ranker_has_one_geometry():
     with pytest.raises((TypeError, ValueError), match="geometry"):
         hinge.PARanker(geometry="diagonal").fit(["a", "b"], ["x", "y"])
-    with pytest.raises(ValueError, match="geometry='diagonal' is not for prototype: each label has its own"):
+    with pytest.raises(ValueError, match="geometry='diagonal' is not for prototype; use 'euclidean'"):
         hinge.Learner("prototype", classes=["x", "y"], geometry="diagonal")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import hinge
 from hinge.options import table
+from hinge.tasks import learner_tasks
 
 NUMBERS = ["1", None, float("nan"), -1, True, [1.0], 1j]
 BAD = {
@@ -114,7 +115,7 @@ ESTIMATORS = {
     "multilabel": hinge.PAMultilabel,
     "ordinal": hinge.PAOrdinal,
 }
-TASKS = [task for task in table.TASKS if task != "prototype"]  # PARanker has tests of its own
+TASKS = [task for task in learner_tasks() if task != "prototype"]  # PARanker has tests of its own
 LABELLED = ("classification", "multilabel", "ordinal")
 
 
@@ -152,8 +153,12 @@ def test_estimators(task, name):
 
 
 COMBINATIONS = [
-    ("regression", {"step": "perceptron"}, "step='perceptron' is for labels; for regression use"),
-    ("uniclass", {"step": "perceptron"}, "step='perceptron' is for labels; for uniclass use"),
+    (
+        "regression",
+        {"step": "perceptron"},
+        "step='perceptron' is not for regression; use 'pa', 'pa1' or 'pa2'",
+    ),
+    ("uniclass", {"step": "perceptron"}, "step='perceptron' is not for uniclass; use 'pa', 'pa1' or 'pa2'"),
     ("regression", {"w1": "first"}, "w1='first' is for uniclass"),
     ("classification", {"w1": "zero"}, "w1='zero' is for uniclass"),
     ("regression", {"w1": {"a": 1.0}, "hash_bits": 4}, "growing vocabulary"),

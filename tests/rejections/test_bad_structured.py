@@ -307,7 +307,7 @@ SEARCH = {"loss_augmented_argmax": lambda w, x, y: 0}
         ({"selection": "best"}, "selection must be"),
         ({"step": "cw"}, "step='cw' is not for structured"),
         ({"step": "perceptron", "selection": "max", **SEARCH}, "use selection='prediction'"),
-        ({"geometry": "entropy"}, "not for structures"),
+        ({"geometry": "entropy"}, "geometry='entropy' is not for structured; use"),
         ({"C": 0}, "C must be"),
         ({"margin": -1.0}, "margin must be"),
         ({"max_iter": 0}, "max_iter must be"),

@@ -13,6 +13,7 @@ from ..streams.files import PACKED
 from ..streams.follow import Followed
 from ..streams.session import Passes, Position
 from ..streams.stream import Stream
+from ..tasks import TASKS
 from . import learner_options, reading
 from .options import PASSES, flag
 
@@ -186,7 +187,9 @@ def limits(before: Study | None, options: dict[str, Any], task: str | None = Non
         known = before.learner.feature_names
         if known and isinstance(known[0], str):
             found["names"] = known
-    if task == "prototype" or (before is not None and before.ranker is not None):
+    if before is not None:
+        task = before.task
+    if task is not None and TASKS[task].has_feature_map:
         found["only_words"] = True
     return found
 

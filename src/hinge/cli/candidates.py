@@ -14,6 +14,7 @@ from typing import Any
 
 from ..data.rows import Rows
 from ..streams.batches import Batch
+from ..tasks import TASKS
 from . import learner_options
 from .options import flag, read_spec, read_value
 
@@ -56,7 +57,8 @@ def as_flag(option: str, text: str) -> str:
 
 def usual(task: str, batch: Batch, spec: str | None, options: dict[str, Any]) -> list[Candidate]:
     """Those that the task has, and that do not contradict what was asked for."""
-    length = 0.0 if task == "uniclass" or options.get("kernel") is not None else typical_length(batch)
+    no_length = TASKS[task].measures_distance or options.get("kernel") is not None
+    length = 0.0 if no_length else typical_length(batch)
     tried: list[Candidate] = []
     intercepts: list[tuple[bool, dict[str, str]]] = [(True, {}), (False, {"fit_intercept": "no"})]
     if "fit_intercept" in options:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from .. import plots
 from ..model.statistics import Statistics
-from ..streams.evaluation import ERRORS, Study
+from ..streams.evaluation import Study
 from ..streams.session import Session
 from ..streams.stream import Stream
 from ..theory.certificate import Certificate
 from .hindsight import certified, first_is_start, hindsight, moments, no_comparators
-from .progress import COUNTED, Figures, error_text, short_error
+from .progress import Figures, error_text, short_error
 
 
 class Curve:
@@ -55,10 +55,10 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     plots.progressive_curves(
         Path(path),
         curves,
-        share=ERRORS[study.task][1],
+        share=study._task.error_is_share,
         dashed=guaranteed,
         bold="so far",
-        x=COUNTED.get(study.task, "examples"),
+        x=study._task.counted,
         digits=2,
         title=_title(study.task, curve.errors[-1][1], bound),
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned"
@@ -72,7 +72,7 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
 
 def _largest(study: Study, error: float) -> str:
     """The largest error there is, in words."""
-    share = ERRORS[study.task][1]
+    share = study._task.error_is_share
     return "100 %" if share else f"the {error:.0f} ranks between the lowest and the highest"
 
 

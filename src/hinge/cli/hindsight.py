@@ -9,8 +9,8 @@ from typing import Any
 
 from ..data.rows import Rows
 from ..options.table import COVARIANCES
-from ..streams.batches import Batch, part
-from ..streams.evaluation import Study, _unseen, narrowed, with_labels
+from ..streams.batches import Batch, narrowed, part, unseen_squares
+from ..streams.evaluation import Study, with_labels
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
 from ..structured.sequence_learner import SequenceLearner
@@ -68,7 +68,7 @@ def see(seen: Hindsight, study: Study, batch: Batch, name: str) -> None:
     X: Any = batch.X
     y, unseen, width = study.truth(batch, name), None, study.learner.n_features
     if isinstance(X, Rows):
-        X, unseen = narrowed(X, width), _unseen(batch, width)
+        X, unseen = narrowed(X, width), unseen_squares(batch, width)
     elif study.ranker is None and not isinstance(study.learner, SequenceLearner):
         X, unseen = rows.looked_up(study.learner, X, known=False)
     seen.see(X, y, unseen)
@@ -80,7 +80,7 @@ def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -
     for piece in stream.once() if any(seen) else ():
         for (study, _), each in zip(studies, seen, strict=True):
             if each is not None:
-                see(each, study, with_labels(piece.batch, study.task), piece.file.name)
+                see(each, study, with_labels(piece.batch, study._task), piece.file.name)
     return [
         Certificate.none(why_not) if each is None else each.certificate()
         for (_, why_not), each in zip(studies, seen, strict=True)
@@ -92,7 +92,7 @@ def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Ite
     seen, wanted, count = hindsight(study), iter(examples), 0
     stop = next(wanted, None)
     for piece in stream.once():
-        batch, name, begin = with_labels(piece.batch, study.task), piece.file.name, 0
+        batch, name, begin = with_labels(piece.batch, study._task), piece.file.name, 0
         while stop is not None and stop <= count + len(batch):
             see(seen, study, part(batch, begin, stop - count), name)
             begin = stop - count

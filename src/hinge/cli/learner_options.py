@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..options import catalogue, table
-from ..streams.evaluation import TASKS, Study, check_options
+from ..streams.evaluation import Study
 from ..streams.guessing import guess_task
 from ..streams.stream import Piece
+from ..tasks import on_streams
 from .options import OF_THE_LEARNER, add_parameters, flag, given, read_spec, read_value
 
 
@@ -29,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_task(group: Any) -> None:
     group.add_argument(
-        "--task", choices=TASKS, metavar="NAME",
-        help=f"What to learn: {', '.join(TASKS)}. [default: inferred from the labels of the first examples]",
+        "--task", choices=on_streams(), metavar="NAME",
+        help=f"What to learn: {', '.join(on_streams())}. [default: inferred from the labels of the first examples]",
     )  # fmt: skip
 
 
@@ -50,14 +51,14 @@ def options_for(
         name, texts = read_spec(spec)
         r = {"r": read_number("r", texts.pop("r"))} if "r" in texts else {}
         values = {option: read_value(option, text) for option, text in texts.items()}
-        check_options(task, values)
+        table.check_names(task, values)
         for option in values:
             if options.get(option, values[option]) != values[option] and not overrides:
                 raise ValueError(
                     f"{spec} has {option}={texts[option]}, and {flag(option)} says {options[option]}"
                 )
         made = catalogue.options_of(name, task, {**options, **values, **r})
-    check_options(task, made)
+    table.check_names(task, made)
     beyond = [name for name in made if name in table.OF_FIT]
     if beyond:
         raise ValueError(f"{beyond[0]} is not an option of a learner")
@@ -107,7 +108,7 @@ def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: b
 def in_words(study: Study) -> str:
     """The learner with the options that are not the usual ones: pa1, C=1."""
     p = study.learner.parameters
-    step = table.step_of(study.task, p)
+    step = study._task.step_of(p)
     shown = {name: f"{name}={value}" for name, value in p.items()
              if name not in ("step", "classes", "w1") and value != table.default(name)
              and len(str(value)) < 60}  # fmt: skip

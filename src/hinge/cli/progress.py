@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from ..streams.evaluation import ERRORS, Score, Study
+from ..streams.evaluation import Score, Study
 from ..streams.session import Every
+from ..tasks import TASKS
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,16 @@ class Window:
         return score.since(before[0])
 
 
-COUNTED = {"sequence": "tags"}  # what a picture counts, where it is not examples
-
-
 def error_text(task: str, error: float) -> str:
     if error != error:
         return "no error yet"
-    words, share = ERRORS[task]
-    return f"{100 * error:.2f} % {words}" if share else f"{error:.4g} {words}"
+    return f"{short_error(task, error)} {TASKS[task].error_words}"
 
 
 def short_error(task: str, error: float) -> str:
     if error != error:
         return "-"
-    return f"{100 * error:.2f} %" if ERRORS[task][1] else f"{error:.4g}"
+    return f"{100 * error:.2f} %" if TASKS[task].error_is_share else f"{error:.4g}"
 
 
 class Quiet:
@@ -145,7 +142,7 @@ class Lines(Quiet):
 
     def start(self, study: Study) -> None:
         self.task = study.task
-        about = ERRORS[self.task][0]
+        about = TASKS[self.task].error_words
         print(f"{'examples':>12}  {'error':>9}  {'lately':>9}  {'updates':>11}  {'seconds':>8}   (error: {about})",
               file=self.out)  # fmt: skip
 

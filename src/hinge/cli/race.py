@@ -12,15 +12,16 @@ from time import perf_counter
 from typing import Any
 
 from ..streams.batches import BadLines, part
-from ..streams.evaluation import ERRORS, Score, Study
+from ..streams.evaluation import Score, Study
 from ..streams.guessing import guess_task
 from ..streams.remarks import remarks
 from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
+from ..tasks import TASKS
 from . import learner_options, reading
 from .arguments import new_position
 from .commands import learn
-from .progress import COUNTED, Figures, Window, error_text, reporter, short_error
+from .progress import Figures, Window, error_text, reporter, short_error
 from .stopping import stopping
 
 
@@ -319,9 +320,10 @@ def draw(race: Race, path: str, as_json: bool) -> None:
     curves = {runner.name: runner.curve for runner in going if runner in drawn}
     best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
     plots.progressive_curves(
-        Path(path), curves, share=ERRORS[race.task][1], title=title_of(race.task, {r.name: r.error for r in going}),
+        Path(path), curves, share=TASKS[race.task].error_is_share,
+        title=title_of(race.task, {r.name: r.error for r in going}),
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
-        bold=race.best.name, x=COUNTED.get(race.task, "examples"), digits=2,
+        bold=race.best.name, x=TASKS[race.task].counted, digits=2,
     )  # fmt: skip
     print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
 

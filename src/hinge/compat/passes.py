@@ -18,6 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._core import Engine, shuffle_like_scikit_learn
 from ..data.rows import rows_of
+from ..tasks import TASKS
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -148,7 +149,7 @@ class Passes:
         lane = _moved(engine, examples, lane)
         X, y = examples.X[examples.held_out], examples.y[examples.held_out]
         scores = safe_sparse_dot(X, lane.coef) + lane.intercept
-        if self.task == "regression":
+        if TASKS[self.task].reads_numbers:
             return float(r2_score(y, scores))
         return float(np.mean((scores > 0) == (y > 0)))
 

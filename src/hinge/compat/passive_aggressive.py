@@ -32,6 +32,7 @@ from ..data.shown import shown
 from ..estimators import inputs
 from ..options import hints, table
 from ..options.constructors import constructor
+from ..tasks import TASKS
 from .passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 
 __all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
@@ -65,7 +66,7 @@ class _PassiveAggressive(BaseEstimator):
     def _check_parameters(self) -> None:
         given = self.get_params(deep=False)
         options = table.PARAMETERS
-        shared = {n: v for n, v in given.items() if n in options and self._task in options[n].tasks}
+        shared = {n: v for n, v in given.items() if n in options and options[n].is_for(self._task)}
         table.check(self._task, shared)
         if not (isinstance(self.loss, str) and self.loss in self._steps):
             raise ValueError(
@@ -82,7 +83,7 @@ class _PassiveAggressive(BaseEstimator):
             raise ValueError(f"n_jobs must be None or a whole number, not {jobs!r}")
 
     def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
-        numeric = self._task == "regression"
+        numeric = TASKS[self._task].reads_numbers
         X = inputs.readable(X)
         if y is not None:
             y = inputs.numbers(self, y) if numeric else as_array(y, "y")
@@ -192,7 +193,7 @@ class _PassiveAggressive(BaseEstimator):
         check_is_fitted(self)
         if issparse(self.coef_):
             coef = self.coef_.toarray()
-            self.coef_ = coef.ravel() if self._task == "regression" else coef
+            self.coef_ = coef.ravel() if TASKS[self._task].reads_numbers else coef
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -127,6 +127,20 @@ def are_events(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
+def event(row: int, x: Any) -> dict[Any, Any]:
+    """An event of a list as a dict."""
+    if isinstance(x, dict):
+        return x
+    if isinstance(x, Mapping):
+        return dict(x)
+    raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
+
+
+def event_list(events: Any) -> list[dict[Any, Any]]:
+    what = "of dicts of named features, an array, a sparse matrix or a DataFrame"
+    return [event(row, x) for row, x in enumerate(as_list(events, "X", what, False))]
+
+
 def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "to_numpy")
 

@@ -221,3 +221,12 @@ def square_matrix(given: Any, labels: list[Any], name: str, missing: float) -> D
             f"{name} must have a row and a column for each of the {len(labels)} labels, not {matrix.shape}"
         )
     return matrix
+
+
+def flat(value: Any) -> list[float]:
+    """The numbers of a matrix, of a dict of dicts, or of a list of either."""
+    if isinstance(value, Mapping):
+        return [number for one in value.values() for number in flat(one)]
+    if isinstance(value, (list, tuple)):
+        return [number for one in value for number in flat(one)]
+    return [float(number) for number in np.ravel(value)]

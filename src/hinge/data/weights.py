@@ -1,15 +1,49 @@
-"""Weights of examples that can have no effect are reported."""
+"""Weights of examples: what may be one, and those that can have no effect, which are reported."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
-from .._numpy import np
+from .._numpy import Doubles, np
+from .errors import InputTypeError
+from .rows import as_numbers
+from .shown import shown
+from .targets import Encoded, labels_of, number
 
 
 class IneffectiveWeights(UserWarning):
     """`sample_weight` or `class_weight` was given, and the model is the same as without."""
+
+
+def check_weight(weight: Any) -> None:
+    """The core takes weights that are numbers, and says of others only that they are of another type."""
+    try:
+        number(weight)
+    except ValueError:
+        raise InputTypeError(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
+
+
+def weighs(weight: Any) -> bool:
+    """Whether an example teaches anything. (numpy's numbers are numbers, too; the core rejects what is not one.)"""
+    return isinstance(weight, Real) and float(weight) > 0
+
+
+def example_weights(
+    sample_weight: Any, class_weight: Mapping[Any, float] | None, y: Any, count: int
+) -> Doubles | None:
+    """The weight of each row, with that of its class; None: all are 1. Targets that are encoded have theirs already."""
+    weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
+    if weights is not None and len(weights) != count:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
+    if class_weight is None or y is None or isinstance(y, Encoded):
+        return weights
+    labels, factors = labels_of(y, count), np.ones(count)
+    for label, factor in class_weight.items():
+        factors[labels == label] = factor
+    return factors if weights is None else weights * factors
 
 
 class GivenWeights:

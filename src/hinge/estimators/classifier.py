@@ -12,10 +12,10 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ..data.labels import as_labels, in_array, in_order, plain
 from ..data.rows import Rows
+from ..data.weights import check_weight
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks.growth import check_weight
 from . import inputs
 from .base import StreamEstimator
 
@@ -70,6 +70,11 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
 
     def __init__(self, C: float = table.default("C"), **options: Unpack[PAClassifierOptions]) -> None: ...
 
+    def _failed_checks(self) -> dict[str, str]:
+        if self.step not in ("pa", "cw"):
+            return {}
+        return {"check_class_weight_classifiers": "class_weight scales C, which this step does not have"}
+
     # ---- learn ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -110,7 +115,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             new = self._aside()
             rows = new._first_rows(X, sample_weight, together=False)
             learner = new._first(classes)
-            learner._learn_rows(rows, y, sample_weight, grow=False)
+            learner.learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
             raise ValueError(

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from ..data.labels import in_array, plain
+from ..data.labels import Labels, in_array, plain
 from ..data.rows import as_array, as_list, by_lane, check_length, is_frame, is_sparse, unmasked
 from ..data.targets import LabelSets, class_list
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks import growth
+from ..tasks.multilabel import above_threshold
 from . import inputs
 from .base import StreamEstimator
 
@@ -91,7 +91,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
             found = new._found_labels(y, rows.count) if known is None else class_list(known)
             learner = new._begin(found)
             new._name_features(learner)
-            learner._learn_rows(rows, y, sample_weight, grow=False)
+            learner.learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner, _one_each=one_each))
         if classes is not None and set(class_list(classes)) != set(learner.labels.known):
             raise ValueError(
@@ -129,7 +129,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     def _found_labels(self, y: Any, count: int) -> list[Any]:
         if self.classes is not None:
             return list(self.classes)
-        found = LabelSets(y, count, growth.first_labels("multilabel", _no_labels(self))).names
+        found = LabelSets(y, count, Labels((), lanes=True)).names
         if len(found) < 2:
             raise ValueError(f"two labels are needed to rank them, the data has only 1 class: {found!r}")
         return found if _is_matrix(y) else _in_order(found)
@@ -145,14 +145,14 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """The score of each label less the threshold, (n, n_labels): its order is the ranking, and what is above 0
         is predicted. One label each, and two labels: one score, positive for `classes_[1]`."""
         learner, lanes = self._fitted(), self._lanes(X)
-        scores: npt.NDArray[np.float64] = growth.above_threshold(learner, lanes)
+        scores: npt.NDArray[np.float64] = above_threshold(learner, lanes)
         if self._one_each and scores.shape[1] == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """An indicator matrix of the labels above the threshold. One label each: the label on top."""
-        above = growth.above_threshold(self._fitted(), self._lanes(X))
+        above = above_threshold(self._fitted(), self._lanes(X))
         if self._one_each:
             labels: npt.NDArray[Any] = self.classes_[above.argmax(axis=1)]
             return labels
@@ -161,7 +161,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     def predict_sets(self, X: Any) -> list[set[Any]]:
         """The sets of labels above the threshold."""
         learner = self._fitted()
-        known, above = learner.labels.known, growth.above_threshold(learner, self._lanes(X)) > 0
+        known, above = learner.labels.known, above_threshold(learner, self._lanes(X)) > 0
         return [{known[place] for place in np.flatnonzero(row)} for row in above]
 
     def thresholds(self, X: Any) -> npt.NDArray[np.float64]:
@@ -178,7 +178,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """
         from sklearn import metrics
 
-        truth, scores = self._indicator(y), growth.above_threshold(self._fitted(), self._lanes(X))
+        truth, scores = self._indicator(y), above_threshold(self._fitted(), self._lanes(X))
         asked = truth.any(axis=1)
         truth, scores = truth[asked], scores[asked]
         if len(truth) == 0:
@@ -238,10 +238,6 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
 def _is_matrix(y: Any) -> bool:
     return is_sparse(y) or is_frame(y) or isinstance(y, np.ndarray)
-
-
-def _no_labels(estimator: PAMultilabel) -> dict[str, Any]:
-    return {**estimator.get_params(deep=False), "classes": None, "cost": None}
 
 
 def _in_order(labels: list[Any]) -> list[Any]:

@@ -45,6 +45,12 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     def __init__(self, C: float = table.default("C"), **options: Unpack[PAOneClassOptions]) -> None: ...
 
+    def _failed_checks(self) -> dict[str, str]:
+        if self.radius is None and self.max_radius is None:
+            return {}
+        why = "with a radius that is given, or learned up to max_radius, `contamination` decides nothing"
+        return dict.fromkeys(("check_outliers_train", "check_outliers_fit_predict"), why)
+
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`). No y."""
         new = self._aside()

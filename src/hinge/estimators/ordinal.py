@@ -13,7 +13,7 @@ from ..data.rows import by_lane
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks import growth
+from ..tasks.ordinal import rank_of, ranks_of
 from . import inputs
 from .base import StreamEstimator
 
@@ -58,6 +58,12 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
 
     def __init__(self, C: float = table.default("C"), **options: Unpack[PAOrdinalOptions]) -> None: ...
 
+    def _failed_checks(self) -> dict[str, str]:
+        why = (
+            "it fits strings: ranks with names need their order, classes=[...], which the check does not know"
+        )
+        return {"check_classifiers_classes": why}
+
     # ---- learn ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -82,7 +88,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
             ranks = np.unique(new._ranks(classes)) if new.classes is None else np.asarray(new.classes)
             learner = new._begin(ranks)
             new._name_features(learner)
-            learner._learn_rows(rows, y, sample_weight)
+            learner.learn_rows(rows, y, sample_weight)
             return self._become(new._keep(learner))
         if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
             raise ValueError(
@@ -126,14 +132,14 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         """The rank of each row: the first one whose threshold is above w.x."""
         learner = self._fitted()
         lanes = learner.lanes(X) if self._takes_names(X) else learner.lanes_of(self._rows(X, reset=False))
-        ranks: npt.NDArray[Any] = self.classes_[growth.ranks_of(by_lane(lanes))]
+        ranks: npt.NDArray[Any] = self.classes_[ranks_of(by_lane(lanes))]
         return ranks
 
     def score_report(self, X: Any, y: Any) -> dict[str, float]:
         """Accuracy, and the mean absolute error in ranks: how many ranks the predictions are off."""
         labels = self._fitted().labels
-        truth = np.asarray([growth.rank(labels, rank) for rank in self._ranks(y).tolist()])
-        guess = np.asarray([growth.rank(labels, rank) for rank in self.predict(X).tolist()])
+        truth = np.asarray([rank_of(labels, rank) for rank in self._ranks(y).tolist()])
+        guess = np.asarray([rank_of(labels, rank) for rank in self.predict(X).tolist()])
         return {
             "accuracy": float(np.mean(truth == guess)),
             "mean_absolute_error": float(np.mean(np.abs(truth - guess))),

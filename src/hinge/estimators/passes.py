@@ -22,6 +22,7 @@ from ..data.targets import Encoded
 from ..data.weights import warn_if_ineffective
 from ..learner import Learner
 from ..model.statistics import Statistics
+from ..tasks import TASKS, batch
 from . import inputs
 from .progress import reporter
 
@@ -79,7 +80,7 @@ class FitsInPasses:
             of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
             sample_weight = inputs.weights(sample_weight)
             sample_weight = _check_sample_weight(sample_weight, of, dtype=np.float64)
-        truth, weights = learner.encoded(y, rows.count, sample_weight)
+        truth, weights = batch.encoded(learner, y, rows.count, sample_weight)
         held = self._hold_back(X, y, sample_weight, rows.count)
         if self.max_iter > 1 or self.batch_tolerance is not None:
             rows = rows.by_rows()
@@ -108,7 +109,7 @@ class FitsInPasses:
             for _ in range(self.max_iter):
                 before, began = learner.statistics, time.perf_counter()
                 order = self._order(random, rows, held)
-                learner._learn_rows(rows, truth, weights, order, repeats=self.max_iter > 1)
+                learner.learn_rows(rows, truth, weights, order=order, repeats=self.max_iter > 1)
                 judged = entry_of(before, learner.statistics, time.perf_counter() - began)
                 badness = judged["mean_loss"]
                 if held is not None:
@@ -146,7 +147,7 @@ class FitsInPasses:
         numbers = np.arange(count)
         weighed = numbers if sample_weight is None else numbers[np.asarray(sample_weight) > 0]
         strata = None
-        if self._task in ("classification", "ordinal"):
+        if TASKS[self._task].has_one_class_each:
             labels = np.asarray(y)[weighed]
             strata = labels if np.unique(labels, return_counts=True)[1].min(initial=2) > 1 else None
         options: dict[str, Any] = {
@@ -183,13 +184,12 @@ class FitsInPasses:
         presented, last, moved = 0, 1, True
         while last and moved and learner.statistics.updates < self.max_updates:
             before, began = learner.statistics, time.perf_counter()
-            last = learner._learn_rows(
+            last = learner.learn_rows(
                 rows,
                 truth,
                 weights,
-                None,
-                self.batch_tolerance,
-                self.max_updates - before.updates,
+                tolerance=self.batch_tolerance,
+                max_updates=self.max_updates - before.updates,
                 repeats=True,
             )
             history.append(entry_of(before, learner.statistics, time.perf_counter() - began))

@@ -14,8 +14,9 @@ from .._core import Texts
 from ..data.errors import of_one_example
 from ..data.rows import Rows, as_list, check_length, is_frame
 from ..features.words import LENGTH, check_range
-from ..learner import Contribution, Learner
+from ..learner import Learner
 from ..model import encoding, file
+from ..model.explain import Contribution
 from ..options import table
 from ..options.constructors import constructor
 from .base import _FIRST
@@ -139,7 +140,7 @@ class TextClassifier(PAClassifier):
             try:
                 rows, names = _read(its, texts, grow=True, sample_weight=weights)
                 learner.name_columns(names)
-                learner._learn_rows(rows, y, sample_weight, grow=grow)
+                learner.learn_rows(rows, y, sample_weight, grow=grow)
             except BaseException:
                 if learner._engine.statistics()[0] == rounds:  # else an interrupt came right after it
                     its.undo()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._numpy import np, npt
+from .supports import check_has_weights
 
 Found = list[tuple[str, float, int | None, float]]  # what the core looked up: name, value, column, weight
 
@@ -44,6 +45,26 @@ def of_distance(found: Found, w: npt.NDArray[Any]) -> list[Contribution]:
     return parts
 
 
+def of_event(learner: Any, x: dict[Any, Any], label: Any) -> list[Contribution]:
+    """What each feature of an event contributed, the largest first."""
+    check_has_weights(learner.parameters["kernel"])
+    lane = 0
+    if learner.many_scores and learner.labels.known:
+        first = learner._first_lane
+        lane = (
+            first + int(np.argmax(learner._lanes_one(x)[first:])) if label is None else learner.lane_of(label)
+        )
+    found = learner._engine.look_up(x, lane, learner.averaged)
+    if learner._task.measures_distance:
+        return _largest_first(of_distance(found, learner.weights))
+    intercept = learner._engine.extra(lane, learner.averaged) if learner._has_intercept else None
+    return _largest_first(of_product(found, intercept))
+
+
+def _largest_first(parts: list[Contribution]) -> list[Contribution]:
+    return sorted(parts, key=lambda part: -abs(part.contribution))
+
+
 def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
     """What `explain_one` says of each row of an array or a CSR matrix, whose features are its values other than 0."""
     names = dict(enumerate(learner.feature_names))
@@ -52,7 +73,7 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
     if learner.many_scores and label is None:
         lanes = learner.scores_of(rows).argmax(axis=1)
     elif learner.many_scores:
-        lanes[:] = learner.lane_of(label) - learner._beside
+        lanes[:] = learner.lane_of(label) - learner._first_lane
     told = []
     for row, lane in enumerate(lanes.tolist()):
         w = every[lane]
@@ -62,8 +83,8 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
             if value != 0
         ]
         intercept = float(intercepts[lane]) if learner._has_intercept else None
-        parts = of_distance(found, w) if learner.task == "uniclass" else of_product(found, intercept)
-        told.append(sorted(parts, key=lambda part: -abs(part.contribution)))
+        distance = learner._task.measures_distance
+        told.append(_largest_first(of_distance(found, w) if distance else of_product(found, intercept)))
     return told
 
 

@@ -9,7 +9,7 @@ from .._numpy import np, npt
 from ..data.rows import Doubles, Rows
 
 
-def kernel_options(task: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def kernel_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the core that concern the kernel."""
     kernel, budget, gamma = parameters["kernel"], parameters["budget"], parameters["gamma"]
     if kernel is None:
@@ -54,11 +54,6 @@ def scaled_gamma(rows: Rows) -> float:
             variance = (squares + (cells - values.size) * mean**2) / cells
         gamma = 1.0 / (rows.width * variance) if variance > 0 else 1.0
     return gamma if 0 < gamma < np.inf else 1.0
-
-
-def sees_unseen(task: str, kernel: Any) -> bool:
-    """Whether features that no support has count: in distances, and so in K(x, x) of a ball."""
-    return isinstance(kernel, str) and (kernel == "rbf" or task == "uniclass")
 
 
 class SupportSet:

@@ -6,10 +6,11 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..tasks import TASKS, on_streams, task_named
+from ..tasks.task import Task
 from . import table, validators
-from .parameter import ESTIMATORS
 
-_ALL = tuple(sorted(ESTIMATORS.keys() - {"structured"}))
+_ALL = ("classification", "multilabel", "ordinal", "prototype", "regression", "sequence", "uniclass")
 _SETS = ("classification", "multilabel")
 _SHAPED = ("classification", "multilabel", "ordinal", "regression")
 _RANKED = ("classification", "multilabel", "ordinal", "prototype")
@@ -25,6 +26,9 @@ class Algorithm:
     paper: str
     theorem: str  # what is guaranteed; see hinge.theory
     about: str
+
+    def is_for(self, task: Task) -> bool:
+        return task.options_of in self.tasks
 
     def __str__(self) -> str:
         return f"{self.name:<17} {self.about} [{self.paper}; {', '.join(self.tasks)}]"
@@ -122,9 +126,9 @@ def algorithms(task: str | None = None) -> list[Algorithm]:
     >>> print(hinge.algorithms()[1])
     pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, sequence, uniclass]
     """  # noqa: E501
-    if task is not None and task not in _ALL:
-        raise ValueError(f"task must be one of {', '.join(map(repr, _ALL))}, not {task!r}")
-    return [algorithm for algorithm in _ALGORITHMS if task is None or task in algorithm.tasks]
+    if task is None:
+        return list(_ALGORITHMS)
+    return [algorithm for algorithm in _ALGORITHMS if algorithm.is_for(task_named(task, on_streams()))]
 
 
 def make(name: str, task: str = "classification", **options: Any) -> Any:
@@ -140,7 +144,8 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
                  geometry='diagonal', step='pa2')
     """
     options = options_of(name, task, options)
-    return getattr(importlib.import_module("hinge"), ESTIMATORS[task])(**options)
+    module, estimator = TASKS[task].estimator
+    return getattr(importlib.import_module(f"hinge.{module}"), estimator)(**options)
 
 
 def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -153,16 +158,11 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"there is no algorithm {name!r}{hint} There are {', '.join(found)}")
     algorithm = found[name]
-    if task not in _ALL:
-        raise ValueError(f"task must be one of {', '.join(map(repr, _ALL))}, not {task!r}")
-    if task not in algorithm.tasks:
+    its_task = task_named(task, on_streams())
+    if not algorithm.is_for(its_task):
         raise ValueError(f"{name!r} is for {', '.join(algorithm.tasks)}, not for {task}")
-    known = table.PARAMETERS
-    made = {option: value for option, value in algorithm.options.items() if task in known[option].tasks}
-    if task == "sequence":
-        made |= _IN_SEQUENCES.get(name, {})
-    if task == "uniclass" and options.get("radius") is None and options.get("max_radius") is None:
-        made["radius"] = 1.0  # as published: the radius is given
+    made = {option: algorithm.options[option] for option in table.names_for(task, algorithm.options)}
+    made |= its_task.as_published(name, options)
     if name == "arow":
         made, options = _arow(made, options)
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
@@ -179,11 +179,6 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
     return {**made, **options}
 
 
-# A search for the worst sequence is dear, and so is a covariance of all pairs of features and tags.
-_IN_SEQUENCES: dict[str, dict[str, Any]] = {
-    **{name: {"selection": "prediction"} for name in ("pa", "pa1", "pa2", "perceptron")},
-    "arow": {"geometry": "diagonal", "selection": "prediction"},
-}
 _FREE = {
     "aggressive": ("beta",),
     "budget-perceptron": ("kernel", "budget"),

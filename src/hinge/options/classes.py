@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..tasks import TASKS
 from . import hints, table
-from .parameter import ESTIMATORS, Parameter
+from .parameter import Parameter
 from .table import structures, texts
 
 
@@ -72,7 +73,10 @@ CLASSES: dict[str, ClassOptions] = {
     for its in (
         ClassOptions("Learner", None, table.OF_LEARNER, positional=(), step=None),
         ClassOptions("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
-        *(ClassOptions(name, task, **_DIFFERENT.get(name, {})) for task, name in ESTIMATORS.items()),
+        *(
+            ClassOptions(its.estimator[1], task, **_DIFFERENT.get(its.estimator[1], {}))
+            for task, its in TASKS.items()
+        ),
         ClassOptions(
             "TextClassifier",
             "classification",

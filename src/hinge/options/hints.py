@@ -7,8 +7,8 @@ import functools
 from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
+from ..tasks import TASKS
 from . import table
-from .parameter import ESTIMATORS
 
 _Class = TypeVar("_Class", bound=type)
 _SEEDS = "`random_state` is the seed"
@@ -150,7 +150,7 @@ def unknown(model: str, task: str | None, name: str, names: Iterable[str]) -> st
     if hint is None and near:
         hint = f"did you mean `{near[0]}`?"
     if hint is None and known is not None:
-        users = [f"hinge.{ESTIMATORS[each]}" for each in known.tasks]
+        users = [f"hinge.{TASKS[each].estimator[1]}" for each in known.tasks]
         hint = f"it is an option of {', '.join(users)}" if users else "it belongs to `fit` of the estimators"
     if hint is None:
         import difflib

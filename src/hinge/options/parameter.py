@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from inspect import Parameter as _Argument
 from typing import Any
 
-from .combinations import SEARCHED
+from ..tasks import TASKS, task_named
 
-# The tasks, and their estimators.
-ESTIMATORS = {
-    "classification": "PAClassifier",
-    "regression": "PARegressor",
-    "uniclass": "PAOneClass",
-    "multilabel": "PAMultilabel",
-    "ordinal": "PAOrdinal",
-    "prototype": "PARanker",
-    "structured": "PAStructured",
-    "sequence": "PASequence",
-}
-ALL_TASKS = tuple(ESTIMATORS)
-TASKS = tuple(task for task in ALL_TASKS if task != "sequence")  # those of `Learner`
-ALL_BUT_PROTOTYPE = tuple(task for task in ALL_TASKS if task != "prototype")
+ALL_TASKS = tuple(TASKS)
+ALL_BUT_PROTOTYPE = (
+    "classification",
+    "regression",
+    "uniclass",
+    "multilabel",
+    "ordinal",
+    "sequence",
+    "structured",
+)
+LABELS = ("classification", "multilabel", "ordinal", "prototype")
+SEARCHED = ("sequence", "structured")
 ONE_VECTOR = ("classification", "regression", "uniclass", "multilabel", "ordinal")  # per example
 LINEAR = ("classification", "regression", "multilabel")
 SHAPED = ("classification", "regression", "multilabel", "ordinal", *SEARCHED)
@@ -42,3 +40,7 @@ class Parameter:
     accepts: Callable[[Any], bool]
     help: str
     tasks: tuple[str, ...] = ALL_TASKS
+
+    def is_for(self, task: str) -> bool:
+        """Whether the task has this option."""
+        return task_named(task).options_of in self.tasks

@@ -170,12 +170,3 @@ def is_class_weight(value: Any) -> bool:
 
 def is_seed(value: Any) -> bool:
     return value is None or whole(0, 2**32 - 1)(value) or isinstance(value, np.random.RandomState)
-
-
-def flat(value: Any) -> list[float]:
-    """The numbers of a matrix, of a dict of dicts, or of a list of either."""
-    if isinstance(value, Mapping):
-        return [number for one in value.values() for number in flat(one)]
-    if isinstance(value, (list, tuple)):
-        return [number for one in value for number in flat(one)]
-    return [float(number) for number in np.ravel(value)]

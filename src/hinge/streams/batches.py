@@ -184,3 +184,34 @@ def _places(starts: Any, rows: Any) -> tuple[Any, Any]:
     ends = np.concatenate([[0], np.cumsum(lengths)])
     places = np.arange(ends[-1]) + np.repeat(starts[rows] - ends[:-1], lengths)
     return places, ends
+
+
+def has_label(batch: Batch) -> bool:
+    """Whether some example says what it is."""
+    if isinstance(batch.labels, Numbers):
+        return batch.labels.single is not None or len(batch.labels.values) > 0
+    return any(label is not None and label != [] for label in batch.labels)
+
+
+# ---- columns that a model has not seen ----------------------------------------------------------------------------
+
+
+def unseen_squares(batch: Batch, width: int) -> Doubles | None:
+    """Of each row the squares of features that are not among the first `width` columns; None: there are none."""
+    assert isinstance(batch.X, Rows)
+    if batch.X.width > width:
+        values, columns, starts, _ = batch.X.arrays
+        row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        squares = np.where(columns >= width, values * values, 0.0)
+        return np.asarray(np.bincount(row_of, squares, len(starts) - 1), dtype=np.float64)
+    return batch.unseen
+
+
+def narrowed(rows: Rows, width: int) -> Rows:
+    """Without the columns that the model has never seen, which count nothing."""
+    if rows.width <= width:
+        return rows
+    values, columns, starts, _ = rows.arrays
+    known = columns < width
+    kept = np.concatenate([[0], np.cumsum(known)])
+    return Rows(values[known], columns[known], kept[starts], width)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._core import Engine
 from .._numpy import np
 from ..data.errors import InputError, for_each
-from ..data.labels import in_order
 from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
 from ..features.pipeline import Features, Pipeline
 from ..learner import Learner
-from ..model import supports
 from ..model.explain import Contribution
 from ..model.loading import load
 from ..options import table
 from ..structured.sequence_learner import SequenceLearner
-from ..tasks import growth, scored
-from .batches import BadLines, Batch, Numbers, part, taken
+from ..tasks import task_named
+from ..tasks.batch import has_scores, learn_scored
+from ..tasks.task import Task
+from .batches import BadLines, Batch, Numbers, narrowed, part, taken, unseen_squares
 from .guessing import listed
 from .order import Order
-
-TASKS = ("classification", "regression", "uniclass", "multilabel", "ordinal", "sequence", "prototype")
-SETS = ("multilabel", "prototype")  # tasks with sets of labels
 
 
 @dataclass
@@ -44,18 +41,6 @@ class Score:
         return Score(self.rounds - before.rounds, self.cost - before.cost)
 
 
-# What the error of a task is: in words, and whether it is a share (shown in percent).
-ERRORS = {
-    "classification": ("wrong", True),
-    "multilabel": ("with a label out of order", True),
-    "prototype": ("with a label out of order", True),
-    "sequence": ("tags wrong", True),
-    "uniclass": ("outside", True),
-    "regression": ("off", False),
-    "ordinal": ("ranks off", False),
-}
-
-
 class Taken(NamedTuple):
     """How far a batch was learned."""
 
@@ -68,11 +53,13 @@ class Taken(NamedTuple):
 class Study:
     """A learner and its score on one stream."""
 
-    def __init__(self, learner: Learner | SequenceLearner, ranker: Any = None) -> None:
-        self.learner = learner
-        self.ranker = ranker  # a PARanker, if features depend on the label: `learner` is the one inside
+    def __init__(self, model: Any) -> None:
+        """`model`: a learner, or an estimator whose feature map belongs to it."""
+        learner: Learner | SequenceLearner = getattr(model, "_learner", model)
+        self.model, self.learner = model, learner
+        self.ranker: Any = None if model is learner else model  # a PARanker, if features depend on the label
+        self._task, self.task = learner._task, learner.task
         self.features: Features | None = None  # what made features of records, to be kept with the model
-        self.task = learner.task if isinstance(learner, Learner) else "sequence"
         self.score = Score()
         self.order = Order()
         self.given_weights = GivenWeights()
@@ -81,16 +68,8 @@ class Study:
 
     @classmethod
     def new(cls, task: str, options: dict[str, Any]) -> Study:
-        check_options(task, options)
-        if task == "sequence":
-            return cls(SequenceLearner(**{"selection": "prediction", "average": True, **options}))
-        if task == "prototype":
-            from ..structured.ranker import PARanker
-
-            ranker = PARanker(**options)
-            ranker._keep(**ranker._begun())
-            return cls(ranker._fitted(), ranker)
-        return cls(Learner(task, **options))
+        table.check_names(task, options)
+        return cls(task_named(task).new_model(options))
 
     @classmethod
     def load(cls, path: str) -> Study:
@@ -98,18 +77,16 @@ class Study:
         model, features = load(path), None
         if isinstance(model, Pipeline):
             model, features = model.model, model.features
-        learner = model if isinstance(model, (Learner, SequenceLearner)) else getattr(model, "_learner", None)
-        kind = type(model).__name__
-        if not isinstance(learner, (Learner, SequenceLearner)) or kind == "PAStructured":
+        kind, task = type(model).__name__, getattr(getattr(model, "_learner", model), "_task", None)
+        if task is None or not task.on_streams:
             raise ValueError(f"{path} is a {kind}, which needs functions of your own: use it from Python")
-        study = cls(learner, model if kind == "PARanker" else None)
+        # An estimator around a learner of rows adds nothing; one with a feature map does.
+        study = cls(model if task.has_feature_map else getattr(model, "_learner", model))
         study.features = features
         return study
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        model = self.ranker or self.learner
-        if self.features is not None:
-            model = Pipeline(self.features, model)
+        model = self.model if self.features is None else Pipeline(self.features, self.model)
         model.save(path)
 
     # ---- learning ---------------------------------------------------------------------------------------------
@@ -129,7 +106,7 @@ class Study:
         """
         self._check_kind(batch, name)
         self._name(batch)
-        rows = labelled(batch, self.task)
+        rows = labelled(batch, self._task)
         known = batch if rows is None else _taken(batch, rows)
         if self.learner.averaged:
             costs = costs or self.guess(batch, name) or []
@@ -168,24 +145,24 @@ class Study:
                 "--batch-tolerance is for svmlight and VW text: events are presented all, or not at all"
             )
         y = self.truth(batch, name)
-        tokens = sum(map(len, y)) if self.task == "sequence" else 0
         try:
             if told is not None:
                 assert isinstance(learner, Learner)
-                told.append((batch, scored.learn(learner, batch.X, y, batch.weights)))
+                told.append((batch, learn_scored(learner, batch.X, y, batch.weights)))
             elif isinstance(batch.X, Rows) and isinstance(learner, Learner):
                 learner.learn_rows(batch.X, y, batch.weights, **passing)
             else:
-                (self.ranker or learner).learn_many(batch.X, y, batch.weights)
+                self.model.learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
             raise located(error, batch, name) from None
-        if self.task == "classification":
+        if self._task.watches_order:
             self.order.see(y)
         self.given_weights.see(batch.weights)
         after = learner.statistics
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
-        self.score.rounds += len(batch) if passing else tokens or after.rounds - before.rounds
-        by_cost = self.task in ("regression", "ordinal", "sequence")
+        rounds = len(batch) if passing else after.rounds - before.rounds
+        self.score.rounds += self._task.count(y, rounds)
+        by_cost = self._task.suffers_cost
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         for cost in [suffered] if costs is None else costs:
             self.score.cost += cost
@@ -197,35 +174,23 @@ class Study:
         An example with a new label, or with none, is alone, and so is the first one with new columns. So is each of
         those whose scores a batch does not tell (ranks: they need the thresholds of that moment)."""
         learner, start = self.learner, 0
-        together = isinstance(learner, Learner) and self.ranker is None and scored.has_scores(learner)
-        labels = listed(batch.labels) if together and not (with_scores and self.task == "ordinal") else []
+        alone = not has_scores(learner) or (with_scores and self._task.scores_need_the_round)
+        labels = [] if alone else listed(batch.labels)
         while start < len(batch):
             stop = start + 1
             fresh = isinstance(batch.X, Rows) and batch.X.width > learner.n_features
-            if labels and not fresh and self._knows(labels[start]):
-                while stop < len(batch) and self._knows(labels[stop]):
+            if labels and not fresh and self._task.is_known(labels[start], learner.labels):
+                while stop < len(batch) and self._task.is_known(labels[stop], learner.labels):
                     stop += 1
             yield start, stop
             start = stop
-
-    def _knows(self, label: Any) -> bool:
-        """Whether an example with this label can be learned, and brings no new one."""
-        if label is None or label == []:
-            return False
-        if self.task == "regression":
-            return True
-        known = self.learner.labels.codes
-        try:
-            return all(one in known for one in label) if isinstance(label, list) else label in known
-        except TypeError:  # not even hashable
-            return False
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
         """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
         going to be refused, or has no label, costs nothing: it is not learned."""
         if not self.learner.averaged:
             return None
-        rows = labelled(batch, self.task)
+        rows = labelled(batch, self._task)
         if rows is None:
             return self._guess(batch, name)
         costs = dict(zip(rows, self._guess(_taken(batch, rows), name), strict=True))
@@ -247,11 +212,11 @@ class Study:
         """Sentences are for sequences, and nothing else is. Features with names are for models with names."""
         X, where = batch.X, batch.lines[0] if len(batch) else 1
         sentences = isinstance(X, list) and bool(X) and isinstance(X[0], list) and self.ranker is None
-        if sentences and self.task != "sequence":
+        if sentences and not self._task.has_sentences:
             raise InputError(
                 f"there are sentences, which are not for the task {self.task}", file=name, line=where
             )
-        if not sentences and self.task == "sequence":
+        if not sentences and self._task.has_sentences:
             raise InputError(
                 "sequences need sentences (--format conll), and there are none", file=name, line=where
             )
@@ -298,169 +263,89 @@ class Study:
 
     def predict(self, batch: Batch, name: str) -> list[Any]:
         """A label, a number, a list of labels or of tags for each example."""
-        learner = self.learner
         self._check_kind(batch, name)
-        if isinstance(learner, SequenceLearner):
-            return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
-            made = for_each((self.ranker or learner).predict_one, batch.X)
-            return [in_order(labels) for labels in made] if self.task == "multilabel" else made
-        if self.task == "uniclass":
-            return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
+            return self._task.predict_events(self.model, batch.X)
         return self.predicted(self.lanes(batch))
 
     def predicted(self, lanes: Doubles) -> list[Any]:
-        """What is predicted for examples of which `lanes` said this. Not for balls."""
-        learner = self.learner
-        assert isinstance(learner, Learner)
-        known = learner.labels.known
-        if self.task == "classification" and not known:
-            return [None] * len(lanes)
-        if self.task == "classification" and learner.many_scores:
-            return [known[i] for i in lanes.reshape(len(lanes), -1).argmax(axis=1).tolist()]
-        if self.task == "classification":
-            return [learner.labels.of(score) for score in lanes.tolist()]
-        if self.task == "ordinal":
-            return [known[i] for i in growth.ranks_of(lanes.reshape(len(lanes), -1)).tolist()]
-        if self.task == "multilabel":
-            above = growth.above_threshold(learner, lanes.reshape(len(lanes), -1)) > 0
-            return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
-        return list(lanes.tolist())
+        """What is predicted for examples of which `lanes` said this."""
+        assert isinstance(self.learner, Learner)
+        return self._task.predictions(self.learner, lanes)
 
     def scores(self, batch: Batch) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
-        learner = self.learner
-        if isinstance(learner, SequenceLearner):
-            return for_each(learner.score_one, batch.X)  # type: ignore[arg-type]
         if not isinstance(batch.X, Rows):
-            return for_each((self.ranker or learner).score_one, batch.X)
-        if self.task == "uniclass":
-            return list(self._inside(batch).tolist())
+            return for_each(self.model.score_one, batch.X)
         return self.scored(self.lanes(batch))
 
     def scored(self, lanes: Doubles) -> list[Any]:
-        """The scores of examples of which `lanes` said this. Not for balls."""
-        learner = self.learner
-        assert isinstance(learner, Learner)
-        scores: list[Any] = learner._as_scores(lanes).tolist()
-        if not learner.many_scores:
-            return scores
-        return [dict(zip(learner.labels.known, its, strict=True)) for its in scores]
+        """The scores of examples of which `lanes` said this."""
+        assert isinstance(self.learner, Learner)
+        return self._task.named_scores(self.learner, lanes)
 
     def lanes(self, batch: Batch) -> Doubles:
-        """What the core says of each example, see `Learner.lanes_of`; of balls the distances. Not for sequences."""
+        """What the core says of each example, see `Learner.lanes_of`. Not for sequences."""
         learner = self.learner
         assert isinstance(learner, Learner)
-        if self.task == "uniclass":
-            return learner.radius - np.asarray(self.scores(batch), dtype=np.float64)
         if not isinstance(batch.X, Rows):
-            return np.asarray(for_each(learner._lanes_one, batch.X))
-        return learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
-
-    def _inside(self, batch: Batch) -> Doubles:
-        """How far inside of the ball; to a ball, features never seen are distance."""
-        assert isinstance(self.learner, Learner)
-        assert isinstance(batch.X, Rows)
-        learner = self.learner
-        of_kernel = self._beside_the_columns(batch)
-        inside = learner.scores_of(narrowed(batch.X, learner.n_features), of_kernel)
-        unseen = _unseen(batch, learner.n_features)
-        if unseen is None or learner.parameters["kernel"] is not None:
-            return inside
-        distances: Doubles = np.hypot(learner.radius - inside, np.sqrt(unseen))
-        return learner.radius - distances
-
-    def _beside_the_columns(self, batch: Batch) -> Doubles | None:
-        """The squares of features never seen, if the kernel asks for them."""
-        if not supports.sees_unseen(self.task, self.learner.parameters.get("kernel")):
-            return None
-        return _unseen(batch, self.learner.n_features)
+            return learner.lanes(batch.X)
+        known = learner.n_features
+        rows = narrowed(batch.X, known)
+        if learner._sees_unseen:
+            return learner.lanes_of(rows, unseen_squares(batch, known))
+        lanes = learner.lanes_of(rows)
+        if not self._task.measures_distance or learner.parameters["kernel"] is not None:
+            return lanes
+        unseen = unseen_squares(batch, known)  # to a ball, features never seen are distance
+        return lanes if unseen is None else np.hypot(lanes, np.sqrt(unseen))
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
         y = self.truth(batch, name)
-        return Score(
-            sum(map(len, y)) if self.task == "sequence" else len(batch), sum(self._costs_of(batch, y, name))
-        )
+        return Score(self._task.count(y, len(batch)), sum(self._costs_of(batch, y, name)))
 
     def _costs_of(self, batch: Batch, y: Any, name: str) -> list[float]:
         """What the prediction of each example costs."""
-        if self.task in ("multilabel", "prototype"):
-            return [float(_out_of_order(*its)) for its in zip(self.scores(batch), y, strict=True)]
-        made = self.predict(batch, name)
-        if self.task == "uniclass":
-            return [float(label == -1) for label in made]
-        if self.task == "sequence":
-            return [
-                float(sum(a != b for a, b in zip(tags, its, strict=True)))
-                for tags, its in zip(made, y, strict=True)
-            ]
+        made = self.scores(batch) if self._task.is_judged_by_scores else self.predict(batch, name)
         truth = y.tolist() if isinstance(y, memoryview) else y
-        if self.task == "regression":
-            return [float(abs(a - b)) for a, b in zip(made, truth, strict=True)]
-        if self.task == "ordinal":
-            ranks = {label: rank for rank, label in enumerate(self.learner.labels.known)}
-            return [float(abs(ranks[a] - ranks[b])) for a, b in zip(made, truth, strict=True)]
-        return [float(a != b) for a, b in zip(made, truth, strict=True)]
+        return self._task.costs(made, truth, self.learner.labels)
 
     # ---- labels -----------------------------------------------------------------------------------------------
 
     def truth(self, batch: Batch, name: str) -> Any:
         """The labels as the learner takes them. One that does not fit the task is refused, with its line."""
-        labels = batch.labels
-        if self.task == "uniclass":
+        labels, task = batch.labels, self._task
+        if not task.needs_labels:
             return None
-        plain = self.task not in ("multilabel", "prototype", "ordinal")
-        if isinstance(labels, Numbers) and plain and labels.single is not None:
+        if isinstance(labels, Numbers) and not task.checks_numbers and labels.single is not None:
             return labels.single
         y = []
         for row, label in enumerate(listed(labels)):
             try:
-                y.append(fitting(self.task, label))
-                if self.task == "ordinal":
-                    growth.rank(self.learner.labels, y[-1])
+                y.append(task.truth(label, self.learner.labels))
             except ValueError as error:
                 raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
         return y
 
 
-def fitting(task: str, label: Any) -> Any:
-    """One label as the task takes it."""
-    if task == "sequence":
-        if label is None:
-            raise ValueError("there are no tags to learn from")
-        return label
-    if task in ("multilabel", "prototype"):
-        return [] if label is None else label if isinstance(label, list) else [label]
-    if isinstance(label, list) and len(label) == 1:
-        label = label[0]
-    if label is None or label == []:
-        raise ValueError("there is no label (--task uniclass learns without)")
-    if isinstance(label, list):
-        raise ValueError(f"there are {len(label)} labels (--task multilabel learns sets)")
-    if task == "regression" and (isinstance(label, (str, bool)) or not np.isfinite(label)):
-        raise ValueError(f"the label {label!r} is not a number (--task classification learns names)")
-    return label
-
-
-def labelled(batch: Batch, task: str) -> list[int] | None:
+def labelled(batch: Batch, task: Task) -> list[int] | None:
     """The rows that have a label; None: all have one, or need none. An empty list says that no label is relevant, which
     is something to learn where there are sets of labels; svmlight has no other way to write it."""
     labels = batch.labels
-    if task == "uniclass":
+    if not task.needs_labels:
         return None
     if isinstance(labels, Numbers):
-        if labels.single is not None or (task in SETS and batch.numbered):
+        if labels.single is not None or (task.has_label_sets and batch.numbered):
             return None
         rows = np.flatnonzero(np.diff(labels.starts)).tolist()
-    elif task in SETS:
-        rows = [row for row, label in enumerate(labels) if label is not None]
     else:
-        rows = [row for row, label in enumerate(labels) if label is not None and label != []]
+        missing: tuple[Any, ...] = (None,) if task.has_label_sets else (None, [])
+        rows = [row for row, label in enumerate(labels) if label not in missing]
     return None if len(rows) == len(batch) else rows
 
 
-def with_labels(batch: Batch, task: str) -> Batch:
+def with_labels(batch: Batch, task: Task) -> Batch:
     """The examples that the task can learn from."""
     rows = labelled(batch, task)
     return batch if rows is None else _taken(batch, rows)
@@ -468,38 +353,6 @@ def with_labels(batch: Batch, task: str) -> Batch:
 
 def _taken(batch: Batch, rows: list[int]) -> Batch:
     return taken(batch, np.asarray(rows, dtype=np.int64))
-
-
-def check_options(task: str, options: dict[str, Any]) -> None:
-    """Refuses an option that the task does not have."""
-    for name in options:
-        tasks = table.PARAMETERS[name].tasks
-        if task not in tasks:
-            raise ValueError(f"{name} is for {', '.join(tasks)}, not for {task}")
-
-
-# ---- parts of a batch ---------------------------------------------------------------------------------------------
-
-
-def _unseen(batch: Batch, width: int) -> Doubles | None:
-    """Of each row the squares of features that are not among the first `width` columns; None: there are none."""
-    assert isinstance(batch.X, Rows)
-    if batch.X.width > width:
-        values, columns, starts, _ = batch.X.arrays
-        row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        squares = np.where(columns >= width, values * values, 0.0)
-        return np.asarray(np.bincount(row_of, squares, len(starts) - 1), dtype=np.float64)
-    return batch.unseen
-
-
-def narrowed(rows: Rows, width: int) -> Rows:
-    """Without the columns that the model has never seen, which count nothing."""
-    if rows.width <= width:
-        return rows
-    values, columns, starts, _ = rows.arrays
-    known = columns < width
-    kept = np.concatenate([[0], np.cumsum(known)])
-    return Rows(values[known], columns[known], kept[starts], width)
 
 
 # ---- what is refused ----------------------------------------------------------------------------------------------
@@ -518,30 +371,15 @@ def located(error: Exception, batch: Batch, name: str) -> Exception:
     return InputError(reason, row, column, name, batch.lines[row])
 
 
-def has_label(batch: Batch) -> bool:
-    """Whether some example says what it is."""
-    if isinstance(batch.labels, Numbers):
-        return batch.labels.single is not None or len(batch.labels.values) > 0
-    return any(label is not None and label != [] for label in batch.labels)
-
-
-def has_labels(batch: Batch, task: str) -> bool:
+def has_labels(batch: Batch, task: Task) -> bool:
     """Whether every example says what it is. (Of sets the empty one is as good as any: one that is not will do.)"""
-    if task == "uniclass":
+    if not task.needs_labels:
         return True
     labels = batch.labels
     if isinstance(labels, Numbers):
-        return len(labels.values) > 0 if task in ("multilabel", "prototype") else labels.single is not None
+        return len(labels.values) > 0 if task.has_label_sets else labels.single is not None
     present = [label is not None for label in labels]
-    return any(present) if task in ("multilabel", "prototype") else all(present)
-
-
-def _out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
-    """Whether some label that is not relevant scores as high as one that is. (One never seen scores 0.)"""
-    among = set(relevant)
-    lowest = min((scores.get(label, 0.0) for label in among), default=np.inf)
-    highest = max((score for label, score in scores.items() if label not in among), default=-np.inf)
-    return bool(lowest <= highest)
+    return any(present) if task.has_label_sets else all(present)
 
 
 def _first_new(batch: Batch) -> int:

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from ..data.errors import InputError
 from ..model.file import ModelFileError
-from .batches import BadLines, part
-from .evaluation import Score, Study, Taken, has_label
+from .batches import BadLines, has_label, part
+from .evaluation import Score, Study, Taken
 from .files import PACKED, Input
 from .follow import Growing
 from .stream import Piece, Shuffled, Stream

@@ -22,11 +22,14 @@ from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
 from ..estimators.passes import History, entry_of
 from ..estimators.progress import reporter
-from ..learner import Contribution, Learner
+from ..learner import Learner
 from ..model import encoding, explain, file
+from ..model.engine import restored
+from ..model.explain import Contribution
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks import growth
+from ..tasks import new_labels
+from ..tasks.prototype import learn_block, score_block
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 
 if TYPE_CHECKING:
@@ -222,15 +225,15 @@ class PARanker(ClassifierMixin, StreamEstimator):
             raise ValueError(f"with a cost each example has one label, not {relevant!r}")
         if fresh:
             labels = labels.with_new(fresh)
-            growth.check_new(learner, labels, fresh[-1])
+            new_labels.check(learner, labels, fresh[-1])
         names, values = checked_features(feature_map, x, labels.known)
         if not weight:
             return
         if counts:
             feature_map.learned(x, relevant)
         if fresh:
-            growth.set_labels(learner, labels)
-        learner.learn_block(names, values, relevant, weight)
+            new_labels.set_labels(learner, labels)
+        learn_block(learner, names, values, relevant, weight)
 
     def _rank(self, run: Callable[[Learner, FeatureMap], None], *, several: bool) -> Self:
         """Rounds with the learner and the map of the stream, which begin with the first of them."""
@@ -302,7 +305,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
             if not known:
                 return []
             if label is None:
-                label = known[int(learner.score_block(names, values).argmax())]
+                label = known[int(score_block(learner, names, values).argmax())]
             event = dict(zip(names, values[known.index(label)].tolist(), strict=True))
             parts = explain.of_product(learner._engine.look_up(event, 0, learner.averaged), None)
         return sorted(parts, key=lambda part: -abs(part.contribution))
@@ -425,7 +428,7 @@ class _Batch:
 
 
 def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
-    return learner.score_block(*checked_features(feature_map, x, learner.labels.known))
+    return score_block(learner, *checked_features(feature_map, x, learner.labels.known))
 
 
 def _relevant(y: Any) -> list[Any]:
@@ -474,9 +477,6 @@ def _map_of(said: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
 
 def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
     if state is not None:
-        engine = learner._new_engine(labels)
-        engine.name_columns(state[1])
-        growth.restore(engine, state[0])
-        learner._engine = engine
+        learner._engine = restored(learner, labels, state[1], state[0])
     elif learner.labels is not labels:
-        growth.set_labels(learner, labels)
+        new_labels.set_labels(learner, labels)

@@ -23,6 +23,7 @@ from ..model.statistics import Statistics
 from ..options import table, validators
 from ..options.classes import CLASSES
 from ..options.constructors import signature
+from ..tasks import TASKS
 
 if TYPE_CHECKING:
     from ..options.types import SequenceLearnerOptions
@@ -47,6 +48,9 @@ class SequenceLearner:
 
     A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
     """
+
+    task = "sequence"
+    _task = TASKS[task]
 
     @signature("SequenceLearner")
     def __init__(self, **options: Unpack[SequenceLearnerOptions]) -> None:
@@ -158,7 +162,7 @@ class SequenceLearner:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
             return Lesson(self._engine.read(sentences, weights), tags, weights)
 
-    def _learn_rows(
+    def learn_rows(
         self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None, repeats: bool = False
     ) -> None:
         """A pass over what was read; `order` names the sentences to visit."""

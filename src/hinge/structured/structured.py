@@ -18,8 +18,8 @@ from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.rows import as_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
-from ..learner import Contribution
 from ..model import explain
+from ..model.explain import Contribution
 from ..options import table
 from ..options.constructors import constructor
 from .inputs import FUNCTIONS, Batch, check_search, checked_weights
@@ -393,5 +393,5 @@ class _Lesson:
     def __copy__(self) -> _Lesson:
         return _Lesson(self.model, copy.copy(self.learner))
 
-    def _learn_rows(self, batch: Batch, y: Any, sample_weight: Any, order: Any, repeats: bool) -> None:
+    def learn_rows(self, batch: Batch, y: Any, sample_weight: Any, *, order: Any, repeats: bool) -> None:
         self.model._pass(self.learner, batch, order)

@@ -15,9 +15,11 @@ from ..data import sparse
 from ..data.errors import InputError
 from ..data.labels import Indices
 from ..data.rows import Doubles, Rows, as_values, is_sparse
-from ..learner import Contribution, Learner
+from ..learner import Learner
 from ..model import encoding, explain, file
-from ..tasks import growth
+from ..model.engine import restored
+from ..model.explain import Contribution
+from ..tasks.task import Task
 
 _ROUNDING = 1e-12  # as in cpp/sequence.hpp
 _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a sparse row"}
@@ -109,8 +111,8 @@ class StructuredLearner(Learner):
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
 
-    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
-        super()._set_up(task, values, checked)
+    def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
+        super()._set_up(task, parameters)
         self.features: str | None = None  # the kind; None before the first round
         self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
@@ -173,7 +175,7 @@ class StructuredLearner(Learner):
             if delta.kind == "dict":
                 self.learn_one(delta.values, wanted, weight)
             else:
-                self._learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
+                self.learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
             self._count(truth, cost, before)
         except InputError as error:
             error.row = None  # of an array of one row
@@ -191,10 +193,7 @@ class StructuredLearner(Learner):
 
     def go_back(self, state: tuple[Any, Any]) -> None:
         """To what `engine.state()` was."""
-        engine = self._new_engine(self.labels)
-        engine.name_columns(state[1])
-        growth.restore(engine, state[0])
-        self._engine = engine
+        self._engine = restored(self, self.labels, state[1], state[0])
         self._seen.clear()
 
     # ---- what has been learned ------------------------------------------------------------------------

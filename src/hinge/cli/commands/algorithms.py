@@ -6,12 +6,15 @@ import argparse
 import json
 
 from ...options.catalogue import algorithms
-from ...streams.evaluation import TASKS
+from ...tasks import on_streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--task", choices=TASKS, metavar="NAME", help=f"Only the algorithms for one task: {', '.join(TASKS)}."
+        "--task",
+        choices=on_streams(),
+        metavar="NAME",
+        help=f"Only the algorithms for one task: {', '.join(on_streams())}.",
     )
     parser.add_argument("--json", action="store_true", help="Print one JSON object per line.")
 

@@ -90,7 +90,7 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
 
 def _options(study: Study) -> dict[str, Any]:
     """Those that are not the usual ones, and the step."""
-    p = {**study.learner.parameters, "step": table.step_of(study.task, study.learner.parameters)}
+    p = {**study.learner.parameters, "step": study._task.step_of(study.learner.parameters)}
     return {name: value for name, value in p.items()
             if (name in ("step", "C") or _differs(value, table.default(name)))
             and isinstance(value, (bool, int, float, str)) }  # fmt: skip

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         for piece in stream.once():
             write(told(study, piece, arguments, arguments.explain))
             count += len(piece.batch)
-            unlabelled = unlabelled or not has_labels(piece.batch, study.task)
+            unlabelled = unlabelled or not has_labels(piece.batch, study._task)
             if not unlabelled:
                 try:
                     its = study.cost(piece.batch, piece.file.name)
@@ -121,7 +121,7 @@ def told(
             + "\n"
             for line, label, its, its_parts in zip(batch.lines, made, scores, parts, strict=True)
         )  # fmt: skip
-    if study.task == "sequence":
+    if study._task.has_sentences:
         return "".join(
             _sentence(batch, row, tags, its) for row, (tags, its) in enumerate(zip(made, scores, strict=True))
         )

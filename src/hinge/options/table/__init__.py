@@ -11,9 +11,9 @@ from typing import Any
 
 from ..._numpy import is_array
 from ...data.shown import shown
+from ...tasks import task_named
 from .. import combinations
 from ..parameter import ALL_TASKS as ALL_TASKS
-from ..parameter import TASKS as TASKS
 from ..parameter import Parameter
 from . import fitting, geometries, kernels, labels, steps, weights
 from .geometries import COVARIANCES as COVARIANCES
@@ -42,24 +42,24 @@ def default(name: str) -> Any:
 
 
 def names_for(task: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if task in PARAMETERS[name].tasks]
+    return [name for name in names if PARAMETERS[name].is_for(task)]
 
 
 OF_SEQUENCE = tuple(names_for("sequence", OF_LEARNER))
 
 
-def step_of(task: str, values: Mapping[str, Any]) -> Any:
-    """The step that these options mean: None leaves it to the task and the geometry."""
-    step = values.get("step")
-    if step is not None:
-        return step
-    return "pa2" if task == "regression" and values.get("geometry") in COVARIANCES else "pa1"
+def check_names(task: str, names: Iterable[str]) -> None:
+    """Raises ValueError for an option that the task does not have."""
+    for name in names:
+        if not PARAMETERS[name].is_for(task):
+            raise ValueError(f"{name} is for {', '.join(PARAMETERS[name].tasks)}, not for {task}")
 
 
 def check(task: str, values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARAMETERS) -> None:
     """Raises ValueError for a value, or a combination of values, that makes no sense."""
     check_values(values, rows)
-    combinations.check(task, {**values, "step": step_of(task, values)})
+    its_task = task_named(task)
+    combinations.check(its_task, {**values, "step": its_task.step_of(values)})
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
         raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..combinations import LABELS, SEARCHED, SEARCHES, SELECTIONS
-from ..parameter import Parameter
+from ...tasks import TASKS
+from ..parameter import LABELS, SEARCHED, Parameter
 from ..validators import (
     is_bool,
     is_class_weight,
@@ -24,7 +24,7 @@ ROWS = (
         "str",
         "'max', 'prediction', 'simperc', 'simproj', 'conproj', 'mira', (perceptron) 'uniform' or (sequences and "
         "structures) 'max-additive'",
-        one_of(*SELECTIONS, *SEARCHES),
+        one_of(*TASKS["classification"].selections, *TASKS["structured"].selections),
         "Which violated constraints count. 'max': the worst one. 'prediction': that of the predicted label, if it"
         " is wrong. 'simproj', 'conproj': the average of one step per violated constraint. 'simperc': the same "
         "for wrong labels only. 'mira': all constraints at once, solved exactly. 'uniform': the perceptron with "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..combinations import LABELS, SEARCHED
-from ..parameter import Parameter
+from ..parameter import LABELS, SEARCHED, Parameter
 from ..validators import one_of, or_none, real
 
 ROWS = (

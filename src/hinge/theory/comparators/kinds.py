@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...tasks import growth
 from .kind import Charge, Kind, Place, Vector, dense
 
 if TYPE_CHECKING:
@@ -144,14 +143,14 @@ class Labels(Kind):
     @classmethod
     def of(cls, learner: Learner, extra: Vector) -> Labels:
         p, k = learner.parameters, len(learner.labels.known)
-        options = growth.engine_options(learner.task, p, learner.labels)
+        options = learner._task.engine_options(p, learner.labels)
         square = {
             name: None if options[name] is None else options[name].reshape(k, k) for name in ("cost", "nu")
         }
         return cls(k, p["selection"], p["margin"], options["beta"], **square)
 
     def scores_of(self, learner: Learner, lanes: Vector, unseen: Vector | None) -> Vector:
-        return np.asarray(lanes.reshape(len(lanes), -1)[:, learner._beside :])
+        return np.asarray(lanes.reshape(len(lanes), -1)[:, learner._first_lane :])
 
     def sizes(self, q: Any) -> Any:
         return 2 * q
@@ -232,7 +231,7 @@ class Ranks(Kind):
 
     @classmethod
     def of(cls, learner: Learner, extra: Vector) -> Kind:
-        nu = growth.nu_of(learner.task, learner.parameters["nu"], learner.labels)
+        nu = learner._task.nu(learner.parameters["nu"], learner.labels)
         return cls.with_options(extra, {**learner.parameters, "nu": nu})
 
     def scores(self, X: Any, weights: Vector, extra: Vector) -> Vector:
@@ -312,7 +311,7 @@ def kind_of(learner: Learner) -> type[Kind]:
 
 def targets_of(learner: Learner, y: Any, count: int) -> Any:
     """As `charge` takes them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
-    encoded = growth.encoded(learner.task, learner.labels, y, count, None)
+    encoded = learner._task.encode(learner.labels, y, count, None)
     if encoded.y is None:
         return None
     indices = kind_of(learner).indices

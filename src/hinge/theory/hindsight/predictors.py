@@ -10,7 +10,6 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...learner import Learner
-from ...model.supports import sees_unseen
 from ..comparators.comparator import Comparator, joined
 from ..comparators.kind import Kind, Place, Vector, squared_norms
 from ..comparators.kinds import kind_of
@@ -45,14 +44,14 @@ class Learned(Predictor):
             self.norm2 = length_in_kernel(other, self.kind, extra)
 
     def scores(self, X: Any, rows: Rows, unseen: Vector | None) -> Vector:
-        sees = sees_unseen(self.other.task, self.other.parameters["kernel"])
+        sees = self.other._sees_unseen
         lanes = np.asarray(self.other.lanes_of(rows, unseen if sees else None))
         return self.kind.scores_of(self.other, lanes, unseen)
 
 
 def length_in_kernel(learner: Learner, kind: Kind, extra: Vector) -> float:
     """|u|^2 in the space of the kernel, of which an intercept is a part, with the thresholds."""
-    supports, first = learner.supports, learner._beside
+    supports, first = learner.supports, learner._first_lane
     coefficients, outside = supports.coefficients[:, first:], float((kind.thresholds(extra) ** 2).sum())
     if not len(coefficients):
         return outside

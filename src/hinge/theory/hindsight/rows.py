@@ -11,11 +11,11 @@ import numpy as np
 
 from ...data import sparse
 from ...data.errors import InputError
-from ...data.rows import Rows, is_frame, rows_of, unseen_norms
+from ...data.rows import Rows, event, is_frame, rows_of, unseen_norms
 from ...learner import Learner
+from ...model import columns as model_columns
 from ...model.supports import beta_of
 from ...options.table import COVARIANCES
-from ...tasks import growth
 from .. import certificate as common
 from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.comparator import Comparator
@@ -29,13 +29,13 @@ GREW = "the first two classes had one w, until a third one came, which no theore
 
 def grew(learner: Learner) -> bool:
     """Whether labels came on the way."""
-    first = growth.first_labels(learner.task, learner.parameters)
+    first = learner._task.first_labels(learner.parameters)
     return len(learner.labels.known) > len(first.known)
 
 
 def grew_from_two(learner: Learner) -> bool:
     """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
-    first = growth.first_labels(learner.task, learner.parameters)
+    first = learner._task.first_labels(learner.parameters)
     return learner.many_scores and not first.lanes
 
 
@@ -62,7 +62,7 @@ def no_theorem(learner: Learner) -> str:
         return "give the start w1 to hinge.theory.comparator"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
-    if p["geometry"] == "entropy" and learner._beside:
+    if p["geometry"] == "entropy" and learner._first_lane:
         return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
     if p["geometry"] == "entropy" and learner.many_scores and grew(learner):
         return (
@@ -200,7 +200,7 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
     for changed in common.cautious_and_bold(learner):
         other = Learner(learner.task, **{**options, **changed})
         for _ in range(common.PASSES):
-            other._learn_rows(other._unnamed_rows(X), y, repeats=True)
+            other.learn_rows(model_columns.unnamed(other, X), y, repeats=True)
         yield other
 
 
@@ -240,9 +240,9 @@ def _matrix(learner: Learner, X: Any) -> Any:
     elif named and learner.parameters["hash_bits"] is None:
         if unseen_norms(X, learner._column_names).any():
             raise ValueError("X has columns that were never learned, and it must be what was learned")
-        rows = learner._named_rows(X, learning=False)
+        rows = model_columns.named(learner, X, learning=False)
     else:
-        rows = learner._unnamed_rows(X)
+        rows = model_columns.unnamed(learner, X)
     values = np.asarray(rows.arrays[0], dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("X must hold finite numbers")
@@ -259,7 +259,7 @@ def looked_up(learner: Learner, events: Any, known: bool = True) -> tuple[Rows, 
     column, if there are any."""
     values, columns, starts, unseen = [], [], [0], np.zeros(len(events))
     for row, x in enumerate(events):
-        for name, value, column, _ in learner._engine.look_up(learner._event(row, x), 0, False):
+        for name, value, column, _ in learner._engine.look_up(event(row, x), 0, False):
             if column is not None:
                 values.append(value)
                 columns.append(column)

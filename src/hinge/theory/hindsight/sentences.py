@@ -201,5 +201,5 @@ def _others(learner: SequenceLearner, X: Any, y: Any) -> Iterator[SequenceLearne
             other.know(learner.labels.known)
         lesson = other.read(X, y)
         for _ in range(common.PASSES):
-            other._learn_rows(lesson, None, None)
+            other.learn_rows(lesson, None, None)
         yield other

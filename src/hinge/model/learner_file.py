@@ -1,0 +1,61 @@
+"""What the file of a learner has: a header of JSON, and arrays."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..data.labels import Labels
+from . import encoding, engine, file
+
+if TYPE_CHECKING:
+    from ..learner import Learner
+    from ..tasks.task import Task
+
+
+def parts_of(learner: Learner) -> tuple[dict[str, Any], file.Tensors]:
+    """The header, and buffers, which need no numpy."""
+    with learner._lock:
+        (state, names), labels = learner._engine.state(), learner.labels
+    file.check_state(state)
+    tensors: file.Tensors = dict(state)
+    while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
+        names.pop()
+    tensors["names"] = memoryview(json.dumps(names).encode())
+    header = {
+        "kind": "Learner",
+        "task": learner.task,
+        "parameters": encoding.encoded(learner.parameters, tensors),
+        "labels": labels.known,
+        "lanes": labels.lanes,
+        "closed": learner.closed,
+        "arrays_fit": learner._arrays_fit,
+        "ignored": learner._engine.n_ignored,
+        "notes": file.checked_notes(learner.notes),
+    }
+    return header, tensors
+
+
+def restore(
+    learner: Learner,
+    task: Task,
+    parameters: dict[str, Any],
+    header: dict[str, Any],
+    tensors: file.Tensors,
+) -> None:
+    """Makes a learner, which has nothing yet, of what its file has."""
+    labels = Labels(header["labels"], header["lanes"])
+    _check_labels(labels, task.first_labels(parameters), parameters["max_labels"])
+    learner._set_up(task, parameters)
+    learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
+    learner.notes = file.notes_of(header)
+    learner._engine = engine.restored(learner, labels, json.loads(tensors["names"].tobytes()), tensors)
+    learner._engine.n_ignored = header["ignored"]
+
+
+def _check_labels(labels: Labels, first: Labels, limit: int) -> None:
+    """Whether the labels of a file are those that a learner can have that began with `first`."""
+    if labels.known[: len(first.known)] != first.known or labels.lanes < first.lanes:
+        raise ValueError(f"its labels {labels.listed()} are not those of its parameters")
+    if len(labels.known) > limit:
+        raise ValueError(f"it has {len(labels.known)} labels, the limit is {limit} (max_labels)")
