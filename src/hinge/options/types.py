@@ -276,6 +276,33 @@ class PAOrdinalOptions(TypedDict, total=False):
     max_cache: float
 
 
+class PASequenceOptions(TypedDict, total=False):
+    step: str | None
+    margin: float
+    selection: str
+    cost: Any
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    max_labels: int
+    average: bool | int
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    dtype: npt.DTypeLike
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    geometry: str
+    covariance_regularizer: float
+    initial_variance: float
+    covariance_update: str
+
+
 class PARankerOptions(TypedDict, total=False):
     step: str | None
     margin: float
@@ -319,33 +346,6 @@ class PAStructuredOptions(TypedDict, total=False):
     initial_variance: float
     covariance_update: str
     max_covariance: float
-
-
-class PASequenceOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    selection: str
-    cost: Any
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    max_labels: int
-    average: bool | int
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
 
 
 class TextClassifierOptions(TypedDict, total=False):
