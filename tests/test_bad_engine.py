@@ -20,7 +20,7 @@ def new(task="classification", **options):
         "fit_intercept": True, "start_at_first": task == "uniclass", "single": False, "average_from": 1,
         "hash_bits": 0, "max_features": 100,
     }  # fmt: skip
-    return Engine(task, **{**given, **options})
+    return Engine(task=task, **{**given, **options})
 
 
 def tensors(engine):
@@ -104,6 +104,14 @@ def test_misuse(what, task, single):
 def test_no_such_task(task):
     with pytest.raises(ValueError, match="unknown task"):
         new(task)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("setp", "pa"), ("C", "one"), ("cost", 3), ("single", 1.5), ("labels", -1)]
+)
+def test_setting_with_an_unknown_name_or_type_is_rejected(setting, value):
+    with pytest.raises(TypeError, match=f"setting .?{setting}"):
+        new(**{setting: value})
 
 
 # ---- many labels -----------------------------------------------------------------------------------------

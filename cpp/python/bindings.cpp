@@ -6,10 +6,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
-#include "custom_kernel.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "sequence_state.hpp"
+#include "settings.hpp"
 #include "texts.hpp"
 
 namespace nb = nanobind;
@@ -55,40 +55,8 @@ NB_MODULE(_core, m) {
   watch_forks();
 
   nb::class_<Engine>(m, "Engine")
-      .def(
-          "__init__",
-          [](Engine* self, const std::string& task, const std::string& step, double C, double margin,
-             double epsilon, double radius, bool learned_radius, double contamination, bool fit_intercept,
-             bool start_at_first, bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
-             const std::string& selection, double beta, const std::optional<Doubles>& cost,
-             const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
-             const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
-             double phi, double scale, bool is_signed, bool paper, const std::string& kernel, unsigned degree,
-             double gamma, double coef0, bool has_budget, std::size_t budget, bool oldest, double max_cache,
-             const nb::object& function, double max_weights, std::size_t hash_bits, std::size_t max_features,
-             bool ignore_new) {
-            const auto vector = [](const std::optional<Doubles>& from) {
-              return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
-            };
-            new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, contamination,
-                                       fit_intercept, start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
-                                       selection, beta, vector(cost), vector(nu), learned_threshold,
-                                       sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
-                                       phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
-                                       budget, oldest, max_cache,
-                                       function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function),
-                                       max_weights},
-                              hash_bits, max_features, ignore_new);
-          },
-          "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
-          "contamination"_a = 0.0, "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a,
-          "scikit_learn"_a = false, "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
-          "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
-          "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
-          "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
-          "paper"_a = false, "kernel"_a = "", "degree"_a = 3, "gamma"_a = 1.0, "coef0"_a = 0.0, "has_budget"_a = false,
-          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(),
-          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
+      .def("__init__", [](Engine* self, const nb::kwargs& settings) { new (self) Engine(settings_from(settings)); },
+           "settings"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
@@ -193,32 +161,9 @@ NB_MODULE(_core, m) {
       }, "sentence"_a);
 
   nb::class_<SequenceEngine>(m, "SequenceEngine")
-      .def(
-          "__init__",
-          [](SequenceEngine* self, const std::string& step, double C, double margin, const std::string& selection,
-             const std::optional<Doubles>& cost, nb::list labels, bool single, std::int64_t average_from,
-             const std::string& geometry, double regularizer, double variance, bool drop, double max_weights,
-             std::size_t hash_bits, std::size_t max_features, bool ignore_new) {
-            Settings settings;
-            settings.task = "structured";
-            settings.step = step;
-            settings.C = C;
-            settings.margin = margin;
-            settings.selection = selection;
-            if (cost) settings.cost.assign(cost->data(), cost->data() + cost->size());
-            settings.labels = std::max<std::size_t>(1, labels.size());
-            settings.single = single;
-            settings.average_from = average_from;
-            settings.geometry = geometry;
-            settings.regularizer = regularizer;
-            settings.variance = variance;
-            settings.drop = drop;
-            settings.max_weights = max_weights;
-            new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features, ignore_new);
-          },
-          nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "labels"_a, "single"_a,
-          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a,
-          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
+      .def("__init__", [](SequenceEngine* self, nb::list labels, const nb::kwargs& settings) {
+        new (self) SequenceEngine(settings_from(settings), std::move(labels));
+      }, "labels"_a, "settings"_a)
       .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())

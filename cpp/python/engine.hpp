@@ -21,8 +21,10 @@ namespace hinge {
 
 class Engine : public Guarded {
  public:
-  Engine(Settings settings, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
-      : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features, ignore_new) {
+  explicit Engine(Settings settings)
+      : settings_(std::move(settings)),
+        learner_(build(settings_)),
+        names_(settings_.hash_bits, settings_.max_features, settings_.ignore_new) {
     learner_.memory().resize(names_.columns());
   }
 

@@ -15,12 +15,12 @@ namespace hinge {
 
 class SequenceEngine : public Guarded {
  public:
-  // `labels` are what the tags are called that are known ahead.
-  SequenceEngine(Settings settings, nb::list labels, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
-      : settings_(std::move(settings)),
+  // `labels`: the tags that are known ahead.
+  SequenceEngine(Settings settings, nb::list labels)
+      : settings_(of_sequences(std::move(settings), labels.size())),
         learner_(settings_),
         labels_(std::move(labels)),
-        names_(hash_bits, max_features, ignore_new) {
+        names_(settings_.hash_bits, settings_.max_features, settings_.ignore_new) {
     learner_.widen(labels_.size());
     learner_.resize(names_.columns());
   }
@@ -254,6 +254,12 @@ class SequenceEngine : public Guarded {
                const Order& counts);
 
  private:
+  static Settings of_sequences(Settings settings, std::size_t labels) {
+    settings.task = "structured";
+    settings.labels = std::max<std::size_t>(1, labels);
+    return settings;
+  }
+
   // function(i, work) for each sentence that has tokens, without the GIL, and stopping when asked to.
   template <class Function>
   void each_sentence(const Sentences& read, const Function& function) const {

@@ -142,7 +142,7 @@ class Learner(Learned):
         learned = uniclass and p["max_radius"] is not None
         radius = p["max_radius"] if learned else p["radius"]
         engine = Engine(
-            task,
+            task=task,
             step=self.step,
             C=float(p["C"]),
             margin=float(p["margin"]),
