@@ -134,7 +134,7 @@ def test_state_that_no_file_may_hold_replaces_no_good_file(tmp_path, monkeypatch
         labels = model.labels
 
         def state(self):
-            return {**state, "reals": np.where(np.arange(11) == 8, np.inf, state["reals"])}, names
+            return {**state, "largest_q": np.array(np.inf)}, names
 
     monkeypatch.setattr(model, "_engine", Overflown())
     with pytest.raises(ValueError, match="cannot be saved: one of its sums has become inf"):

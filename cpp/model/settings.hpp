@@ -87,6 +87,9 @@ void each_setting(Function&& function) {
 
 inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
 
+// How many columns there may be.
+inline std::size_t column_limit(const Settings& s) { return s.hash_bits > 0 ? std::size_t{1} << s.hash_bits : s.max_features; }
+
 inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }
 
 }  // namespace hinge

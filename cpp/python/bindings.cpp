@@ -8,7 +8,6 @@
 #include "engine.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
-#include "sequence_state.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
 
@@ -56,7 +55,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<Engine>(m, "Engine")
       .def("__init__", [](Engine* self, const nb::kwargs& settings) { new (self) Engine(settings_from(settings)); },
-           "settings"_a)
+           nb::sig("def __init__(self, **settings: object) -> None"), "settings"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
@@ -129,9 +128,7 @@ NB_MODULE(_core, m) {
       .def("tracked_radius", &Engine::tracked_radius)
       .def("set_tracked_radius", &Engine::set_tracked_radius, "radius"_a)
       .def("state", &Engine::state)
-      .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
-           "extras"_a.none() = nb::none(), "shape"_a.none() = nb::none())
-      .def("restore_supports", &Engine::restore_supports, "state"_a)
+      .def("restore", &Engine::restore, "state"_a)
       .def("supports", &Engine::supports, "averaged"_a)
       .def_prop_ro("n_support", &Engine::n_support)
       .def_prop_ro("n_examples", &Engine::n_examples)
@@ -163,7 +160,7 @@ NB_MODULE(_core, m) {
   nb::class_<SequenceEngine>(m, "SequenceEngine")
       .def("__init__", [](SequenceEngine* self, nb::list labels, const nb::kwargs& settings) {
         new (self) SequenceEngine(settings_from(settings), std::move(labels));
-      }, "labels"_a, "settings"_a)
+      }, nb::sig("def __init__(self, labels: list, **settings: object) -> None"), "labels"_a, "settings"_a)
       .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())
@@ -184,8 +181,7 @@ NB_MODULE(_core, m) {
       .def("name_columns", &SequenceEngine::name_columns, "names"_a)
       .def("names", &SequenceEngine::names)
       .def("state", &SequenceEngine::state)
-      .def("restore", &SequenceEngine::restore, "places"_a.noconvert(), "v"_a, "u"_a.noconvert(), "t"_a.noconvert(),
-           "reals"_a.noconvert(), "counts"_a.noconvert())
+      .def("restore", &SequenceEngine::restore, "state"_a)
       .def_prop_ro("n_columns", &SequenceEngine::n_columns)
       .def_prop_rw("n_ignored", &SequenceEngine::n_ignored, &SequenceEngine::count_ignored)
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "../model/build.hpp"
+#include "../model/supports_state.hpp"
 #include "arrays.hpp"
 #include "locks.hpp"
 #include "named_block.hpp"
 #include "names.hpp"
-#include "state.hpp"
+#include "tensors.hpp"
 
 namespace hinge {
 
@@ -459,23 +459,19 @@ class Engine : public Guarded {
                           kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0, s.capped, s.weighted);
   }
 
-  // Everything that learning has changed (state.hpp), and the names, of one moment.
+  // Everything that learning has changed, and the names, of one moment.
   nb::tuple state() {
     const SharedReading reading(*this);
-    return nb::make_tuple(state_of(settings_, learner_), names_.all());
+    Tensors tensors;
+    has_kernel(settings_) ? save_supports(learner_, tensors) : save_weights(settings_, learner_, tensors);
+    return nb::make_tuple(views_of<nb::memview>(tensors), names_.all());
   }
-  // A state with supports.
-  void restore_supports(const nb::dict& state) {
+  void restore(const nb::dict& state) {
+    const BorrowedTensors given(state);
     const Writing writing(*this);
-    if (!has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
-    hinge::restore_supports(settings_, learner_, state, names_.limit());
-  }
-  void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
-               const std::optional<Doubles>& extras, const std::optional<Doubles>& shape) {
-    const Writing writing(*this);
-    if (has_kernel(settings_)) throw Refused("the state does not fit the settings of the learner");
-    restore_state(settings_, learner_, v, u, reals, counts, extras, shape, names_.columns(), names_.limit(),
-                  names_.hashing());
+    if (has_kernel(settings_) != given.tensors.has("support_numbers")) Tensors::misfit("support_numbers");
+    has_kernel(settings_) ? restore_supports(settings_, learner_, given.tensors)
+                          : restore_weights(settings_, learner_, given.tensors, names_.columns());
   }
 
   nb::list names() {

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "../sequence/sequence.hpp"
+#include "../model/sequence_state.hpp"
 #include "arrays.hpp"
 #include "locks.hpp"
 #include "names.hpp"
+#include "tensors.hpp"
 
 namespace hinge {
 
@@ -249,9 +250,17 @@ class SequenceEngine : public Guarded {
     return sizeof(*this) + learner_.bytes() + names_.bytes();
   }
 
-  nb::tuple state();
-  void restore(const Order& places, const Array& v, const Doubles& u, const Doubles& t, const Doubles& reals,
-               const Order& counts);
+  nb::tuple state() {
+    const SharedReading reading(*this);
+    Tensors tensors;
+    save_sequence(settings_, learner_, tensors);
+    return nb::make_tuple(views_of<nb::memview>(tensors), names_.all());
+  }
+  void restore(const nb::dict& state) {
+    const BorrowedTensors given(state);
+    const Writing writing(*this);
+    restore_sequence(settings_, learner_, given.tensors);
+  }
 
  private:
   static Settings of_sequences(Settings settings, std::size_t labels) {

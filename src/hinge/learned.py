@@ -336,7 +336,7 @@ class Learned:
         learner.notes = file.notes_of(header)
         learner._engine = learner._new_engine(labels)
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        growth.restore(learner._engine, tensors)
+        learner._engine.restore(tensors)
         learner._engine.n_ignored = header["ignored"]
         return learner
 

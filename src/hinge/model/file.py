@@ -19,7 +19,7 @@ from .._numpy import np
 from . import writing
 
 FORMAT = "hinge-model"
-VERSION = 2
+VERSION = 3
 
 Tensors = dict[str, Any]  # arrays of numpy, or memoryviews
 
@@ -65,8 +65,8 @@ def _pieces(header: dict[str, Any], tensors: Tensors) -> list[bytes | memoryview
 
 def check_state(state: Tensors) -> None:
     """What `save` writes, `load` accepts: a model that has left the numbers replaces no file that is good."""
-    for number in state["reals"]:
-        if not math.isfinite(number):
+    for tensor in state.values():
+        if not tensor.shape and not math.isfinite(number := tensor[()]):
             raise ValueError(
                 f"the model cannot be saved: one of its sums has become {float(number)}, and no file with it would be "
                 "accepted. Its statistics tell which; learn from values that are less extreme"

@@ -327,7 +327,7 @@ class SequenceLearner:
         with self._lock:
             (state, names), labels = self._engine.state(), self.labels
         file.check_state(state)
-        tensors: file.Tensors = dict(state)
+        tensors: file.Tensors = {name: np.asarray(tensor) for name, tensor in state.items()}
         tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
         header = {
             "kind": "SequenceLearner",
@@ -354,8 +354,7 @@ class SequenceLearner:
         learner.notes = file.notes_of(header)
         learner._engine = learner._new_engine()
         learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        parts = ("places", "v", "u", "t", "reals", "counts")
-        learner._engine.restore(*(tensors[name] for name in parts))
+        learner._engine.restore(tensors)
         return learner
 
     @classmethod

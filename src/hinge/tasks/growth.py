@@ -102,15 +102,6 @@ def check_saved(labels: Labels, first: Labels, limit: int) -> None:
         raise ValueError(f"it has {len(labels.known)} labels, the limit is {limit} (max_labels)")
 
 
-def restore(engine: Engine, tensors: Mapping[str, Any]) -> None:
-    """Puts a state into the core."""
-    if "support_numbers" in tensors:
-        engine.restore_supports(dict(tensors))
-        return
-    t = tensors
-    engine.restore(t["v"], t["u"], t["reals"], t["counts"], t.get("extras"), t.get("shape"))
-
-
 # ---- new labels ---------------------------------------------------------------------------------------------------
 
 
@@ -162,7 +153,7 @@ def _or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
     def copied() -> Engine:
         engine = learner._new_engine(before)
         engine.name_columns(names)
-        restore(engine, state)
+        engine.restore(state)
         return engine
 
     # A function is asked for the kernel values among the supports: while nothing has changed yet.
