@@ -31,7 +31,7 @@ stubs: $(VENV)/installed
 
 # hinge learn under kills, bad lines, full disks and second writers, for minutes.
 torture: $(VENV)/installed
-	$(BIN)/python tests/torture.py --seconds 300
+	$(BIN)/python tests/cli/torture.py --seconds 300
 
 # The reference of the command line, generated; a test compares it.
 docs: $(VENV)/installed
@@ -45,15 +45,15 @@ bench: $(VENV)/installed
 
 # The tests of the boundary on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/installed
-	sh tests/sanitize.sh
+	sh tests/core/sanitize.sh
 
 # The tests of threads on a build with ThreadSanitizer.
 sanitize-threads: $(VENV)/installed
-	sh tests/sanitize.sh thread
+	sh tests/core/sanitize.sh thread
 
 # Any bytes into the native readers, for a minute, on a build with the same sanitizers.
 fuzz:
-	sh tests/fuzz/run.sh
+	sh tests/core/fuzz/run.sh
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

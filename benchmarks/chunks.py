@@ -18,7 +18,7 @@ SEPARATOR = "\x1f"  # in no name of a feature
 
 def sentences(path: Path) -> tuple[Sentences, Tags]:
     """The features are those of crfsuite's example for chunking: what would reach beyond the sentence is left out."""
-    from hinge.structured.templates import Templates, read_examples
+    from hinge import Templates, read_examples
 
     return read_examples(path, Templates.named("chunking"), "word pos chunk")
 

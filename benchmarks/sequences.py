@@ -3,7 +3,7 @@
     HINGE_DATA=folder python benchmarks/sequences.py [--quick] [--data FOLDER] [--markdown FILE] [--csv FILE]
 
 Data     8,936 sentences (211,727 tokens, 22 tags) to learn, 2,012 (47,377 tokens) to test; crfsuite's example of
-         features for chunking (hinge.templates: CHUNKING), 19 windows over words and parts of speech.
+         features for chunking (hinge.structured.templates: CHUNKING), 19 windows over words and parts of speech.
 Peers    crfsuite (python-crfsuite) pa, ap (averaged perceptron), arow: 10 epochs, as they come, and with c of pa and
          gamma of arow chosen as ours are; lbfgs, a CRF, for comparison: as it comes, until it stops.
 Ours     PASequence as it comes (PA-I, C = 1); PA-I, PA-II, PA, the perceptron; it learns from the predicted tags, from

@@ -118,7 +118,7 @@ def compat(count: int, repeats: int) -> Row | None:
         return None
     import sklearn.linear_model
 
-    import hinge.compat.passive_aggressive
+    import hinge.compat
 
     theirs = getattr(sklearn.linear_model, "PassiveAggressiveClassifier", None)
     peer = "scikit-learn PA" if theirs else SKLEARN

@@ -1,4 +1,4 @@
-"""Shared by all tests: one thread for linear algebra, and the helpers beside this file importable."""
+"""Shared by all tests: one thread for linear algebra; the helpers in these folders can be imported."""
 
 from __future__ import annotations
 
@@ -9,4 +9,5 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-sys.path.insert(0, str(Path(__file__).parent))
+_TESTS = Path(__file__).parent
+sys.path[:0] = [*(str(_TESTS / name) for name in ("support", "twins", "contracts")), str(_TESTS.parent)]

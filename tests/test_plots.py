@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from hinge import papers, plots
+from experiments import papers
+from experiments.papers.pictures import figure_of
+from experiments.papers.recipe import Panel, Picture, Series, Table
+from hinge import plots
 from hinge.cli.race import title_of
-from hinge.papers.pictures import figure_of
-from hinge.papers.recipe import Panel, Picture, Series, Table
 
 
 def figure(curves, **options):

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from cases import CLASSES, LABELS, RANKS, as_dicts, one, part, state, stream
 
 import hinge
 import hinge.river
+from cases import CLASSES, LABELS, RANKS, as_dicts, one, part, state, stream
 from hinge.model import file
 
 # Another value for each option, one that could be meant.

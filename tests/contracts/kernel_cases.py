@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from cases import COST, NU
 
 COUNT = 150  # rows of a stream: more than are looked at ahead, 64

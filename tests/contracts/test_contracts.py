@@ -14,6 +14,8 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+
+import hinge
 from cases import (
     ALL,
     CLASSES,
@@ -42,8 +44,6 @@ from cases import (
     tensors,
     weights_by_name,
 )
-
-import hinge
 
 every_learner = pytest.mark.parametrize(("task", "options"), ALL, ids=name)
 some_learners = pytest.mark.parametrize(("task", "options"), SOME, ids=name)

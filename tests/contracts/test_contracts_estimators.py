@@ -8,6 +8,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+
+import hinge
 from cases import (
     CLASSES,
     COST,
@@ -24,9 +27,6 @@ from cases import (
     tensors,
     weights_by_name,
 )
-from sklearn.base import clone
-
-import hinge
 
 TASKS = {hinge.PAClassifier: "classification", hinge.PARegressor: "regression", hinge.PAOneClass: "uniclass"}
 LABELLED = {hinge.PAMultilabel: "multilabel", hinge.PAOrdinal: "ordinal"}

@@ -7,6 +7,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction import FeatureHasher
+
+import hinge
 from cases import (
     ALL,
     LABELS,
@@ -29,9 +32,6 @@ from cases import (
     tensors,
     weights_by_name,
 )
-from sklearn.feature_extraction import FeatureHasher
-
-import hinge
 
 every_learner = pytest.mark.parametrize(("task", "options"), ALL, ids=name)
 some_learners = pytest.mark.parametrize(("task", "options"), SOME, ids=name)

@@ -10,6 +10,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+
+import hinge
 from cases import (
     CLASSES,
     GEOMETRIES,
@@ -32,9 +35,6 @@ from cases import (
     stream,
     weights_by_name,
 )
-from sklearn.base import clone
-
-import hinge
 
 every_geometry = pytest.mark.parametrize(("task", "options"), GEOMETRIES, ids=name)
 with_covariance = pytest.mark.parametrize(("task", "options"), WITH_COVARIANCE, ids=name)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from estimator_cases import ESTIMATORS, RIVER, SEQUENCE, STRUCTURED
 
 import hinge
+from estimator_cases import ESTIMATORS, RIVER, SEQUENCE, STRUCTURED
 from hinge.estimators.base import _FIRST
 
 # Modules that only look at what they are given: an interrupt there is the same as one at their call.

@@ -15,6 +15,8 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+
+import hinge
 from cases import (
     CLASSES,
     NAMES,
@@ -32,8 +34,6 @@ from cases import (
 )
 from cases import stream as short_stream
 from kernel_cases import COUNT, KERNELS, OWN, SOME_KERNELS, name, own
-
-import hinge
 
 every_kernel = pytest.mark.parametrize(("task", "options"), KERNELS, ids=name)
 some_kernels = pytest.mark.parametrize(("task", "options"), SOME_KERNELS, ids=name)

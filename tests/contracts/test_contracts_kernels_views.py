@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from cases import CLASSES, as_dicts, csr, new, number, numbered, one, part, rows_for, sets_of, state
-from cases import stream as short_stream
-from kernel_cases import COUNT, KERNELS, OWN, name, own
 from sklearn.base import clone
 
 import hinge
+from cases import CLASSES, as_dicts, csr, new, number, numbered, one, part, rows_for, sets_of, state
+from cases import stream as short_stream
+from kernel_cases import COUNT, KERNELS, OWN, name, own
 
 every_kernel = pytest.mark.parametrize(("task", "options"), [*KERNELS, *OWN], ids=name)
 BUDGETS = pytest.mark.parametrize("budget", [None, 7, "adaptive"])

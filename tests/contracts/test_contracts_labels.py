@@ -12,9 +12,9 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-from cases import CLASSES, NAMES, as_dict, as_dicts, csr, one, sets_of, state, stream, tensors
 
 import hinge
+from cases import CLASSES, NAMES, as_dict, as_dicts, csr, one, sets_of, state, stream, tensors
 from hinge.data import labels
 
 COUNT = 60

@@ -7,6 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
+
+import hinge
 from estimator_cases import (
     ESTIMATORS,
     EVERY,
@@ -19,8 +21,6 @@ from estimator_cases import (
     twice_wrong,
     whole,
 )
-
-import hinge
 from hinge.options import table
 from hinge.structured.inputs import FUNCTIONS
 

@@ -45,7 +45,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def test_the_bounds_need_no_scikit_learn():
-    assert loaded_by("import hinge.bounds", HEAVY) == []
+    assert loaded_by("import hinge.theory.bounds", HEAVY) == []
 
 
 def test_all_is_what_can_be_imported():

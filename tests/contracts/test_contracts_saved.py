@@ -25,13 +25,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.base
-from option_samples import LABELS, SAMPLES, linear_kernel, tag_cost
 
 import hinge
 import hinge.river
 from hinge.model import encoding, file
 from hinge.options import table
 from hinge.structured.sequence_learner import SequenceLearner
+from option_samples import LABELS, SAMPLES, linear_kernel, tag_cost
 
 # ---- equal parameters ----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,12 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import hinge
+from hinge import PASequence
+from hinge.structured.sequence_learner import SequenceLearner
 from sequence_cases import (
     TAGS,
     blocks,
@@ -29,12 +35,6 @@ from sequence_cases import (
     tolerance,
     vocabulary_cases,
 )
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-
-import hinge
-from hinge import PASequence
-from hinge.structured.sequence_learner import SequenceLearner
 
 # ---- predict is pure ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,11 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from hinge import PASequence
 from sequence_cases import (
     TAGS,
     blocks,
@@ -22,11 +27,6 @@ from sequence_cases import (
     stream,
     strings,
 )
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import FeatureHasher
-from sklearn.model_selection import GridSearchCV, cross_val_score
-
-from hinge import PASequence
 
 # ---- scikit-learn's contract ----------------------------------------------------------------------------------
 

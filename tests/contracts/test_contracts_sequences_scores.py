@@ -7,6 +7,10 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import FeatureHasher
+
+from hinge import PASequence
 from sequence_cases import (
     TAGS,
     close,
@@ -20,10 +24,6 @@ from sequence_cases import (
     stream,
     strings,
 )
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import FeatureHasher
-
-from hinge import PASequence
 
 # ---- what a score is made of ----------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ import time
 
 import numpy as np
 import pytest
-from sequence_cases import CASES, TAGS, name, new, state, stream
 
 from hinge import PASequence
 from hinge.structured.sequence_learner import SequenceLearner
+from sequence_cases import CASES, TAGS, name, new, state, stream
 
 # ---- threads --------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
-from cases import ALL, CLASSES, NAMES, RANKS, name, new
-from kernel_cases import SOME_KERNELS
 
 import hinge
+from cases import ALL, CLASSES, NAMES, RANKS, name, new
+from kernel_cases import SOME_KERNELS
 
 TRUTHS = {
     "classification": ["ham", "spam"],

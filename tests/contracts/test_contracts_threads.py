@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from cases import LABELS, WIDTH, as_dicts, new, number, one, part, state, stream
 
 import hinge
+from cases import LABELS, WIDTH, as_dicts, new, number, one, part, state, stream
 
 TASKS = ("classification", "regression", "uniclass")
 LABELLED = ("multiclass", "multilabel", "ordinal")

@@ -66,7 +66,7 @@ def weighted(fields: Iterable[Sequence[str]]) -> dict[str, float]:
 def bag_of_words(text: str, ngrams: int = 1) -> dict[str, float]:
     """A text as named features: its words, and all sequences of up to `ngrams` of them.
 
-    >>> from hinge.words import bag_of_words
+    >>> from hinge.features.words import bag_of_words
     >>> list(bag_of_words("Free money, free lunch!", ngrams=2))
     ['free', 'money', 'lunch', 'free money', 'money free', 'free lunch']
     """

@@ -9,13 +9,13 @@ from typing import Any
 from . import table, validators
 
 _ESTIMATORS = {
-    "classification": ("classifier", "PAClassifier"),
-    "multilabel": ("multilabel", "PAMultilabel"),
-    "ordinal": ("ordinal", "PAOrdinal"),
-    "prototype": ("ranker", "PARanker"),
-    "regression": ("regressor", "PARegressor"),
-    "sequence": ("sequence", "PASequence"),
-    "uniclass": ("oneclass", "PAOneClass"),
+    "classification": ("estimators.classifier", "PAClassifier"),
+    "multilabel": ("estimators.multilabel", "PAMultilabel"),
+    "ordinal": ("estimators.ordinal", "PAOrdinal"),
+    "prototype": ("structured.ranker", "PARanker"),
+    "regression": ("estimators.regressor", "PARegressor"),
+    "sequence": ("structured.sequence", "PASequence"),
+    "uniclass": ("estimators.oneclass", "PAOneClass"),
 }
 _ALL = tuple(_ESTIMATORS)
 _SETS = ("classification", "multilabel")
@@ -31,7 +31,7 @@ class Algorithm:
     tasks: tuple[str, ...]
     options: dict[str, Any] = field(hash=False)  # the parameters that make it
     paper: str
-    theorem: str  # what is guaranteed; see hinge.bounds
+    theorem: str  # what is guaranteed; see hinge.theory.bounds
     about: str
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
     """
     options = options_of(name, task, options)
     module, estimator = _ESTIMATORS[task]
-    return getattr(importlib.import_module(f".{module}", __package__), estimator)(**options)
+    return getattr(importlib.import_module(f"hinge.{module}"), estimator)(**options)
 
 
 def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:

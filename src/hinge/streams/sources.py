@@ -42,7 +42,7 @@ def source_class(format: str) -> Any:
     if format not in FORMATS:
         raise ValueError(f"there is no format {format!r}: there are {', '.join(FORMATS)}")
     module, name = FORMATS[format]
-    return getattr(importlib.import_module(f".{module}", __package__), name)
+    return getattr(importlib.import_module(f".formats.{module}", __package__), name)
 
 
 def options_of(cls: Any) -> set[str]:

@@ -21,11 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from ..streams.formats.columns import Sentence
-from ..streams.formats.columns import (
-    examples as examples,  # from files to features and tags: to be had here, too
-)
-from ..streams.formats.columns import read_examples as read_examples
+from ..data.sentences import Sentence
 
 Column: TypeAlias = str | int  # its name, or its place (templates of CRF++)
 Function: TypeAlias = Callable[[str], str | None]  # None: no feature
@@ -314,7 +310,7 @@ def _continued(values: Sequence[str], offset: int, count: int) -> list[str]:
 class Templates:
     """Templates, and what makes features of sentences by them.
 
-    >>> from hinge.templates import Templates
+    >>> from hinge import Templates
     >>> templates = Templates(["word[-1..0]", "pos[0]|pos[1]", "suffix(word, 2)", "is_title(word)", "bos"])
     >>> for features in templates({"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}):
     ...     print(features)
@@ -324,8 +320,8 @@ class Templates:
     >>> Templates(["word[0]", "prefix(word)"])
     Traceback (most recent call last):
     ...
-    hinge.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length (as in prefix(word, 1..4)) \
-was expected, there is ')'
+    hinge.structured.templates.TemplateError: template 'prefix(word)', position 11: ',' and a length \
+(as in prefix(word, 1..4)) was expected, there is ')'
 
     `sources` has the strings, `names` the features they stand for, each once: two are equal if these are. `bias`,
     `bos` and `eos` come last in a token. What is remembered of earlier sentences is for speed only, and limited.
@@ -370,7 +366,7 @@ was expected, there is ')'
         _B-1 and _B+1 outside of the sentence. B is the transitions, which a sequence learner has anyway; one that looks
         at columns as well cannot be had, and is left out with a warning.
 
-        >>> from hinge.templates import Templates
+        >>> from hinge import Templates
         >>> templates = Templates.from_crfpp("# words\\nU00:%x[0,0]\\nU05:%x[-1,0]/%x[0,0]\\n\\nB")
         >>> templates({"word": ["The", "cat"]})
         [['U00:The', 'U05:_B-1/The'], ['U00:cat', 'U05:The/cat']]

@@ -376,7 +376,7 @@ def cache_bound(largest_q: float, smallest_margin: float, beta: float = 0.01) ->
     `largest_q` is the largest K(x, x) (R^2), `smallest_margin` the smallest y u.x of a u of length 1 in the space of
     the kernel, above 0: (R^2 + 2 beta)/margin^2 (B03).
 
-    >>> from hinge.bounds import cache_bound
+    >>> from hinge.theory.bounds import cache_bound
     >>> cache_bound(1.0, 0.25, beta=0.5)
     32.0
     """

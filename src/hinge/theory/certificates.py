@@ -221,9 +221,7 @@ def no_theorem(learner: Learner) -> str:
     """Why there is none for this learner on any stream; "" if there may be one."""
     p = learner.parameters
     if p["budget"] is not None:
-        return (
-            "no theorem is known for steps on a budget (of the perceptron's cache: hinge.bounds.cache_bound)"
-        )
+        return "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.bounds.cache_bound)"
     if p["step"] == "cw":
         return "there is no theorem for 'cw'"
     if learner.radius_by_quantile:
@@ -231,7 +229,7 @@ def no_theorem(learner: Learner) -> str:
     if p["class_weight"] is not None:
         return "the theorems are about examples without weights"
     if p["w1"] is not None and not isinstance(p["w1"], str):
-        return "give hinge.bounds the start w1"
+        return "give hinge.theory.bounds the start w1"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
         return "features that came on the way took their share from the others, which no theorem covers"
     if p["geometry"] == "entropy" and learner._beside:

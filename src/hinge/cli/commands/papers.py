@@ -7,13 +7,12 @@ folder. Without the data it runs a substitute, and with --quick a part: neither 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ...papers import Outcome, Recipe
+from typing import Any
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,21 +36,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ... import papers
-
+    papers = _experiments()
     if arguments.action == "list":
-        return _list(arguments.json)
+        return _list(papers, arguments.json)
     folder = arguments.data or os.environ.get("HINGE_DATA")
     if folder and not Path(folder).is_dir():
         raise ValueError(f"there is no folder {folder}")
     recipes = [papers.recipe_named(name) for name in arguments.names] or papers.recipes()
     for recipe in recipes:
-        _run_one(recipe, Path(folder) if folder else None, arguments)
+        _run_one(recipe, papers.Setting, Path(folder) if folder else None, arguments)
     return 0
 
 
-def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace) -> None:
-    from ...papers import Setting
+def _experiments() -> Any:
+    """The package `experiments.papers` of this checkout, or of the current folder. Wheels do not have it."""
+    for root in (Path(__file__).parents[4], Path.cwd()):
+        if (root / "experiments" / "papers" / "recipe.py").is_file():
+            if str(root) not in sys.path:
+                sys.path.append(str(root))
+            return importlib.import_module("experiments.papers")
+    raise ValueError(
+        "the experiments are not part of the installed package: clone the repository and run 'hinge papers' there"
+    )
+
+
+def _run_one(recipe: Any, setting: Any, folder: Path | None, arguments: argparse.Namespace) -> None:
     from ..console import new_console, new_table, say, show_table
 
     console = new_console()
@@ -63,7 +72,7 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
         if not quiet:
             console.print(f"  {text}", soft_wrap=True, style="dim")
 
-    outcome = recipe.run(Setting(folder, "quick" if arguments.quick else "full", tell))
+    outcome = recipe.run(setting(folder, "quick" if arguments.quick else "full", tell))
     files = outcome.write(Path(arguments.out), recipe.name)
     if arguments.json:
         print(json.dumps({
@@ -90,7 +99,7 @@ def _run_one(recipe: Recipe, folder: Path | None, arguments: argparse.Namespace)
     console.print()
 
 
-def _sentence(outcome: Outcome, recipe: Recipe) -> str:
+def _sentence(outcome: Any, recipe: Any) -> str:
     if outcome.verdict == "no data":
         return (
             f"No data: a substitute says nothing about the paper. --data must have {', '.join(recipe.needs)}."
@@ -100,9 +109,7 @@ def _sentence(outcome: Outcome, recipe: Recipe) -> str:
     return f"{outcome.verdict.capitalize()}."
 
 
-def _list(as_json: bool) -> int:
-    from ... import papers
-
+def _list(papers: Any, as_json: bool) -> int:
     if as_json:
         for recipe in papers.recipes():
             record = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__ if name != "body"}

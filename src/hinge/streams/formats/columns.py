@@ -12,24 +12,13 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, TypeAlias, cast
 
+from ...data.sentences import Sentence
 from ..files import SourceError, damage, name_of, open_bytes
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
-
-
-@dataclass(slots=True)
-class Sentence:
-    """The tokens of one sentence, column by column."""
-
-    columns: dict[str, list[str]]  # by name, in the order of the file
-    first_line: int = 1  # where it begins
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
 
 
 Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # of each token, as strings
@@ -65,7 +54,7 @@ def read_columns(
     A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
     more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is a `ColumnError`.
 
-    >>> from hinge.streams.columns import read_columns
+    >>> from hinge.streams.formats.columns import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
     >>> for sentence in read_columns(lines, "word pos tag"):
     ...     print(sentence.first_line, sentence.columns["word"], sentence.columns["tag"])
@@ -74,7 +63,7 @@ def read_columns(
     >>> list(read_columns(["The DT B-NP", "cat I-NP"]))
     Traceback (most recent call last):
     ...
-    hinge.streams.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
+    hinge.streams.formats.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
     """
     if isinstance(source, str) and "\n" in source:
         raise ValueError("source must be a path, a file or lines, not a text: give text.split('\\n')")
@@ -177,11 +166,12 @@ def examples(
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     """Yields the features and the tags of each sentence of a column file, one sentence at a time.
 
-    `templates` makes the features: `hinge.templates.Templates`, or any function of a `Sentence`. `tag` is the column
+    `templates` makes the features: `hinge.Templates`, or any function of a `Sentence`. `tag` is the column
     to be learned, by its place or its name: the last one, unless said otherwise. Templates do not get to see it.
     Everything else is as in `read_columns`.
 
-    >>> from hinge.templates import Templates, examples
+    >>> from hinge import Templates
+    >>> from hinge.streams import examples
     >>> lines = ["The DT B-NP", "cat NN I-NP", "", "It PRP B-NP"]
     >>> for features, tags in examples(lines, Templates(["word[-1..0]", "pos"]), "word pos tag"):
     ...     print(features, tags)

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...data.sentences import Sentence
 from ...structured.templates import TAGGING, Templates
 from ..batches import BadLines, Batch
 from ..files import Input, SourceError, ending_of
-from .columns import ColumnError, Sentence, column_names, read_columns
+from .columns import ColumnError, column_names, read_columns
 from .lines import line_batches
 
 MAX_LINE = 2**16
@@ -55,7 +56,7 @@ class ConllColumns:
 
     `columns` names the columns, "word pos tag"; without, they have the usual names: word, pos, chunk, tag of four,
     word, pos, tag of three, ... `tag` is the one to be learned, by its place or name; False: there is none. If it is
-    the last one, a file may lack it: then there are no tags. `templates` are strings as `hinge.templates` has them, or
+    the last one, a file may lack it: then there are no tags. `templates` are those of `hinge.Templates`, or
     the name of a ready-made set; without, the words, their shapes, and what the other columns say around each token.
     Everything else is as in `read_columns`. Files that end with .conllu have their ten columns, and `upos` is the tag.
     """

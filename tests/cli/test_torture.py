@@ -1,0 +1,9 @@
+"""One round of each scenario of torture.py; `make torture` runs them for minutes."""
+
+import pytest
+import torture
+
+
+@pytest.mark.parametrize("scenario", torture.SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_nothing_is_lost_whatever_happens(scenario):
+    torture.one_round(7, scenario)

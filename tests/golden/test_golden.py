@@ -1,0 +1,90 @@
+"""Golden runs of the command line: commands, inputs, and what is printed, predictions and figures, to the letter."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hinge.cli import app
+from hinge.cli.app import command_parser
+from hinge.cli.errors import told
+from hinge.cli.options import ONLY_IN_FIT, flag
+from hinge.cli.reference import written
+from hinge.options.table import PARAMETERS
+
+GOLDEN = Path(__file__).parent
+ROOT = GOLDEN.parents[1]
+
+
+def blocks():
+    """The head of the transcript, then each command with what it prints."""
+    head, *rest = re.split(
+        r"^\$ hinge ", (GOLDEN / "runs.txt").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    return head, [tuple(part.split("\n", 1)) for part in rest]
+
+
+def run(command, capfd):
+    try:
+        code = app.run(command.split())
+    except Exception as error:
+        code = told(error)
+    out, err = capfd.readouterr()
+    said = err + out + (f"[exit code {code}]\n" if code else "")
+    said = re.sub(r"\b\d+\.\d\d s$", "# s", said, flags=re.MULTILINE)  # of learn
+    said = re.sub(r'"(seconds|microseconds)": [\d.]+', r'"\1": "#"', said)
+    said = re.sub(
+        r"(?<=  )( *)\d+\.\d(?=$)", r"\1#", said, flags=re.MULTILINE
+    )  # seconds in lines of progress
+    return re.sub(r"^(\S.*?) +\d+\.\d\d(?=(   best)?$)", r"\1 #", said, flags=re.MULTILINE)  # us/example
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    shutil.copytree(GOLDEN, tmp_path / "golden")
+    monkeypatch.chdir(tmp_path / "golden")
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.mark.usefixtures("folder")
+def test_golden_runs(capfd):
+    head, expected = blocks()
+    assert len(expected) > 20
+    now = [(command, run(command, capfd)) for command, _ in expected]
+    if os.environ.get("HINGE_GOLDEN") == "write":
+        text = head + "\n".join(f"$ hinge {command}\n{said}" for command, said in now)
+        (GOLDEN / "runs.txt").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        return
+    for (command, said), (_, before) in zip(now, expected, strict=True):
+        assert said.rstrip("\n") == before.rstrip("\n"), command
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["docs/command-line.md", "README.md"])
+def test_pages_show_what_is_printed(capfd, name):
+    page = (ROOT / name).read_text(encoding="utf-8")
+
+    def block(found):
+        commands = re.findall(r"^\$ hinge (.*)$", found[1], re.MULTILINE)
+        assert commands
+        said = "\n".join(f"$ hinge {command}\n{run(command, capfd)}" for command in commands)
+        return f"```console\n{said}```"
+
+    now, blocks = re.subn(r"```console\n(.*?)```", block, page, flags=re.DOTALL)
+    assert blocks
+    if os.environ.get("HINGE_GOLDEN") == "write":
+        (ROOT / name).write_text(now, encoding="utf-8")
+    assert now == page
+
+
+def test_the_reference_is_that_of_the_command():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert page == written(page), "docs/command-line.md should be made again: make docs"
+    for name, parameter in PARAMETERS.items():
+        if name in ONLY_IN_FIT:
+            assert f"`{flag(name)}`" not in page
+            continue
+        assert f"`{flag(name)}`" in page
+        assert parameter.name in command_parser("learn").parse_args(["data"])

@@ -1,0 +1,133 @@
+"""What the tests of sources share: files to write, batches to join, errors to catch."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import json
+import lzma
+import os
+from contextlib import contextmanager, suppress
+from functools import partial
+
+import numpy as np
+import pytest
+
+from hinge.streams.batches import BadLines
+from hinge.streams.files import Input, SourceError
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+for module in ("compression.zstd", "backports.zstd"):
+    with suppress(ImportError):
+        zstandard = importlib.import_module(module)
+        checked = {zstandard.CompressionParameter.checksum_flag: 1}  # the command has it on, the package off
+        PACK[".zst"] = partial(zstandard.compress, options=checked)
+
+
+def written(folder, data, name):
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def read(source, path, bad=None):
+    """All batches of a file as one: X, labels, lines."""
+    batches = list(source.batches(Input(path), bad or BadLines()))
+    for batch in batches:
+        assert len(batch) == len(batch.X) == len(batch.labels) == len(batch.lines) > 0
+    joined = ([], [], [])
+    for batch in batches:
+        for values, more in zip(joined, (batch.X, batch.labels, batch.lines), strict=True):
+            values.extend(more)
+    return joined
+
+
+def again(source):
+    """The same source, made of its settings as a model keeps them."""
+    return type(source)(**json.loads(json.dumps(source.settings)))
+
+
+def refusal(source, path, skip=False):
+    """What an error says after the name of the file."""
+    with pytest.raises(SourceError) as caught:
+        read(source, path, BadLines(skip=skip))
+    text = str(caught.value)
+    assert text.startswith(f"{path}:")
+    assert "\n" not in text
+    return text.removeprefix(f"{path}:")
+
+
+def skipped(source, path):
+    """What can be read, and what the errors of the rest say after the name of the file."""
+    bad = BadLines(skip=True)
+    found = read(source, path, bad)
+    assert bad.count == len(bad.first)
+    return found, [str(error).removeprefix(f"{path}:") for error in bad.first]
+
+
+@contextmanager
+def pipe():
+    """A file to be read that nobody has finished writing, and what writes it."""
+    reading, writing = os.pipe()
+    try:
+        yield Input(f"/dev/fd/{reading}"), lambda data: os.write(writing, data)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+class Endless(Input):
+    """The same bytes again and again; whoever takes more than `most` of them has no limit."""
+
+    def __init__(self, data, most):
+        super().__init__("endless")
+        self.data, self.most = data, most
+
+    @contextmanager
+    def opened(self):
+        yield self
+
+    def read1(self, size):
+        self.most -= len(self.data)
+        assert self.most > 0
+        return self.data
+
+
+RNG = np.random.default_rng(11)
+
+
+WEIGHTS = RNG.normal(size=30)
+
+
+def rows(count, seed=0):
+    """Sparse rows and their scores by a linear teacher."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        columns = np.sort(rng.choice(30, size=6, replace=False))
+        values = np.round(rng.normal(size=6), 4)
+        yield columns.tolist(), values.tolist(), float(WEIGHTS[columns] @ values)
+
+
+def svmlight(count, label=lambda score: "+1" if score > 0 else "-1", seed=0):
+    lines = [f"{label(score)} " + " ".join(f"{c + 1}:{v!r}" for c, v in zip(columns, values, strict=True))
+             for columns, values, score in rows(count, seed)]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+GOOD = {
+    "svm": lambda i: f"{1 if i % 2 else -1} {i % 7 + 1}:1",
+    "vw": lambda i: f"{1 if i % 2 else -1} | a{i % 7}",
+    "jsonl": lambda i: json.dumps({"a": i % 7, "label": "x" if i % 2 else "y"}),
+    "csv": lambda i: f"{i % 7},{'x' if i % 2 else 'y'}",
+    "conll": lambda i: f"w{i % 7} {'A' if i % 2 else 'B'}\n",
+}
+
+
+BAD = {"svm": "1 x", "vw": "1 nothing", "jsonl": "{", "csv": "1", "conll": "one"}
+
+
+def text_of(ending, count, bad=(), start=0):
+    lines = [BAD[ending] if i in bad else GOOD[ending](i) for i in range(start, start + count)]
+    header = "a,label\n" if ending == "csv" and start == 0 else ""
+    return header + "\n".join(lines) + "\n"
