@@ -52,8 +52,8 @@ def but(model, *names):
 def how_it_came(model):
     """All but whether the rows were sparse."""
     tensors = dict(model.to_parts()[1])
-    for name in ("sparse", "columns", "names"):
-        tensors.pop(name)
+    for each in ("sparse", "columns", "names"):
+        tensors.pop(each)
     return {key: value.tobytes() for key, value in tensors.items()}
 
 

@@ -509,7 +509,7 @@ def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
     if state is not None:
         engine = learner._new_engine(labels)
         engine.name_columns(state[1])
-        growth.restore(engine, state[0])
+        engine.restore(state[0])
         learner._engine = engine
     elif learner.labels is not labels:
         growth.set_labels(learner, labels)

@@ -17,7 +17,6 @@ from ..data.labels import Indices
 from ..data.rows import Doubles, Rows, as_values, is_sparse
 from ..learner import Contribution, Learner
 from ..model import encoding, explain, file
-from ..tasks import growth
 
 _ROUNDING = 1e-12  # as in cpp/sequence.hpp
 _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a sparse row"}
@@ -192,7 +191,7 @@ class StructuredLearner(Learner):
         """To what `engine.state()` was."""
         engine = self._new_engine(self.labels)
         engine.name_columns(state[1])
-        growth.restore(engine, state[0])
+        engine.restore(state[0])
         self._engine = engine
         self._seen.clear()
 
