@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "../model/file.hpp"
 #include "engine.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
@@ -90,6 +91,7 @@ NB_MODULE(_core, m) {
       .def("name_labels", &Engine::name_labels, "labels"_a.none(), "turned"_a = false)
       .def_prop_ro("labels", &Engine::labels)
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
+      .def("round_label", &Engine::round_label, "x"_a.none(), "label"_a.none(), "weight"_a, "averaged"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
       .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
       .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
@@ -187,6 +189,34 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
 
+  nb::exception<BadFile>(m, "ModelFileError", PyExc_ValueError);
+  // The beginning of a file, and the names of the tensors in the order in which they follow it.
+  m.def("file_beginning", [](const std::string& header, const nb::dict& tensors, std::int64_t version) {
+    const BorrowedTensors borrowed(tensors);
+    const FileParts parts = file_parts(header, borrowed.tensors, version);
+    nb::list names;
+    for (const auto& [name, tensor] : parts.tensors) names.append(nb::str(name.c_str(), name.size()));
+    return nb::make_tuple(nb::bytes(parts.beginning.data(), parts.beginning.size()), names);
+  }, "header"_a, "tensors"_a, "version"_a = file_version);
+  m.def("begins_like_a_model", [](const nb::bytes& beginning) {
+    return begins_like_a_model({beginning.c_str(), beginning.size()});
+  }, "beginning"_a);
+  // The header (JSON) and the tensors, as arrays of numpy.
+  const auto contents = [](const FileContents& contents) {
+    return nb::make_tuple(nb::str(contents.header.c_str(), contents.header.size()), views_of<nb::numpy>(contents.tensors));
+  };
+  m.def("read_model_file", [contents](const nb::bytes& path, const std::string& source) {
+    std::optional<FileContents> read;
+    {
+      const WithoutGil released;
+      read = read_file(path.c_str(), source);
+    }
+    return contents(*read);
+  }, "path"_a, "source"_a);
+  m.def("read_model", [contents](const nb::bytes& data, const std::string& source) {
+    return contents(read_contents(std::vector<char>(data.c_str(), data.c_str() + data.size()), source));
+  }, "data"_a, "source"_a);
+
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
   svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,
                               bool ignore_new) {
@@ -233,7 +263,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_ignored", &Texts::n_ignored)
       .def_prop_ro("n_columns", &Texts::n_columns);
 
-  m.def("flat", &Names::flat, "record"_a);
+  m.def("flat", &Records::flat, "record"_a);
   m.def("one_each", &one_each, "starts"_a);
   m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
   m.def("count_changes", &count_changes, "labels"_a);

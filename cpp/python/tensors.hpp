@@ -48,7 +48,8 @@ class BorrowedTensors {
  public:
   explicit BorrowedTensors(const nb::dict& given) {
     for (const auto& [key, value] : given) {
-      const auto name = nb::cast<std::string>(key);
+      std::string name;
+      if (!nb::try_cast(key, name)) throw nb::type_error("the name of a tensor must be a string");
       Array array;
       if (!nb::try_cast(value, array)) throw nb::type_error(("the tensor " + name + " is not an array").c_str());
       std::int64_t step = 1;

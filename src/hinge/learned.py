@@ -301,21 +301,15 @@ class Learned:
     def _parts(self) -> tuple[dict[str, Any], file.Tensors]:
         """The same with buffers, without numpy."""
         with self._lock:
-            (state, names), labels = self._engine.state(), self.labels
-        file.check_state(state)
-        tensors: file.Tensors = dict(state)
-        while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
-            names.pop()
-        tensors["names"] = memoryview(json.dumps(names).encode())
+            tensors, labels = self._engine.state(), self.labels
+        file.check_state(tensors)
         header = {
             "kind": "Learner",
             "task": self.task,
             "parameters": encoding.encoded(self.parameters, tensors),
-            "labels": labels.known,
             "lanes": labels.lanes,
             "closed": self.closed,
             "arrays_fit": self._arrays_fit,
-            "ignored": self._engine.n_ignored,
             "notes": file.checked_notes(self.notes),
         }
         return header, tensors
@@ -330,14 +324,12 @@ class Learned:
         values = encoding.decoded(header["parameters"], tensors, functions)
         learner = cls.__new__(cls)
         learner._set_up(header["task"], values)
-        labels = Labels(header["labels"], header["lanes"])
+        labels = Labels(json.loads(tensors["labels"].tobytes()), header["lanes"])
         growth.check_saved(labels, learner.labels, learner.parameters["max_labels"])
         learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
         learner.notes = file.notes_of(header)
         learner._engine = learner._new_engine(labels)
-        learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
         learner._engine.restore(tensors)
-        learner._engine.n_ignored = header["ignored"]
         return learner
 
     @classmethod

@@ -25,11 +25,11 @@ def new(task="classification", **options):
 
 def tensors(engine):
     """The state as arrays of numpy."""
-    return {name: np.asarray(buffer) for name, buffer in engine.state()[0].items()}
+    return {name: np.asarray(buffer) for name, buffer in engine.state().items()}
 
 
 def state(engine):
-    return pickle.dumps((tensors(engine), engine.state()[1])), engine.names(), engine.n_columns
+    return pickle.dumps(tensors(engine)), engine.names(), engine.n_columns
 
 
 CALLS = {

@@ -13,7 +13,7 @@ from safetensors.numpy import save as save_safetensors
 import hinge
 from hinge import ModelFileError
 from hinge.model import file
-from model_files import header_with, header_without, leaves, names, put, tensor
+from model_files import header_with, header_without, labels, leaves, names, of_version, put, tensor, text
 
 TASKS = ("classification", "regression", "uniclass")
 
@@ -130,11 +130,10 @@ def test_random_bytes(tmp_path):
             refused((length // 2).to_bytes(8, "little") + rng.bytes(length), tmp_path)
 
 
-def test_a_newer_version(monkeypatch, tmp_path):
-    monkeypatch.setattr(file, "VERSION", 99)
-    data = small().to_bytes()
-    monkeypatch.undo()
-    refused(data, tmp_path, "format version 99, this hinge reads up to 3: upgrade")
+@pytest.mark.parametrize("version", [2, 99])
+def test_another_version(version, tmp_path):
+    data = of_version(version, *small().to_parts())
+    refused(data, tmp_path, f"format version {version}, this hinge reads 3: upgrade")
 
 
 def test_no_file_at_all(tmp_path):
@@ -170,12 +169,19 @@ ABSURD = {
     "no average": header_with("parameters", "average", value=False),
     "fewer features": header_with("parameters", "max_features", value=2),
     "hashed": header_with("parameters", "hash_bits", value=1),
-    "three labels": header_with("labels", value=["a", "b", "c"]),
-    "labels twice": header_with("labels", value=["a", "a"]),
-    "labels of lists": header_with("labels", value=[["a"], ["b"]]),
-    "labels that are none": header_with("labels", value=[None, None]),
-    "labels not in a list": header_with("labels", value=5),
-    "no labels": header_without("labels"),
+    "three labels": labels(["a", "b", "c"]),
+    "labels twice": labels(["a", "a"]),
+    "labels of lists": labels([["a"], ["b"]]),
+    "labels that are none": labels([None, None]),
+    "labels not in a list": labels(5),
+    "no labels": lambda header, tensors: tensors.pop("labels"),
+    "other settings": text("settings", {"task": "regression"}),
+    "settings that are no object": text("settings", [1]),
+    "an unknown setting": text("settings", {"evil": 1}),
+    "a setting of another type": text("settings", {"task": 5}),
+    "settings that are no json": tensor("settings", lambda a: a[:-1]),
+    "no settings": lambda header, tensors: tensors.pop("settings"),
+    "negative features ignored": put("ignored", (), -1),
     "no names": lambda header, tensors: tensors.pop("names"),
     "names that are no list": names({"a": 1}),
     "names that are no names": names([1.5, None, []]),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import hinge
 from hinge import ModelFileError
 from hinge.model import file
-from model_files import changed, header_with, leaves, put, refused, tensor, without
+from model_files import changed, header_with, leaves, put, refused, tensor, text, without
 
 GEOMETRIES = ("mahalanobis", "diagonal", "entropy")
 KINDS = [
@@ -135,7 +137,14 @@ def test_other_scales_and_signs_are_other_simplexes(tmp_path):
     """The mass of exponents without signs is another one; of another scale all weights are that much larger."""
     model = small("entropy", "regression")
     refused(changed(model, header_with("parameters", "signed", value=False)), tmp_path)
-    larger = hinge.Learner.from_bytes(changed(model, header_with("parameters", "scale", value=20.0)))
+    refused(changed(model, header_with("parameters", "scale", value=20.0)), tmp_path)
+
+    def rescale(header, tensors):
+        header["parameters"]["scale"] = 20.0
+        settings = {**json.loads(tensors["settings"].tobytes()), "scale": 20.0}
+        text("settings", settings)(header, tensors)
+
+    larger = hinge.Learner.from_bytes(changed(model, rescale))
     np.testing.assert_allclose(larger.last_weights, 2 * model.last_weights)
 
 
@@ -155,7 +164,7 @@ def test_any_other_number_anywhere(geometry, task, options):
     model = small(geometry, task, **options)
     _, tensors = model.to_parts()
     loaded = 0
-    for name in tensors.keys() - {"names"}:
+    for name in tensors.keys() - {"settings", "names", "labels"}:
         for place in np.ndindex(tensors[name].shape):
             for value in (-1e9, -1.0, 0.0, 1e-300, 3.0, 250.0, 1e15, 1e100, 1.7e308):
                 if tensors[name].dtype.kind == "i" and value > 1e15:

@@ -31,7 +31,8 @@ ALWAYS = ("v", "u", "biases", "bias_sums",
           "scale", "alpha", "norm2", "sum_norm2", "sum_product", "origin", "weight_bound",
           "tallied", "insertions", "removals", "examples", "sparse", "columns",
           "loss", "squared_loss", "largest_q", "progress", "cost",
-          "rounds", "mistakes", "updates", "capped", "weighted", "awaits_first")  # fmt: skip
+          "rounds", "mistakes", "updates", "capped", "weighted", "awaits_first", "ignored")  # fmt: skip
+TEXTS = {"settings", "names", "labels"}
 QUANTILE = ("quantile_value", "quantile_spread", "quantile_seen")
 BUDGETED = ("support_products", "support_truths", "support_truth_starts", "support_truth_labels")
 
@@ -62,7 +63,7 @@ def tensors_of(task, options):
 def test_every_tensor_is_needed_and_of_its_type_and_length(task, options, tmp_path):
     model = small(task, options)
     found = model.to_parts()[1]
-    assert set(found) == {*tensors_of(task, options), "names"}
+    assert set(found) == {*tensors_of(task, options)} | TEXTS
     for name in tensors_of(task, options):
         changes = [
             without(name),

@@ -508,8 +508,7 @@ def _map_of(said: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
 def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
     if state is not None:
         engine = learner._new_engine(labels)
-        engine.name_columns(state[1])
-        engine.restore(state[0])
+        engine.restore(state)
         learner._engine = engine
     elif learner.labels is not labels:
         growth.set_labels(learner, labels)

@@ -187,11 +187,10 @@ class StructuredLearner(Learner):
             self._engine.count_prediction(True, cost)
         self.features = truth.kind
 
-    def go_back(self, state: tuple[Any, Any]) -> None:
+    def go_back(self, state: dict[str, Any]) -> None:
         """To what `engine.state()` was."""
         engine = self._new_engine(self.labels)
-        engine.name_columns(state[1])
-        engine.restore(state[0])
+        engine.restore(state)
         self._engine = engine
         self._seen.clear()
 

@@ -148,11 +148,10 @@ def _learn_with(learner: Learner, labels: Labels, learn: Callable[[], Any]) -> N
 
 def _or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
     """Learns; if that fails, or is interrupted, the learner returns to a copy of its state."""
-    before, (state, names) = learner.labels, learner._engine.state()
+    before, state = learner.labels, learner._engine.state()
 
     def copied() -> Engine:
         engine = learner._new_engine(before)
-        engine.name_columns(names)
         engine.restore(state)
         return engine
 
