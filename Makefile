@@ -33,9 +33,10 @@ stubs: $(VENV)/installed
 torture: $(VENV)/installed
 	$(BIN)/python tests/cli/torture.py --seconds 300
 
-# The reference of the command line, generated; a test compares it.
+# What is generated from the options table: types, and the reference of options and commands. Tests compare it.
 docs: $(VENV)/installed
-	$(BIN)/python -m hinge.cli.reference docs/command-line.md
+	$(BIN)/python -m hinge.options.generate
+	$(BIN)/python -m hinge.cli.reference docs/reference
 
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet -c constraints.txt vowpalwabbit || echo "vowpalwabbit is not to be had here"

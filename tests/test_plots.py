@@ -210,5 +210,5 @@ def test_figures_of_papers_can_be_read(panels):
 
 @pytest.mark.parametrize("name", ["E6", "E7", "E8", "E10"])
 def test_figures_of_kept_tables_can_be_read(name):
-    table = Table.read(Path(__file__).parent.parent / "docs" / "papers" / f"{name}.csv")
+    table = Table.read(Path(__file__).parent.parent / "docs" / "theory" / "papers" / f"{name}.csv")
     check_readable(figure_of(papers.recipe_named(name).picture(table.lines), f"{name}: {table.data}"))

@@ -41,7 +41,7 @@ template <class Features>
 HINGE_INLINE bool falls_early(const Features& x) {
   if constexpr (requires { x.columns; }) {
     const std::size_t few = std::min<std::size_t>(x.size, 5);
-    bool falls = false;  // no branch per column: nobody could predict it
+    bool falls = false;  // no branch per column: it could not be predicted
     for (std::size_t j = 1; j < few; ++j) falls |= x.columns[j] <= x.columns[j - 1];
     return falls;
   }
@@ -54,8 +54,8 @@ HINGE_INLINE bool falls_early(const Features& x) {
 // the whole row. Marks carry the number of the row (1 to 255), so that the table is cleared once in 255 rows.
 class Distinct {
  public:
-  // Also checks that the columns lie inside of the matrix. False for a row that is repetitive or too long to tell: whoever
-  // asks sorts it then.
+  // Also checks that the columns lie inside of the matrix. False for a row with repeated columns, or too long to
+  // decide: the caller sorts it then.
   template <class Features>
   bool check(const Features& x) {
     if constexpr (requires { x.columns; }) {
@@ -132,6 +132,26 @@ class Distinct {
   Table<15> long_rows_;
   Table<18> longest_rows_;
 };
+
+// These are called rarely, and get copies: what a loop works with has no address then, and stays in registers.
+
+// Whether all columns of a row lie inside of the matrix.
+inline HINGE_APART bool are_columns_inside(Instance x) {
+  return visit(x, [](const auto& features) { return columns_inside(features); });
+}
+// Whether they are distinct, too.
+inline HINGE_APART bool has_distinct_columns(Instance x) {
+  return visit(x, [](const auto& features) { return Distinct::of_this_thread().check(features); });
+}
+// Whether the row is certainly not sorted, and its columns are distinct: `known` from an earlier pass, or found out.
+inline HINGE_APART bool is_distinct(Instance x, Distinct& distinct, char* known) {
+  return visit(x, [&](const auto& features) {
+    if (known != nullptr && *known != 0) return columns_inside(features);
+    const bool found = falls_early(features) && distinct.check(features);
+    if (known != nullptr) *known = found;
+    return found;
+  });
+}
 
 // Which of the rows that are visited in several passes (`Batch::repeats`) have distinct columns without being sorted.
 class VisitedRows {

@@ -8,34 +8,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <limits>
-#include <string>
-#include <utility>
+
+#include "errors.hpp"
 
 namespace hinge {
-
-inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-
-// Input that is refused. It is thrown before anything is changed, or everything is put back.
-class Refused : public std::exception {
- public:
-  explicit Refused(std::string why, std::size_t row_ = none, std::size_t column_ = none)
-      : row(row_), column(column_), why_(std::move(why)) {}
-  const char* what() const noexcept override { return why_.c_str(); }
-  std::size_t row;
-  std::size_t column;
-
- private:
-  std::string why_;
-};
 
 enum class Layout : std::uint8_t { dense, strided, sparse32, sparse64 };
 enum class Precision : std::uint8_t { single_, double_ };
 
 struct Instance {
   const void* values = nullptr;
-  const void* columns = nullptr;  // sparse layouts only; checked by whoever reads them first
+  const void* columns = nullptr;  // sparse layouts only; checked when they are first read
   std::size_t limit = none;       // sparse layouts only: every column must be below this
   std::size_t size = 0;           // how many values are stored
   std::ptrdiff_t stride = 1;      // from one value to the next, in values; 1 unless `strided`
@@ -44,10 +27,10 @@ struct Instance {
   bool transient = false;  // the arrays last only until the next instance is made
   bool any_order = false;  // sparse layouts only: the columns are checked already, and need not be sorted
   double unseen = 0;  // the squares of features that have no column (new names when predicting)
-  // Sparse layouts only: how many values on lies what will be read soon, and later. It is asked for ahead.
+  // Sparse layouts only: how many values ahead lies what is read soon, and later. It is prefetched.
   std::ptrdiff_t soon = 0, later = 0;
-  // Sparse layouts only: how many columns lie behind those of this instance, of those that come next. They may be
-  // read, but nobody has checked them.
+  // Sparse layouts only: how many columns follow those of this instance, of the next ones. They may be read, but are not
+  // checked.
   std::size_t beyond = 0;
 };
 
@@ -121,11 +104,11 @@ HINGE_INLINE decltype(auto) visit(const Instance& x, Function&& function) {
 }
 
 inline void refuse_unless_finite(double value, std::size_t row, std::size_t column) {
-  if (std::isnan(value)) throw Refused("the value is NaN", row, column);
-  if (std::isinf(value)) throw Refused("the value is infinity (inf)", row, column);
+  if (std::isnan(value)) throw InputError("the value is NaN", row, column);
+  if (std::isinf(value)) throw InputError("the value is infinity (inf)", row, column);
 }
 
-// Throws if a value, or its square, is not a finite number. Only called once a sum over them turned out not to be.
+// Throws if a value, or its square, is not finite. Called only if a sum over them is not.
 inline void refuse_bad_values(const Instance& x, std::size_t row) {
   visit(x, [&](auto features) {
     for (std::size_t j = 0; j < features.size; ++j)
@@ -133,7 +116,7 @@ inline void refuse_bad_values(const Instance& x, std::size_t row) {
     for (std::size_t j = 0; j < features.size; ++j) {
       const double value = features.value(j);
       if (std::isinf(value * value))
-        throw Refused("the value is too large: its square overflows float64", row,
+        throw InputError("the value is too large: its square overflows float64", row,
                       features.column(j));
     }
   });

@@ -1,9 +1,9 @@
 // Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
 //
-// Nothing here trusts what the arrays say. The columns of a row are checked while they are read (see
+// The arrays are not trusted. The columns of a row are checked while they are read (see
 // sums.hpp): a row whose columns are not strictly ascending is read as it is, if they are distinct (distinct.hpp) and the
 // memory takes any order; else from a sorted copy, with repeated columns added up, as CSR defines them. Columns outside are
-// refused.
+// rejected.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace hinge {
 
-// One instance in the making: features in any order, put in order at the end.
+// Builds an instance: features in any order, sorted at the end.
 class Scratch {
  public:
   void clear() {
@@ -135,7 +135,7 @@ class Rows {
   }
 
   // Of each row the sum of the squares of features that have no column.
-  Rows beside(const double* squares) const {
+  Rows with_unseen(const double* squares) const {
     Rows rows = *this;
     rows.unseen_ = squares;
     return rows;
@@ -144,7 +144,7 @@ class Rows {
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
   bool is_sparse() const { return starts_ != nullptr; }
-  // How many values the rows have. (They may be some of those that are stored. What is broken is refused when it is read.)
+  // How many values the rows have. (They may be some of those that are stored. What is broken is rejected when it is read.)
   std::size_t stored() const {
     if (!is_sparse()) return count_ * width_;
     return std::min(stored_, static_cast<std::size_t>(start(count_)) - static_cast<std::size_t>(start(0)));
@@ -164,7 +164,7 @@ class Rows {
   }
 
   // Row i into x, which came from `blank`.
-  void take(std::size_t i, Instance& x) const {
+  HINGE_INLINE void take(std::size_t i, Instance& x) const {
     const auto* bytes = static_cast<const char*>(values_);
     if (!is_sparse()) {
       x.values = bytes + static_cast<std::ptrdiff_t>(i) * row_bytes_;
@@ -181,10 +181,10 @@ class Rows {
     if (unseen_ != nullptr) x.unseen = unseen_[i];
   }
 
-  // For rows that are not taken as they lie: x is row order[0], and `count` rows of `order` are to come. What it names and
-  // where that begins is checked when its turn comes: here it may be anything.
-  void expect(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
-    if (!is_sparse()) return expect_dense(order, count, targets);
+  // Prefetches for rows in another order: x is row order[0], and `count` rows of `order` are to come. Their numbers and
+  // starts are checked when their turn comes: here they may be anything.
+  HINGE_INLINE void prefetch(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
+    if (!is_sparse()) return prefetch_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
     const auto distance = [&](std::size_t k) {
       const std::uint64_t row = k < count ? static_cast<std::uint64_t>(order[k]) : none;
@@ -209,8 +209,8 @@ class Rows {
     lines(columns_, layout_ == Layout::sparse32 ? sizeof(std::int32_t) : sizeof(std::int64_t));
   }
 
-  // The values, and the target, of a row that is visited soon: in an order other than their own no processor guesses where they lie.
-  void expect_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
+  // The values, and the target, of a row that is visited soon: a processor cannot predict where a shuffled row lies.
+  void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
     constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
     if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
     if (targets != nullptr) HINGE_PREFETCH(targets + order[ahead]);
@@ -254,7 +254,7 @@ class Rows {
       for (std::size_t j = 0; j < x.size; ++j) {
         const auto column = static_cast<std::int64_t>(features.column(j));
         if (column < 0 || static_cast<std::uint64_t>(column) >= width_)
-          throw Refused("column index " + std::to_string(column) + " is outside of the " +
+          throw InputError("column index " + std::to_string(column) + " is outside of the " +
                             std::to_string(width_) + " columns",
                         row);
         // Sums of repeated columns could hide it, and NaN has no place in an order.
@@ -277,12 +277,12 @@ class Rows {
   std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
 
   [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
-    throw Refused("indptr is broken: the row would go from " + std::to_string(from) + " to " +
+    throw InputError("indptr is broken: the row would go from " + std::to_string(from) + " to " +
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);
   }
 
-  // How far ahead values and columns are asked for, if rows are taken as they lie (measured: W1).
+  // How far ahead values and columns are prefetched, if rows are taken in their order (measured: W1).
   static constexpr std::ptrdiff_t soon = 128, later = 512;
   static constexpr std::size_t short_row = 32;  // values
 

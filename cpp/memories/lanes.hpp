@@ -1,9 +1,9 @@
-// Weights for many lanes in the Euclidean geometry: one lane a label (multi-prototype), or, for ordinal
-// regression, one w that all lanes share and an extra coordinate for each lane, its threshold.
+// Weights for many lanes in the Euclidean geometry: one lane per label (multi-prototype). For ordinal regression all
+// lanes share one w, and each has a bias coordinate of its own, its threshold.
 //
-// The weights of a feature lie together: v[column * stride + lane]. As in Weights there is an extra coordinate,
-// here one a lane, in which every instance has the value `constant`: 1 for intercepts (0 without them), -1
-// for thresholds. Averages are lazy as in Weights: A = tallied * v + u.
+// The weights of a feature lie together: v[column * stride + lane]. Every instance has the value
+// `constant` in the bias coordinates: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy as in
+// weights.hpp: A = tallied * v + u.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ template <class Real>
 class Lanes final : public Memory {
  public:
   struct Kind {
-    double constant = 0;   // the value of the extra coordinates in every instance
-    bool shared = false;   // all lanes share their weights, and differ in their extra coordinates only
-    bool sorted = false;   // the extra coordinates are put in order after each move
+    double constant = 0;   // the value of the bias coordinates in every instance
+    bool shared = false;   // all lanes share their weights, and differ in their bias coordinates only
+    bool sorted = false;   // the bias coordinates are put in order after each move
   };
 
   Lanes(std::size_t lanes, Kind kind, bool averaging)
@@ -37,10 +37,10 @@ class Lanes final : public Memory {
   }
 
   std::size_t dimension() const override { return columns_; }
-  std::size_t lanes() const override { return extras.size(); }
+  std::size_t lanes() const override { return biases.size(); }
 
   std::size_t bytes() const override { return v.bytes() + u.bytes(); }
-  // Without what `widen` keeps free for lanes to come: a model that is loaded has none of it.
+  // Without the spare lanes of `widen`: a loaded model has none of them.
   void check_room(std::size_t dimension) const override {
     check_bytes(dimension, kind_.shared ? 1 : padded<Real>(held()));
   }
@@ -64,11 +64,11 @@ class Lanes final : public Memory {
       stride_ = stride;
     }
     if (moving_.capacity() < lanes) moving_.reserve(std::max(lanes, 2 * moving_.capacity()));  // a move allocates nothing
-    extra_sums.resize(lanes);
-    extras.resize(lanes);
+    bias_sums.resize(lanes);
+    biases.resize(lanes);
   }
 
-  // Goes on from a learner of two classes: half of w for the one, half against the other.
+  // Continues a learner of two classes: w/2 for one, -w/2 for the other.
   void start_from(const Weights<Real>& w) {
     resize(w.dimension());
     for (std::size_t i = 0; i < columns_; ++i) {
@@ -78,10 +78,10 @@ class Lanes final : public Memory {
       u[i * stride_ + 1] = w.u[i] / 2;
       u[i * stride_] = 0 - w.u[i] / 2;
     }
-    extras[1] = w.now.extra / 2, extras[0] = 0 - extras[1];
-    extra_sums[1] = w.now.extra_sum / 2, extra_sums[0] = 0 - extra_sums[1];
+    biases[1] = w.now.bias / 2, biases[0] = 0 - biases[1];
+    bias_sums[1] = w.now.bias_sum / 2, bias_sums[0] = 0 - bias_sums[1];
     tallied = w.now.tallied;
-    reach_ = w.reach() / 2;
+    weight_bound_ = w.weight_bound() / 2;
   }
 
   bool takes_any_order(Reads /*reads*/) const override { return true; }
@@ -94,11 +94,11 @@ class Lanes final : public Memory {
         std::fill_n(scores, lanes(), s.product);
       else
         scores_of(features, scores);
-      Reading reading = finish(scores, extras.data(), 1, s.square);
-      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be a number all the same
+      Reading reading = finish(scores, biases.data(), 1, s.square);
+      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be finite in float64
         if (!kind_.shared && !std::isfinite(reading.score)) [[unlikely]] {
           sum_in_doubles(features, scores);
-          reading = finish(scores, extras.data(), 1, s.square);
+          reading = finish(scores, biases.data(), 1, s.square);
         }
       return reading;
     });
@@ -114,14 +114,14 @@ class Lanes final : public Memory {
         for (std::size_t r = 0; r < held(); ++r)
           scores[r] += features.value(j) * averaged_sum(features.column(j) * stride_ + r);
       if (kind_.shared) std::fill_n(scores, lanes(), scores[0]);
-      return finish(scores, extra_sums.data(), 1.0 / static_cast<double>(tallied), s.square);
+      return finish(scores, bias_sums.data(), 1.0 / static_cast<double>(tallied), s.square);
     });
   }
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     move_along(amounts, x, kind_.constant);
   }
-  void move_along(const double* amounts, const Instance& x, double beside) override {
+  void move_along(const double* amounts, const Instance& x, double bias_value) override {
     moving_.clear();
     if (kind_.shared) {
       double total = 0;
@@ -153,24 +153,24 @@ class Lanes final : public Memory {
         for (std::size_t j = 0; j < features.size; ++j)
           for (const Moving& m : moving_) add(j, m);
     });
-    if (beside != 0 && kind_.shared)
-      for (std::size_t r = 0; r < lanes(); ++r) extras[r] += amounts[r] * beside;
-    else if (beside != 0)
-      for (const Moving& m : moving_) extras[m.lane] += m.amount * beside;
-    if (kind_.sorted) std::sort(extras.begin(), extras.end());
+    if (bias_value != 0 && kind_.shared)
+      for (std::size_t r = 0; r < lanes(); ++r) biases[r] += amounts[r] * bias_value;
+    else if (bias_value != 0)
+      for (const Moving& m : moving_) biases[m.lane] += m.amount * bias_value;
+    if (kind_.sorted) std::sort(biases.begin(), biases.end());
   }
 
   void tally() override {
-    for (std::size_t r = 0; r < lanes(); ++r) extra_sums[r] += extras[r];
+    for (std::size_t r = 0; r < lanes(); ++r) bias_sums[r] += biases[r];
     tallied += 1;
   }
 
-  // Each move notes what it overwrites, until that is more than a copy of all weights.
+  // Each move records what it overwrites, until that is more than a copy of all weights.
   // Weights that are all 0 need neither.
   void begin(std::size_t stored) override {
     if (stored >= columns_) v.expect_use(), u.expect_use();
-    before_ = {extras, extra_sums, tallied, reach_};
-    const bool all_zero = reach_ == 0 && tallied == 0;
+    before_ = {biases, bias_sums, tallied, weight_bound_};
+    const bool all_zero = weight_bound_ == 0 && tallied == 0;
     undo_v_.begin(all_zero);
     undo_u_.begin(all_zero);
   }
@@ -182,10 +182,10 @@ class Lanes final : public Memory {
     undo_v_.rollback();
     undo_u_.rollback();
     columns_ = v.size() / stride_;
-    extras = before_.extras;
-    extra_sums = before_.extra_sums;
+    biases = before_.biases;
+    bias_sums = before_.bias_sums;
     tallied = before_.tallied;
-    reach_ = before_.reach;
+    weight_bound_ = before_.weight_bound;
   }
 
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
@@ -193,20 +193,26 @@ class Lanes final : public Memory {
     if (!averaged || tallied == 0) return static_cast<double>(v[place]);
     return averaged_sum(place) / static_cast<double>(tallied);
   }
-  double extra(std::size_t lane, bool averaged) const override {
-    return averaged && tallied > 0 ? extra_sums[lane] / static_cast<double>(tallied) : extras[lane];
+  double bias(std::size_t lane, bool averaged) const override {
+    return averaged && tallied > 0 ? bias_sums[lane] / static_cast<double>(tallied) : biases[lane];
   }
 
-  void start_at(const double* w, std::size_t size, const double* start_extras) override {
+  void start_at(const double* w, std::size_t size, const double* start_biases) override {
     resize(size);
     for (std::size_t i = 0; i < size; ++i)
       for (std::size_t r = 0; r < held(); ++r) v[i * stride_ + r] = static_cast<Real>(w[r * size + i]);
-    std::copy_n(start_extras, lanes(), extras.begin());
-    reach_ = look_for_reach();
-    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    std::copy_n(start_biases, lanes(), biases.begin());
+    weight_bound_ = largest_weight();
+    if (!(weight_bound_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
   }
 
-  double reach() const { return reach_; }
+  double weight_bound() const { return weight_bound_; }
+  double largest_weight() const override {
+    double largest = 0;
+    for (const double bias : biases) largest = std::max(largest, std::abs(bias));
+    for (std::size_t i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(static_cast<double>(v[i])));
+    return largest;
+  }
   // How many weights a column has.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   // The state, without padding: dimension() x held() numbers.
@@ -216,17 +222,17 @@ class Lanes final : public Memory {
       if (averaging_) std::copy_n(u.data() + i * stride_, held(), to_u + i * held());
     }
   }
-  void restore(const Real* from_v, const double* from_u, std::size_t size, double reach) {
+  void restore(const Real* from_v, const double* from_u, std::size_t size, double bound) {
     resize(size);
     for (std::size_t i = 0; i < columns_; ++i) {
       std::copy_n(from_v + i * held(), held(), v.data() + i * stride_);
       if (averaging_) std::copy_n(from_u + i * held(), held(), u.data() + i * stride_);
     }
-    reach_ = std::max(reach, look_for_reach());  // what it says of itself is not believed where it matters
+    weight_bound_ = std::max(bound, largest_weight());  // the bound of a file may be wrong
   }
 
-  // The state beside the weights, open to be saved and restored.
-  std::vector<double> extras, extra_sums;
+  // The state without the weights, open to be saved and restored.
+  std::vector<double> biases, bias_sums;
   std::int64_t tallied = 0;
 
  private:
@@ -260,12 +266,12 @@ class Lanes final : public Memory {
         scores[r] += x.value(j) * static_cast<double>(v[x.column(j) * stride_ + r]);
   }
 
-  // With the extra coordinates. The sum of all is not finite if one of them is not; it is made of four, so that no
-  // addition waits for the one before it.
-  Reading finish(double* scores, const double* extra, double share, double square) const {
+  // Adds the biases. The sum of all scores is not finite if one is not; it has four parts, so that no addition waits for
+  // the one before it.
+  Reading finish(double* scores, const double* bias, double share, double square) const {
     double parts[4] = {};
     const auto finished = [&](std::size_t r) HINGE_INLINE_LAMBDA {
-      return scores[r] = share * (scores[r] + extra[r] * kind_.constant);
+      return scores[r] = share * (scores[r] + bias[r] * kind_.constant);
     };
     const std::size_t count = lanes();
     std::size_t r = 0;
@@ -286,12 +292,6 @@ class Lanes final : public Memory {
   }
 
   double bytes_each() const override { return sizeof(Real) + (averaging_ ? sizeof(double) : 0); }
-  double look_for_reach() const override {
-    double reach = 0;
-    for (const double extra : extras) reach = std::max(reach, std::abs(extra));
-    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(static_cast<double>(v[i])));
-    return reach;
-  }
 
   Kind kind_;
   bool averaging_;
@@ -302,9 +302,9 @@ class Lanes final : public Memory {
   std::vector<Moving> moving_;
 
   struct Before {
-    std::vector<double> extras, extra_sums;
+    std::vector<double> biases, bias_sums;
     std::int64_t tallied = 0;
-    double reach = 0;
+    double weight_bound = 0;
   };
   Before before_;
   Undo<Real> undo_v_{v};

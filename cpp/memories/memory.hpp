@@ -12,23 +12,24 @@
 
 namespace hinge {
 
-// What a memory says of an instance.
+// What a memory reads of an instance.
 struct Reading {
-  double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the extra coordinate. Many
+  double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the bias coordinate. Many
                       // lanes: the sum of their scores, which is not finite if one is not
-  double plain = 0;   // the same; a distance without the extra coordinate
+  double plain = 0;   // the same; a distance without the bias coordinate
   double q = 0;       // the squared size of the direction in which the rule may move
-  double square = 0;  // |x|^2, without the extra coordinate
+  double square = 0;  // |x|^2, without the bias coordinate
   bool in_order = true;  // if not, the columns are not strictly ascending below x.limit: read again in order
+
+  // What is reported of it: w.x, or |x - w|.
+  double reported(Reads reads) const { return reads == Reads::distance ? std::sqrt(plain) : plain; }
 };
 
 class Memory {
  public:
-  static constexpr bool one_lane = false;  // whether that is known when the loop is compiled
-
   virtual ~Memory() = default;
 
-  // The memory that holds the weights: itself, but for one that shapes another.
+  // The memory that holds the weights: itself, unless it puts a shape over another one.
   virtual Memory& flat() { return *this; }
 
   virtual std::size_t dimension() const = 0;
@@ -49,35 +50,37 @@ class Memory {
   // The same, of the average of the tallied vectors.
   virtual Reading read_average(const Instance& x, Reads reads, double* scores) const = 0;
 
-  // Throws if the move that is to come could make a weight overflow. `amount`: at least what any weight gets.
+  // Throws if the next move could make a weight overflow. `amount`: an upper bound of |amount| of every lane.
   virtual void admit(double amount, double decay, double square) {
     const double step = amount * std::sqrt(square + constant2_);
-    double bound = decay * reach_ + step;
-    if (!(bound <= limit_)) bound = decay * look_for_reach() + step;  // the bound may have become loose
-    if (!(bound <= limit_)) throw Refused("the step would make a weight larger than the model can hold");
-    reach_ = bound;
+    double bound = decay * weight_bound_ + step;
+    if (!(bound <= limit_)) bound = decay * largest_weight() + step;  // the bound may have become loose
+    if (!(bound <= limit_)) throw InputError("the step would make a weight larger than the model can hold");
+    weight_bound_ = bound;
   }
-  // Whether `admit` would pass, as far as is known without looking closer.
+  // Whether `admit` passes by the bound alone.
   virtual bool would_admit(double amount, double square) const {
-    return reach_ + amount * std::sqrt(square + constant2_) <= limit_;
+    return weight_bound_ + amount * std::sqrt(square + constant2_) <= limit_;
   }
   // w <- decay * w + amount * x, in each lane.
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
-  // w <- w + amount * direction, in each lane; `beside` is the direction's extra coordinate.
-  virtual void move_along(const double* amounts, const Instance& direction, double beside) = 0;
-  // How large the constraints of the round of x, of the squared size q, are, if that is not told by q alone.
+  // w <- w + amount * direction, in each lane; `bias_value` is the direction's bias coordinate.
+  virtual void move_along(const double* amounts, const Instance& direction, double bias_value) = 0;
+  // The sizes of the constraints of x, whose squared size is q; none if q determines them.
   virtual const Sizes* sizes(const Instance& /*x*/, double /*q*/) { return nullptr; }
-  // Counts the present w into the average.
+  // Adds the present w to the average.
   virtual void tally() = 0;
+  // After several passes over the same rows: what was kept of them is dropped.
+  virtual void forget_rows() {}
 
   // All or nothing: what happens after `begin` can be taken back. `stored` values are to come.
   virtual void begin(std::size_t stored) = 0;
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
-  // One weight of a lane; its extra coordinate (intercept, threshold, or c of a learned radius).
+  // One weight of a lane; its bias coordinate (intercept, threshold, or c of a learned radius).
   virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
-  virtual double extra(std::size_t lane, bool averaged) const = 0;
+  virtual double bias(std::size_t lane, bool averaged) const = 0;
   // All weights of a lane, in the order of the columns.
   virtual void copy_weights(std::size_t lane, bool averaged, double* to) const {
     for (std::size_t i = 0; i < dimension(); ++i) to[i] = weight(i, lane, averaged);
@@ -93,14 +96,14 @@ class Memory {
   virtual bool lane_moved(std::size_t lane) const {
     for (std::size_t i = 0; i < dimension(); ++i)
       if (weight(i, lane, false) != 0) return true;
-    return extra(lane, false) != 0;
+    return bias(lane, false) != 0;
   }
 
-  // w has `size` entries a lane, lane after lane; `extras` one.
-  virtual void start_at(const double* w, std::size_t size, const double* extras) = 0;
+  // w has `size` entries per lane, lane after lane; `biases` has one per lane.
+  virtual void start_at(const double* w, std::size_t size, const double* biases) = 0;
 
-  // The largest |weight| as it is. (`reach_` depends on the way here, and a file must not.)
-  double largest_weight() const { return look_for_reach(); }
+  // The largest |weight|: O(dimension). (`weight_bound_` depends on the order of the moves, and a file must not.)
+  virtual double largest_weight() const = 0;
 
  protected:
   Memory(double limit, double constant2, bool reads_distances)
@@ -110,20 +113,18 @@ class Memory {
   void check_bytes(std::size_t columns, std::size_t weights) const {
     const double wanted = static_cast<double>(columns) * static_cast<double>(weights) * bytes_each();
     if (!(wanted > most_bytes_)) return;
-    throw Refused("the weights would take " + std::to_string(static_cast<std::uint64_t>(wanted)) + " bytes (" +
+    throw InputError("the weights would take " + std::to_string(static_cast<std::uint64_t>(wanted)) + " bytes (" +
                   std::to_string(columns) + " features, " + std::to_string(weights) + " weights each); the limit is " +
                   std::to_string(static_cast<std::uint64_t>(most_bytes_)) + " (max_weights)");
   }
 
-  // The largest |weight|: O(dimension).
-  virtual double look_for_reach() const = 0;
-  // How many bytes a weight takes, with its part of an average; 0 where there are none to limit.
+  // How many bytes a weight takes, with its part of an average; 0 if they are not limited.
   virtual double bytes_each() const { return 0; }
 
   double limit_;      // no weight may grow beyond this
-  double constant2_;  // the square of every instance's extra coordinate
+  double constant2_;  // the square of every instance's bias coordinate
   bool reads_distances_;
-  double reach_ = 0;  // an upper bound of every |weight|
+  double weight_bound_ = 0;  // an upper bound of every |weight|
   double most_bytes_ = std::numeric_limits<double>::infinity();
 };
 

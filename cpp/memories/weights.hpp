@@ -1,11 +1,10 @@
 // Weights in an array, in the Euclidean geometry; one lane.
 //
-// Held as w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns
-// there is one extra coordinate, in which every instance has the value `constant`: the intercept is that
-// coordinate with constant 1 and start 0; a learned radius (S7) is that coordinate with constant 0 and
-// start B.
+// w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns there is
+// a bias coordinate, in which every instance has the value `constant`. An intercept has constant 1 and starts at 0. A
+// learned radius (S7) has constant 0 and starts at B.
 //
-// The average of the vectors that predicted, kept lazily (S15): with A = sum of the tallied w,
+// The average of the vectors that predicted is lazy (S15): with A = sum of the tallied w,
 //     A = alpha * v + u.     A tally adds scale to alpha; a change of v by d subtracts alpha * d from u.
 #pragma once
 
@@ -22,36 +21,36 @@
 
 namespace hinge {
 
-// How the extra coordinate takes part.
-struct Extra {
+// The bias coordinate.
+struct Bias {
   double constant = 0;   // its value in every instance
   bool counted = true;   // whether constant^2 counts in q (scikit-learn leaves it out)
   double rate = 1;       // its moves are scaled by this (scikit-learn: 0.01 for sparse data)
 };
 
-// Everything but the arrays; copied whole for a rollback, saved whole in a model file.
+// Everything but the arrays. A rollback restores a copy; a model file has all of it.
 struct WeightScalars {
   double scale = 1;
   double alpha = 0;
-  double extra = 0;
-  double extra_sum = 0;
-  double norm2 = 0;      // |w|^2 without the extra coordinate; kept for distances only
+  double bias = 0;
+  double bias_sum = 0;
+  double norm2 = 0;      // |w|^2 without the bias coordinate; kept for distances only
   std::int64_t tallied = 0;
-  std::int64_t work = 0;  // values read since norm2 was last summed up afresh
+  std::int64_t work = 0;  // values read since norm2 was last recomputed
   std::int64_t filled = 0;  // columns in which w is not 0; kept for distances only
 };
 
 template <class Real>
 class Weights final : public Memory {
  public:
-  Weights(Extra extra, double extra_start, bool averaging, bool distances)
-      : Memory(distances ? largest * smallest_scale : largest, extra.constant * extra.constant, distances),
-        extra_(extra),
-        has_extra_(extra.constant != 0),
+  Weights(Bias bias, double bias_start, bool averaging, bool distances)
+      : Memory(distances ? largest * smallest_scale : largest, bias.constant * bias.constant, distances),
+        bias_(bias),
+        has_bias_(bias.constant != 0),
         averaging_(averaging),
         follows_(averaging || distances) {
-    now.extra = extra_start;
-    reach_ = std::abs(extra_start);
+    now.bias = bias_start;
+    weight_bound_ = std::abs(bias_start);
   }
 
   std::size_t dimension() const override { return v.size(); }
@@ -61,25 +60,25 @@ class Weights final : public Memory {
 
   void resize(std::size_t dimension) override {
     if (dimension > v.size()) check_room(dimension);
-    if (averaging_) u.resize(dimension);  // may throw: v is what counts as the dimension, and comes last
+    if (averaging_) u.resize(dimension);  // may throw, so it comes before v, which has the dimension
     v.resize(dimension);
   }
 
-  // Distances look for the columns that an instance does not have.
+  // A distance needs sorted columns: it looks for those that the instance does not have.
   bool takes_any_order(Reads reads) const override { return reads == Reads::product; }
 
   Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
     if (reads == Reads::distance)
-      return distance(x, InArray<Real>{v.data()}, now.scale, now.norm2, now.filled, now.extra);
+      return distance(x, InArray<Real>{v.data()}, now.scale, now.norm2, now.filled, now.bias);
     return visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { return read_product(features); });
   }
   template <class Features>
   HINGE_INLINE Reading read_product(const Features& x) const {
     const Sums s = sums(InArray<Real>{v.data()}, x);
     const bool in_order = !requires { x.columns; } || s.in_order();
-    if (!has_extra_) return Reading{s.product, s.product, s.square, s.square, in_order};
-    const double score = s.product + now.extra * extra_.constant;
-    const double q = s.square + (extra_.counted ? extra_.constant * extra_.constant : 0);
+    if (!has_bias_) return Reading{s.product, s.product, s.square, s.square, in_order};
+    const double score = s.product + now.bias * bias_.constant;
+    const double q = s.square + (bias_.counted ? bias_.constant * bias_.constant : 0);
     return Reading{score, score, q, s.square, in_order};
   }
 
@@ -90,23 +89,23 @@ class Weights final : public Memory {
     if (reads == Reads::distance) {  // the norm of the average is not kept: O(dimension)
       double norm2 = 0;
       for (std::size_t i = 0; i < v.size(); ++i) norm2 += (share * weight(i)) * (share * weight(i));
-      return distance(x, weight, share, norm2, -1, now.extra_sum * share);
+      return distance(x, weight, share, norm2, -1, now.bias_sum * share);
     }
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
-      const double score = share * (s.product + now.extra_sum * extra_.constant);
+      const double score = share * (s.product + now.bias_sum * bias_.constant);
       return Reading{score, score, 0, s.square, s.in_order()};
     });
   }
 
   void move(const double* amounts, double decay, const Instance& x) override {
-    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features, extra_.constant); });
+    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features, bias_.constant); });
   }
-  void move_along(const double* amounts, const Instance& direction, double beside) override {
-    visit(direction, [&](const auto& features) { move_by(amounts[0], 1, direction, features, beside); });
+  void move_along(const double* amounts, const Instance& direction, double bias_value) override {
+    visit(direction, [&](const auto& features) { move_by(amounts[0], 1, direction, features, bias_value); });
   }
   template <class Features>
-  HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features, double beside) {
+  HINGE_INLINE void move_by(double amount, double decay, const Instance& x, const Features& features, double bias_value) {
     if (decay != 1) shrink(decay);
     Real* const noted = journaling_ ? journal(x) : nullptr;
     if (follows_)
@@ -115,21 +114,21 @@ class Weights final : public Memory {
       note_and_add(noted, v.data(), features, amount);
     else
       add(v.data(), features, amount);
-    if (beside != 0) now.extra += extra_.rate * amount * beside;
+    if (bias_value != 0) now.bias += bias_.rate * amount * bias_value;
   }
 
   void tally() override {
     now.alpha += now.scale;
-    now.extra_sum += now.extra;
+    now.bias_sum += now.bias;
     now.tallied += 1;
   }
 
-  // Fewer values than columns: note what each move overwrites. More: a copy costs less than reading them.
-  // Weights that are all 0 need neither.
+  // If there are fewer values than columns, each move records what it overwrites. Else the weights are copied, which
+  // costs less than reading the values. Weights that are all 0 need neither.
   void begin(std::size_t stored) override {
     before_ = now;
-    reach_before_ = reach_;
-    all_zero_ = reach_ == 0 && now.tallied == 0;  // a centre may come back to 0 and leave an average
+    weight_bound_before_ = weight_bound_;
+    all_zero_ = weight_bound_ == 0 && now.tallied == 0;  // a centre may return to 0 and leave an average
     journaling_ = stored < v.size() && !all_zero_;
     if (journaling_) std::swap(journal_, spare_);
     if (!journaling_ && !all_zero_) copy_all();
@@ -153,47 +152,52 @@ class Weights final : public Memory {
       undo(v, u);
     }
     now = before_;
-    reach_ = reach_before_;
+    weight_bound_ = weight_bound_before_;
     commit();
   }
 
-  // w_i, or that of the average; and the same of the extra coordinate.
+  // w_i, or that of the average.
   double weight(std::size_t i, std::size_t /*lane*/, bool averaged) const override {
     if (!averaged || now.tallied == 0) return now.scale * static_cast<double>(v[i]);
     return averaged_sum(i) / static_cast<double>(now.tallied);
   }
-  double extra(std::size_t /*lane*/, bool averaged) const override {
-    if (!averaged || now.tallied == 0) return now.extra;
-    return now.extra_sum / static_cast<double>(now.tallied);
+  double bias(std::size_t /*lane*/, bool averaged) const override {
+    if (!averaged || now.tallied == 0) return now.bias;
+    return now.bias_sum / static_cast<double>(now.tallied);
   }
 
   void copy_weights(std::size_t /*lane*/, bool averaged, double* to) const override {
     for (std::size_t i = 0; i < v.size(); ++i) to[i] = weight(i, 0, averaged);
   }
 
-  void start_at(const double* w, std::size_t size, const double* extras) override {
+  void start_at(const double* w, std::size_t size, const double* biases) override {
     resize(size);
-    now.extra = extras[0];
+    now.bias = biases[0];
     for (std::size_t i = 0; i < size; ++i) v[i] = static_cast<Real>(w[i]);
-    reach_ = look_for_reach();
-    if (!(reach_ <= limit_)) throw Refused("a weight to start at is larger than the model can hold");
+    weight_bound_ = largest_weight();
+    if (!(weight_bound_ <= limit_)) throw InputError("a weight to start at is larger than the model can hold");
     sum_up_norm();
   }
 
   // w <- -w: the two classes change places.
   void negate() {
-    // 0 - v, not -v, so that 0 stays 0 and two changes of place leave no trace.
+    // 0 - v, not -v: 0 stays 0, so that to negate twice changes no bit.
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0 - v[i];
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
-    now.extra = 0 - now.extra;
-    now.extra_sum = 0 - now.extra_sum;
+    now.bias = 0 - now.bias;
+    now.bias_sum = 0 - now.bias_sum;
   }
 
-  double reach() const { return reach_; }
-  HINGE_INLINE double constant() const { return extra_.constant; }
-  // After a state was restored: what it says of itself is not believed where it matters.
-  void check_restored(double reach) {
-    reach_ = std::max(reach, look_for_reach());
+  double weight_bound() const { return weight_bound_; }
+  double largest_weight() const override {
+    double largest = std::abs(now.bias);
+    for (std::size_t i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(weight(i, 0, false)));
+    return largest;
+  }
+  HINGE_INLINE double constant() const { return bias_.constant; }
+  // After a state was restored. The bound of a file may be wrong, so it is checked.
+  void check_restored(double bound) {
+    weight_bound_ = std::max(bound, largest_weight());
     count_filled();
   }
 
@@ -208,7 +212,7 @@ class Weights final : public Memory {
   // |x - w|^2 = sum over the stored values of (x_i - w_i)^2, plus what w has in the other columns.
   template <class WeightAt>
   Reading distance(const Instance& x, const WeightAt& weight, double scale, double norm2,
-                   std::int64_t filled, double extra) const {
+                   std::int64_t filled, double bias) const {
     return visit(x, [&](auto features) {
       if (!in_order(features)) return Reading{0, 0, 0, 0, false};
       double near = 0, seen = 0, square = 0;
@@ -222,14 +226,14 @@ class Weights final : public Memory {
       }
       const bool all_met = met == filled || features.size == v.size();
       const double elsewhere = all_met ? 0 : norm2_elsewhere(features, weight, scale, norm2, seen);
-      const double gap = extra_.constant - extra;
+      const double gap = bias_.constant - bias;
       const double plain = near + elsewhere + x.unseen;
       return Reading{plain + gap * gap, plain, 1.0, square + x.unseen};
     });
   }
 
-  // What w has in the columns that x has not: its norm without what was seen. Where that would cancel (one
-  // feature much larger than all others), the sum is made anew.
+  // The squared norm of w in the columns that x does not have: a difference of norms. Where that would cancel (one
+  // feature much larger than all others), it is summed up.
   template <class Features, class WeightAt>
   double norm2_elsewhere(const Features& x, const WeightAt& weight, double scale, double norm2,
                          double seen) const {
@@ -250,7 +254,7 @@ class Weights final : public Memory {
     for (std::size_t i = 0; reads_distances_ && i < v.size(); ++i) now.filled += v[i] != 0;
   }
 
-  // Moves v, and keeps the average's u and the norm of w in step.
+  // Moves v, and with it u of the average and the norm of w.
   template <class Features>
   HINGE_APART void move_and_follow(const Features& x, double step) {
     double seen = 0, fresh = 0;
@@ -283,11 +287,6 @@ class Weights final : public Memory {
   }
 
   double bytes_each() const override { return sizeof(Real) + (averaging_ ? sizeof(double) : 0); }
-  double look_for_reach() const override {
-    double reach = std::abs(now.extra);
-    for (std::size_t i = 0; i < v.size(); ++i) reach = std::max(reach, std::abs(weight(i, 0, false)));
-    return reach;
-  }
 
   // Every weight stays below `largest`, and v = w/scale within the range of Real.
   static constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) / 8;
@@ -295,9 +294,9 @@ class Weights final : public Memory {
 
   void shrink(double decay) {
     now.norm2 *= decay * decay;
-    now.extra *= decay;
+    now.bias *= decay;
     now.scale *= decay;
-    // The average's alpha * v and u cancel when v = w/scale has become large: fold before it costs digits.
+    // The average's alpha * v and u cancel when v = w/scale has become large: fold before digits are lost.
     const bool cancels = averaging_ && now.alpha > 64 * now.scale * static_cast<double>(now.tallied);
     if (now.scale >= smallest_scale && !cancels) return;
     if (journaling_) copy_all();
@@ -313,7 +312,7 @@ class Weights final : public Memory {
   // What moves have overwritten: the instance of each move, and the old numbers in its columns.
   struct Journal {
     std::vector<Instance> moved;
-    std::size_t noted = 0;  // how many numbers; v and u only grow, and are used again
+    std::size_t noted = 0;  // how many numbers; v and u only grow, and are reused
     std::vector<Real> v;
     std::vector<double> u;
     std::vector<std::vector<std::int64_t>> columns;  // of instances that do not last
@@ -324,11 +323,11 @@ class Weights final : public Memory {
     }
   };
 
-  // Where to note the old v, while it moves; nullptr if there is nothing (more) to note.
+  // Where the move records the old v; nullptr if it need not.
   HINGE_APART Real* journal(Instance x) {
     if (x.size == 0) return nullptr;
     const std::size_t at = journal_.noted, end = at + x.size;
-    if (end > v.size()) {  // rows that are visited again and again
+    if (end > v.size()) {  // the same rows are visited many times
       copy_all();
       return nullptr;
     }
@@ -338,7 +337,7 @@ class Weights final : public Memory {
       const auto* columns = static_cast<const std::int64_t*>(x.columns);
       journal_.columns.emplace_back(columns, columns + x.size);
     }
-    journal_.moved.push_back(x);  // from here on nothing throws: what is not noted has not moved either
+    journal_.moved.push_back(x);  // nothing throws from here on: what is not recorded has not moved
     if (x.transient) journal_.moved.back().columns = journal_.columns.back().data();
     journal_.noted = end;
     if (follows_) visit(x, [&](const auto& features) { note(features, at); });
@@ -369,8 +368,8 @@ class Weights final : public Memory {
     journaling_ = false;
   }
 
-  Extra extra_;
-  bool has_extra_;  // whether it takes part in products
+  Bias bias_;
+  bool has_bias_;  // whether it takes part in products
   bool averaging_;
   bool follows_;  // whether more than v moves
 
@@ -378,30 +377,13 @@ class Weights final : public Memory {
   bool copied_ = false;
   bool all_zero_ = false;  // when the batch began
   WeightScalars before_;
-  double reach_before_ = 0;
+  double weight_bound_before_ = 0;
   Journal journal_;
-  // A journal's memory is used again by the next batch of this thread, of whatever learner.
+  // The next batch of this thread, of any learner, reuses the memory of a journal.
   static inline thread_local Journal spare_;
   static constexpr std::size_t largest_spare = std::size_t{1} << 20;
   Buffer<Real> copied_v_;
   Buffer<double> copied_u_;
-};
-
-// The same weights, for rows that all have one layout, by a rule that reads products: the loop of a batch calls them
-// directly, and asks for nothing that was known before it began.
-template <class Real, class Features>
-struct WeightsAs {
-  static constexpr bool one_lane = true;
-  Weights<Real>& weights;
-
-  HINGE_INLINE Reading read(const Instance& x, Reads /*reads*/, double* /*scores*/) const {
-    return weights.read_product(Features::of(x));
-  }
-  HINGE_INLINE void admit(double amount, double decay, double square) { weights.admit(amount, decay, square); }
-  HINGE_INLINE void move(const double* amounts, double decay, const Instance& x) {
-    weights.move_by(amounts[0], decay, x, Features::of(x), weights.constant());
-  }
-  HINGE_INLINE void tally() { weights.tally(); }
 };
 
 }  // namespace hinge

@@ -14,6 +14,9 @@
 #include "../memories/simplex.hpp"
 #include "../memories/kernels/supports_of.hpp"
 #include "../memories/weights.hpp"
+#include "../rounds/plain.hpp"
+#include "../rounds/shaped.hpp"
+#include "../rounds/supported.hpp"
 #include "../rules/binary.hpp"
 #include "../rules/cost.hpp"
 #include "../rules/mira.hpp"
@@ -82,8 +85,8 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
     auto rule = build_label_rule(s, step);
     if (!s.learned_threshold) return rule;
     const bool has_no_C = step.kind == Step::perceptron_ || step.kind == Step::cw_;
-    const Step beside{has_no_C ? Step::pa1_ : step.kind, s.C};
-    return std::make_unique<WithThreshold>(std::move(rule), beside, s.margin);
+    const Step threshold_step{has_no_C ? Step::pa1_ : step.kind, s.C};
+    return std::make_unique<WithThreshold>(std::move(rule), threshold_step, s.margin);
   }
   throw std::invalid_argument("unknown task " + s.task);
 }
@@ -103,8 +106,8 @@ std::unique_ptr<Memory> build_flat_of(const Settings& s) {
     return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{-1, true, s.sort_thresholds}, averaging);
   if (lanes_of(s) > 0)
     return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
-  const Extra extra{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
-  return std::make_unique<Weights<Real>>(extra, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
+  const Bias bias{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
+  return std::make_unique<Weights<Real>>(bias, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
 inline Kernel::Kind kernel_named(const std::string& name) {
   if (name == "linear") return Kernel::linear;
@@ -124,8 +127,9 @@ inline std::unique_ptr<Memory> build_supports(const Settings& s) {
   kind.keeps_values = s.has_budget;
   kind.max_bytes = s.max_cache;
   const std::size_t lanes = std::max<std::size_t>(1, lanes_of(s));
-  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.outside);
-  return std::make_unique<SupportsOf<double>>(kind, lanes, s.outside);
+  auto budget = s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr;
+  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.outside, std::move(budget));
+  return std::make_unique<SupportsOf<double>>(kind, lanes, s.outside, std::move(budget));
 }
 
 inline std::unique_ptr<Memory> build_flat(const Settings& s) {
@@ -153,14 +157,37 @@ inline std::unique_ptr<Memory> build_memory(const Settings& s) {
     shape = std::make_unique<Diagonal>(constant, s.variance, s.drop);
   else
     shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
-  return std::make_unique<Curved>(build_limited_flat(s), std::move(shape), s.task == "ordinal" ? -1 : 0);
+  return std::make_unique<Shaped>(build_limited_flat(s), std::move(shape), s.regularizer,
+                                  s.task == "ordinal" ? -1 : 0);
+}
+
+// One lane of weights whose scores are products: the loop is compiled for the rules that are used most.
+template <class Real>
+std::unique_ptr<Rounds> build_rounds_on(Weights<Real>& weights, const Rule& rule, Books& books) {
+  if (const auto* binary = dynamic_cast<const Binary*>(&rule))
+    return std::make_unique<WeightsRounds<Real, Binary>>(*binary, weights, books);
+  if (const auto* regression = dynamic_cast<const Regression*>(&rule))
+    return std::make_unique<WeightsRounds<Real, Regression>>(*regression, weights, books);
+  return std::make_unique<WeightsRounds<Real, Rule>>(rule, weights, books);
+}
+inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Books& books) {
+  if (auto* supports = dynamic_cast<Supports*>(&memory))
+    return std::make_unique<SupportedRounds>(rule, *supports, books);
+  if (dynamic_cast<Shaped*>(&memory) != nullptr) return std::make_unique<RoundsOf<ShapedRound>>(rule, memory, books);
+  if (rule.reads() == Reads::product) {
+    if (auto* weights = dynamic_cast<Weights<double>*>(&memory)) return build_rounds_on(*weights, rule, books);
+    if (auto* weights = dynamic_cast<Weights<float>*>(&memory)) return build_rounds_on(*weights, rule, books);
+  }
+  return std::make_unique<RoundsOf<PlainRound>>(rule, memory, books);
 }
 
 inline Learner build(const Settings& s) {
-  return Learner(build_rule(s), build_memory(s),
-                 Averaging{s.average_from > 0, s.average_from, s.scikit_learn}, s.start_at_first, s.regularizer,
-                 s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr);
+  return Learner(build_rule(s), build_memory(s), Averaging{s.average_from > 0, s.average_from, s.scikit_learn},
+                 s.start_at_first, build_rounds);
 }
+
+// The memory of a learner with a kernel.
+inline Supports& supports_of(Learner& learner) { return static_cast<Supports&>(learner.memory()); }
 
 // More labels than before. Two classes with one w become two lanes of half of it each.
 template <class One, class Many>
@@ -169,27 +196,19 @@ void add_labels_as(Learner& learner, const Settings& before, const Settings& aft
   if (is_binary(before) && !is_binary(after)) {
     auto lanes = build_limited_flat(after);
     static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
-    learner.change_flat(std::move(lanes));
+    if (!has_covariance(after)) return learner.change_memory(std::move(lanes));
+    static_cast<Shaped&>(learner.memory()).change_flat(std::move(lanes));
   } else if (!is_binary(after)) {
     static_cast<Many&>(flat).widen(lanes_of(after));
-    learner.count_lanes();
   }
+  learner.choose_rounds();
 }
 inline void add_labels_to_supports(Learner& learner, const Settings& before, const Settings& after) {
-  Supports& supports = *learner.supports();
-  const std::size_t lanes = supports.lanes(), wanted = std::max<std::size_t>(1, lanes_of(after));
-  if (is_binary(before) && !is_binary(after)) {
-    supports.split();
-    if (learner.budget() != nullptr) learner.budget()->split();
-    if (wanted > 2) {
-      supports.widen(wanted);
-      if (learner.budget() != nullptr) learner.budget()->widen(2, wanted);
-    }
-  } else if (wanted != lanes) {
-    supports.widen(wanted);
-    if (learner.budget() != nullptr) learner.budget()->widen(lanes, wanted);
-  }
-  learner.count_lanes();
+  Supports& supports = supports_of(learner);
+  if (is_binary(before) && !is_binary(after)) supports.split();
+  const std::size_t lanes = std::max<std::size_t>(1, lanes_of(after));
+  if (lanes != supports.lanes()) supports.widen(lanes);
+  learner.choose_rounds();
 }
 inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
   if (has_kernel(before)) return add_labels_to_supports(learner, before, after);

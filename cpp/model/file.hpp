@@ -108,13 +108,13 @@ struct FileContents {
 inline const std::string& metadata(const Json& description, const char* name) {
   const Json* all = description.find("__metadata__");
   const Json* found = all == nullptr ? nullptr : all->find(name);
-  if (found == nullptr || found->as<std::string>() == nullptr) throw Refused("its metadata have no " + std::string(name));
+  if (found == nullptr || found->as<std::string>() == nullptr) throw InputError("its metadata have no " + std::string(name));
   return *found->as<std::string>();
 }
 
 inline std::size_t whole_number(const Json& json) {
   const auto* number = json.as<std::int64_t>();
-  if (number == nullptr || *number < 0) throw Refused("a number of the description is not a whole number");
+  if (number == nullptr || *number < 0) throw InputError("a number of the description is not a whole number");
   return static_cast<std::size_t>(*number);
 }
 
@@ -130,27 +130,27 @@ inline Tensors described_tensors(const Json::Object& description, const std::sha
     const auto *dims = shape ? shape->as<Json::Array>() : nullptr, *places = offsets ? offsets->as<Json::Array>() : nullptr;
     const auto* type_name = type ? type->as<std::string>() : nullptr;
     if (dims == nullptr || places == nullptr || places->size() != 2 || type_name == nullptr)
-      throw Refused("the tensor " + name + " is not described");
+      throw InputError("the tensor " + name + " is not described");
     Tensor tensor;
     std::size_t kind = 0;
     while (kind < std::size(types) && *type_name != types[kind].name) ++kind;
-    if (kind == std::size(types)) throw Refused("the tensor " + name + " has an unknown type");
+    if (kind == std::size(types)) throw InputError("the tensor " + name + " has an unknown type");
     tensor.type = static_cast<Type>(kind);
     std::size_t bytes = types[kind].bytes;
     for (const Json& each : *dims) {
       tensor.shape.push_back(whole_number(each));
-      if (tensor.shape.back() > 0 && bytes > size / tensor.shape.back()) throw Refused("the tensor " + name + " is not in the file");
+      if (tensor.shape.back() > 0 && bytes > size / tensor.shape.back()) throw InputError("the tensor " + name + " is not in the file");
       bytes *= tensor.shape.back();
     }
     const std::size_t start = whole_number((*places)[0]), after = whole_number((*places)[1]);
     if (start != end || after != start + bytes || start % types[kind].bytes != 0 || after > size)
-      throw Refused("the place of the tensor " + name + " is wrong");
+      throw InputError("the place of the tensor " + name + " is wrong");
     tensor.data = file->data() + from + start;
     tensor.owner = file;
-    if (!tensors.all.emplace(name, little_endian(tensor)).second) throw Refused("the tensor " + name + " occurs twice");
+    if (!tensors.all.emplace(name, little_endian(tensor)).second) throw InputError("the tensor " + name + " occurs twice");
     end = after;
   }
-  if (end != size) throw Refused("there are bytes that belong to nothing");
+  if (end != size) throw InputError("there are bytes that belong to nothing");
   return tensors;
 }
 
@@ -171,16 +171,16 @@ inline FileContents read_contents(std::vector<char> bytes, const std::string& so
     throw BadFile(source + " is damaged: its checksum does not match (truncated or altered)");
   try {
     const std::uint64_t length = load_eight(all.data());
-    if (length > all.size() - 8) throw Refused("its description is longer than the file");
+    if (length > all.size() - 8) throw InputError("its description is longer than the file");
     const Json description = JsonReader(all.substr(8, length)).read();
-    if (metadata(description, "format") != file_format) throw Refused("its format is another one");
+    if (metadata(description, "format") != file_format) throw InputError("its format is another one");
     const std::string& version = metadata(description, "version");
     if (version != std::to_string(file_version))
       throw BadFile(source + " has format version " + version + ", this hinge reads " + std::to_string(file_version) +
                     ": upgrade hinge, or learn it again");
     return {metadata(description, "header"), described_tensors(*description.as<Json::Object>(), file, 8 + length)};
-  } catch (const Refused& refused) {
-    throw BadFile(source + " is not a hinge model: " + refused.what());
+  } catch (const InputError& error) {
+    throw BadFile(source + " is not a hinge model: " + error.what());
   }
 }
 
@@ -231,17 +231,17 @@ inline FileContents read_file(const std::string& path, const std::string& source
 }
 
 // A model of rows, whoever saved it. `outside`: its kernel, if that is a function, which no file holds.
-inline Model load(const std::string& path, std::shared_ptr<Outside> outside = nullptr) {
+inline std::unique_ptr<Model> load(const std::string& path, std::shared_ptr<Outside> outside = nullptr) {
   const FileContents contents = read_file(path, path);
   try {
     Settings settings = settings_from(contents.tensors.text("settings"));
     settings.outside = std::move(outside);
-    Model model(std::move(settings));
-    model.labels = labels_from(contents.tensors.text("labels"));
-    model.restore(contents.tensors);
+    auto model = std::make_unique<Model>(std::move(settings));
+    model->labels = labels_from(contents.tensors.text("labels"));
+    model->restore(contents.tensors);
     return model;
-  } catch (const Refused& refused) {
-    throw BadFile(path + " is not a hinge model: " + refused.what());
+  } catch (const InputError& error) {
+    throw BadFile(path + " is not a hinge model: " + error.what());
   }
 }
 

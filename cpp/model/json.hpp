@@ -103,7 +103,7 @@ class JsonReader {
  private:
   static constexpr int max_depth = 100;
 
-  [[noreturn]] void fail() const { throw Refused("invalid JSON at byte " + std::to_string(at_)); }
+  [[noreturn]] void fail() const { throw InputError("invalid JSON at byte " + std::to_string(at_)); }
   void skip_spaces() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
   }

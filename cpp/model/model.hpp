@@ -31,12 +31,12 @@ inline std::string settings_text(const Settings& settings) {
 
 inline void read_setting(const Json& json, std::string& value) {
   const auto* text = json.as<std::string>();
-  if (text == nullptr) throw Refused("a setting must be a string");
+  if (text == nullptr) throw InputError("a setting must be a string");
   value = *text;
 }
 inline void read_setting(const Json& json, bool& value) {
   const auto* flag = json.as<bool>();
-  if (flag == nullptr) throw Refused("a setting must be true or false");
+  if (flag == nullptr) throw InputError("a setting must be true or false");
   value = *flag;
 }
 template <class Number>
@@ -47,11 +47,11 @@ void read_setting(const Json& json, Number& value) {
   else if (const auto* real = json.as<double>(); real != nullptr && std::is_floating_point_v<Number>)
     value = static_cast<Number>(*real);
   else
-    throw Refused("a setting must be a number");
+    throw InputError("a setting must be a number");
 }
 inline void read_setting(const Json& json, std::vector<double>& values) {
   const auto* array = json.as<Json::Array>();
-  if (array == nullptr) throw Refused("a setting must be a list of numbers");
+  if (array == nullptr) throw InputError("a setting must be a list of numbers");
   values.resize(array->size());
   for (std::size_t i = 0; i < values.size(); ++i) read_setting((*array)[i], values[i]);
 }
@@ -60,7 +60,7 @@ inline void read_setting(const Json& json, std::vector<double>& values) {
 inline Settings settings_from(std::string_view text) {
   const Json json = JsonReader(text).read();
   const auto* object = json.as<Json::Object>();
-  if (object == nullptr) throw Refused("the settings must be a JSON object");
+  if (object == nullptr) throw InputError("the settings must be a JSON object");
   Settings settings;
   std::size_t known = 0;
   each_setting([&](const char* name, auto member) {
@@ -69,7 +69,7 @@ inline Settings settings_from(std::string_view text) {
     read_setting(*found, settings.*member);
     known += 1;
   });
-  if (known != object->size()) throw Refused("there are settings that this version does not know");
+  if (known != object->size()) throw InputError("there are settings that this version does not know");
   return settings;
 }
 
@@ -88,14 +88,14 @@ inline std::string labels_text(const std::vector<Label>& labels) {
 inline std::vector<Label> labels_from(std::string_view text) {
   const Json json = JsonReader(text).read();
   const auto* array = json.as<Json::Array>();
-  if (array == nullptr) throw Refused("the labels must be a JSON array");
+  if (array == nullptr) throw InputError("the labels must be a JSON array");
   std::vector<Label> labels;
   for (const Json& each : *array) {
     if (const auto* flag = each.as<bool>()) labels.emplace_back(*flag);
     else if (const auto* whole = each.as<std::int64_t>()) labels.emplace_back(*whole);
     else if (const auto* real = each.as<double>()) labels.emplace_back(*real);
     else if (const auto* name = each.as<std::string>()) labels.emplace_back(*name);
-    else throw Refused("a label must be a string, a boolean or a number");
+    else throw InputError("a label must be a string, a boolean or a number");
   }
   return labels;
 }
@@ -112,12 +112,12 @@ inline std::string names_text(const Names& names) {
 inline void read_names(std::string_view text, Names& names) {
   const Json json = JsonReader(text).read();
   const auto* array = json.as<Json::Array>();
-  if (array == nullptr) throw Refused("the names must be a JSON array");
-  if (names.hashing() && !array->empty()) throw Refused("hashed columns have no names (hash_bits)");
+  if (array == nullptr) throw InputError("the names must be a JSON array");
+  if (names.hashing() && !array->empty()) throw InputError("hashed columns have no names (hash_bits)");
   for (const Json& each : *array) {
     if (const auto* number = each.as<std::int64_t>()) names.add_new(NumberName(*number).key());
     else if (const auto* name = each.as<std::string>()) names.add_new(*name);
-    else throw Refused("the name of a feature must be a string or a whole number");
+    else throw InputError("the name of a feature must be a string or a whole number");
   }
 }
 

@@ -14,7 +14,7 @@ namespace hinge {
 template <class Function>
 decltype(auto) with_parts(const Settings& s, SequenceLearner& learner, Function&& function) {
   Memory& memory = learner.learner().memory();
-  Diagonal* shape = has_covariance(s) ? &static_cast<Diagonal&>(static_cast<Curved&>(memory).shape()) : nullptr;
+  Diagonal* shape = has_covariance(s) ? &static_cast<Diagonal&>(static_cast<Shaped&>(memory).shape()) : nullptr;
   Memory& flat = memory.flat();
   return s.single ? function(static_cast<Weights<float>&>(flat), shape)
                   : function(static_cast<Weights<double>&>(flat), shape);

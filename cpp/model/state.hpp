@@ -25,7 +25,7 @@ void each_field(Statistics& s, Function&& field) {
 }
 template <class Function>
 void each_field(WeightScalars& s, Function&& field) {
-  field("scale", s.scale), field("alpha", s.alpha), field("bias", s.extra), field("bias_sum", s.extra_sum);
+  field("scale", s.scale), field("alpha", s.alpha), field("bias", s.bias), field("bias_sum", s.bias_sum);
   field("norm2", s.norm2), field("tallied", s.tallied), field("work", s.work);
 }
 template <class Function>
@@ -75,18 +75,18 @@ void save(const Lanes<Real>& w, bool averaging, Tensors& to) {
   w.save(v.data(), u.data());
   to.put("v", std::move(v));
   to.put("u", std::move(u));
-  to.put("biases", w.extras);
-  to.put("bias_sums", w.extra_sums);
+  to.put("biases", w.biases);
+  to.put("bias_sums", w.bias_sums);
   to.put_number("tallied", w.tallied);
   to.put_number("weight_bound", w.largest_weight());
 }
 inline void save(const Simplex& w, bool /*averaging*/, Tensors& to) {
   to.put("v", all_of(w.theta));
   to.put("u", all_of(w.u));
-  to.put("biases", w.extras);
-  to.put("bias_sums", w.extra_us);
+  to.put("biases", w.biases);
+  to.put("bias_sums", w.bias_us);
   save_fields(w.now, to);
-  to.put_number("weight_bound", std::max(w.reach(), w.largest_weight()));
+  to.put_number("weight_bound", std::max(w.weight_bound(), w.largest_weight()));
 }
 
 // The arrays of a memory, checked already.
@@ -123,8 +123,8 @@ void restore(Lanes<Real>& w, const Settings&, const SavedWeights<Real>& saved, c
   auto biases = from.copy<double>("biases", w.lanes()), sums = from.copy<double>("bias_sums", w.lanes());
   std::int64_t tallied = 0;
   from.get("tallied", tallied);
-  w.extras = std::move(biases);
-  w.extra_sums = std::move(sums);
+  w.biases = std::move(biases);
+  w.bias_sums = std::move(sums);
   w.tallied = tallied;
   w.restore(saved.v, saved.u, saved.columns, saved.bound);
 }
@@ -134,8 +134,8 @@ inline void restore(Simplex& w, const Settings&, const SavedWeights<double>& sav
   w.resize(saved.columns);
   std::copy_n(saved.v, saved.size, w.theta.data());
   if (saved.u != nullptr) std::copy_n(saved.u, saved.size, w.u.data());
-  w.extras = std::move(biases);
-  w.extra_us = std::move(sums);
+  w.biases = std::move(biases);
+  w.bias_us = std::move(sums);
   w.now = now;
   w.check_restored(saved.bound);
 }
@@ -177,7 +177,7 @@ struct Progress {
     if (awaits_first && !s.start_at_first) Tensors::impossible("awaits_first");  // only uniclass awaits a first instance
     if (learner.quantile() == nullptr) return;
     quantile = loaded_fields(from, *learner.quantile());
-    if (!quantile.makes_sense()) throw Refused("the radius is not that of a learner");
+    if (!quantile.makes_sense()) throw InputError("the radius is not that of a learner");
   }
   void put(Learner& learner) const {
     learner.statistics = statistics;
@@ -188,7 +188,7 @@ struct Progress {
 
 inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
   with_flat(s, learner.memory(), [&](const auto& w) { save(w, s.average_from > 0, to); });
-  if (has_covariance(s)) to.put("shape", static_cast<Curved&>(learner.memory()).shape().save());
+  if (has_covariance(s)) to.put("shape", static_cast<Shaped&>(learner.memory()).shape().save());
   Progress::save(learner, to);
 }
 
@@ -203,7 +203,7 @@ inline void restore_weights(const Settings& s, Learner& learner, const Tensors& 
     const std::size_t size = has_covariance(s) ? from.length("shape") : 0;
     const double* shape = has_covariance(s) ? from.vector<double>("shape", size) : nullptr;
     restore(w, s, saved, from);
-    if (shape != nullptr) static_cast<Curved&>(learner.memory()).shape().restore(shape, size, saved.columns);
+    if (shape != nullptr) static_cast<Shaped&>(learner.memory()).shape().restore(shape, size, saved.columns);
   });
   progress.put(learner);
 }

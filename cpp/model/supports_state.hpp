@@ -58,12 +58,12 @@ inline void save_truths(const Budget& budget, Tensors& to) {
 }
 
 inline void save_supports(Learner& learner, Tensors& to) {
-  const Supports& s = *learner.supports();
+  const Supports& s = supports_of(learner);
   SupportArrays vectors(s);
   to.put("v", without_padding(s.v, s.stride(), s.held()));
   to.put("u", without_padding(s.u, s.stride(), s.held()));
-  to.put("biases", s.extras);
-  to.put("bias_sums", s.extra_sums);
+  to.put("biases", s.biases);
+  to.put("bias_sums", s.bias_sums);
   save_fields(s.now, to);
   to.put_number("weight_bound", s.largest_weight());
   to.put_number("examples", learner.examples);
@@ -75,7 +75,7 @@ inline void save_supports(Learner& learner, Tensors& to) {
   to.put("support_columns", std::move(vectors.columns));
   to.put("support_values", std::move(vectors.values));
   to.put("support_given", s.given);
-  if (learner.budget() != nullptr) save_truths(*learner.budget(), to);
+  if (s.budget != nullptr) save_truths(*s.budget, to);
   Progress::save(learner, to);
 }
 
@@ -116,7 +116,7 @@ inline std::vector<KeptTruth> loaded_truths(const Settings& settings, const Tens
 }
 
 inline void restore_supports(const Settings& settings, Learner& learner, const Tensors& from) {
-  Supports& s = *learner.supports();
+  Supports& s = supports_of(learner);
   const std::size_t count = from.length("support_numbers"), held = s.held(), lanes = s.lanes();
   if (settings.has_budget && settings.budget > 0 && count > settings.budget) Tensors::impossible("support_numbers");
   const Progress progress(settings, learner, from);
@@ -158,14 +158,14 @@ inline void restore_supports(const Settings& settings, Learner& learner, const T
   s.v = with_padding(v, s.stride(), held);
   s.u = with_padding(u, s.stride(), held);
   s.given = std::move(given);
-  s.extras = std::move(biases);
-  s.extra_sums = std::move(sums);
+  s.biases = std::move(biases);
+  s.bias_sums = std::move(sums);
   s.now = now;
   s.sparse = sparse;
   s.check_restored(bound, vectors);
-  if (learner.budget() != nullptr) {
-    learner.budget()->products = std::move(products);
-    learner.budget()->truths = std::move(truths);
+  if (s.budget != nullptr) {
+    s.budget->products = std::move(products);
+    s.budget->truths = std::move(truths);
   }
   progress.put(learner);
   learner.examples = examples;

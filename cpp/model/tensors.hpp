@@ -98,10 +98,10 @@ class Tensors {
   }
 
   [[noreturn]] static void misfit(std::string_view name) {
-    throw Refused("the state does not fit the settings of the learner: " + std::string(name));
+    throw InputError("the state does not fit the settings of the learner: " + std::string(name));
   }
   [[noreturn]] static void impossible(std::string_view name) {
-    throw Refused("the state is not one that a learner can be in: " + std::string(name));
+    throw InputError("the state is not one that a learner can be in: " + std::string(name));
   }
 
  private:

@@ -74,14 +74,17 @@ class Names {
   }
   // A name that is not there yet.
   std::size_t add(std::string_view key, std::uint32_t hash) {
-    if (vocabulary_.size() >= limit_)
-      throw Refused("the feature " + shown_name(key) + " is new, and the model already has " +
-                    std::to_string(vocabulary_.size()) + " features, its limit (max_features)");
+    if (vocabulary_.size() >= limit_) {
+      InputError error("it is new, and the model already has " + std::to_string(vocabulary_.size()) +
+                       " features, its limit (max_features)");
+      error.name = std::string(key);
+      throw error;
+    }
     return vocabulary_.add(key, hash);
   }
   // A name that must be new.
   void add_new(std::string_view key) {
-    if (find(key) != none) throw Refused("the feature name " + shown_name(key) + " occurs twice");
+    if (find(key) != none) throw InputError("the feature name " + shown_name(key) + " occurs twice");
     add(key, Vocabulary::hash_of(key));
   }
   // Columns below `columns` that have no name are called by their numbers.

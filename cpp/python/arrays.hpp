@@ -46,7 +46,7 @@ inline std::vector<double> room_for(std::size_t rows, std::size_t each = 1) {
     if (each > 0 && rows > std::numeric_limits<std::size_t>::max() / sizeof(double) / each) throw std::bad_alloc();
     return std::vector<double>(rows * each);
   } catch (const std::exception&) {  // bad_alloc, or length_error
-    throw Refused("there are " + std::to_string(rows) + " rows: " + std::to_string(each) +
+    throw InputError("there are " + std::to_string(rows) + " rows: " + std::to_string(each) +
                   " numbers for each of them are more than fits into memory");
   }
 }
@@ -101,7 +101,7 @@ inline Rows sparse_rows(const Array& data, const Array& indices, const Array& in
   if (data.ndim() != 1 || (data.size() > 1 && data.stride(0) != 1))
     throw nb::type_error("data must be one-dimensional and contiguous");
   const bool wide = is_wide(indices, "indices"), wide_starts = is_wide(indptr, "indptr");
-  if (indptr.size() == 0) throw Refused("indptr is empty; it must have one entry more than rows");
+  if (indptr.size() == 0) throw InputError("indptr is empty; it must have one entry more than rows");
   return Rows::sparse(data.data(), precision_of(data), indices.data(), wide, indptr.data(), wide_starts,
                       indptr.size() - 1, width, std::min(data.size(), indices.size()));
 }
@@ -110,7 +110,7 @@ inline Rows sparse_rows(const Array& data, const Array& indices, const Array& in
 inline void check_ascending(const std::int64_t* labels, std::size_t count, std::size_t row) {
   for (std::size_t i = 0; i < count; ++i)
     if (labels[i] < 0 || (i > 0 && labels[i] <= labels[i - 1]))
-      throw Refused("the indices of the labels must ascend", row);
+      throw InputError("the indices of the labels must ascend", row);
 }
 
 // What is asked of the labels of a text, without numpy: whether example i has the one label i; whether all are one of two;
@@ -145,7 +145,7 @@ class Targets {
       return;
     }
     if (y->size() != rows)
-      throw Refused("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
+      throw InputError("y has " + std::to_string(y->size()) + " entries for " + std::to_string(rows) + " rows");
     if (!classes && y->dtype() == nb::dtype<double>() && (rows < 2 || y->stride(0) == 1)) {
       data_ = static_cast<const double*>(y->data());
       return;
@@ -184,8 +184,8 @@ class Targets {
       // Without a branch: which of the two comes next cannot be guessed.
       const int sign = static_cast<int>(label == positive) - static_cast<int>(label == negative);
       if (sign == 0) {
-        if (std::isnan(label)) throw Refused("the label is NaN", i);
-        throw Refused("the label " + number(label) + " is not one of the classes " + number(negative) + " and " +
+        if (std::isnan(label)) throw InputError("the label is NaN", i);
+        throw InputError("the label " + number(label) + " is not one of the classes " + number(negative) + " and " +
                           number(positive), i);
       }
       values_[i] = sign;
@@ -199,12 +199,12 @@ class Targets {
   void read_labels(const Array& y, const Order& starts, std::size_t rows) {
     if (y.dtype() != nb::dtype<std::int64_t>() || (y.size() > 1 && y.stride(0) != 1))
       throw nb::type_error("labels must be a contiguous array of int64");
-    if (starts.size() != rows + 1) throw Refused("there must be one set of labels for each row");
+    if (starts.size() != rows + 1) throw InputError("there must be one set of labels for each row");
     labels_ = static_cast<const std::int64_t*>(y.data());
     starts_ = starts.data();
     for (std::size_t i = 0; i < rows; ++i) {
       if (starts_[i] < 0 || starts_[i + 1] < starts_[i] || static_cast<std::size_t>(starts_[i + 1]) > y.size())
-        throw Refused("the sets of labels are broken", i);
+        throw InputError("the sets of labels are broken", i);
       check_ascending(labels_ + starts_[i], static_cast<std::size_t>(starts_[i + 1] - starts_[i]), i);
     }
   }

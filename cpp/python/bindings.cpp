@@ -18,15 +18,17 @@ using namespace nb::literals;
 namespace hinge {
 namespace {
 
-// "row 3, column 5: the value is NaN"
-void raise_refused(const std::exception_ptr& pointer, void*) {
+void raise_input_error(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
-  } catch (const Refused& refused) {
-    std::string text;
-    if (refused.row != none) text += "row " + std::to_string(refused.row);
-    if (refused.column != none) text += (text.empty() ? "column " : ", column ") + std::to_string(refused.column);
-    PyErr_SetString(PyExc_ValueError, (text.empty() ? refused.what() : text + ": " + refused.what()).c_str());
+  } catch (const InputError& error) {
+    const auto number = [](std::size_t n) { return n == none ? nb::object(nb::none()) : nb::object(nb::int_(n)); };
+    const auto* name = std::any_cast<nb::object>(&error.name);
+    const auto* key = std::any_cast<std::string>(&error.name);
+    const nb::object made = nb::module_::import_("hinge.data.errors").attr("InputError")(
+        error.reason, "row"_a = number(error.row), "column"_a = name != nullptr ? *name : key != nullptr ? name_object(*key) : number(error.column),
+        "line"_a = number(error.line));
+    PyErr_SetObject(made.type().ptr(), made.ptr());
   }
 }
 
@@ -51,7 +53,7 @@ NB_MODULE(_core, m) {
   using namespace hinge;
   m.doc() = "The native core of hinge: numbers only. Use hinge.Learner.";
   nb::set_leak_warnings(false);  // a model that lives until the interpreter ends is not a leak
-  nb::register_exception_translator(raise_refused);
+  nb::register_exception_translator(raise_input_error);
   watch_forks();
 
   nb::class_<Engine>(m, "Engine")
@@ -104,8 +106,8 @@ NB_MODULE(_core, m) {
           [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width, bool averaged,
              const std::optional<Doubles>& unseen) {
             const Rows rows = sparse_rows(data, indices, indptr, width);
-            if (unseen && unseen->size() != rows.count()) throw Refused("there must be one unseen length for each row");
-            return self.scores(unseen ? rows.beside(unseen->data()) : rows, averaged);
+            if (unseen && unseen->size() != rows.count()) throw InputError("there must be one unseen length for each row");
+            return self.scores(unseen ? rows.with_unseen(unseen->data()) : rows, averaged);
           },
           "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a, "unseen"_a.none() = nb::none())
       .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
@@ -228,7 +230,7 @@ NB_MODULE(_core, m) {
   vowpal.def("__init__", [](VowpalTextReader* self, std::size_t hash_bits, std::size_t max_features, bool grow, std::size_t max_line, bool ignore_new,
                             const std::vector<std::string>& keep, const std::vector<std::string>& drop,
                             const std::vector<std::pair<std::string, std::string>>& interactions) {
-    if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
+    if (hash_bits > 30) throw InputError("hash_bits must be at most 30");
     VowpalText format(hash_bits, max_features, grow, ignore_new);
     for (const std::string& name : keep) format.selection.keep.add(name);
     for (const std::string& name : drop) format.selection.drop.add(name);
@@ -243,8 +245,8 @@ NB_MODULE(_core, m) {
   nb::class_<Texts>(m, "Texts")
       .def("__init__", [](Texts* self, const std::string& analyzer, std::size_t least, std::size_t most, bool lowercase,
                           const std::string& weighting, std::size_t hash_bits, std::size_t max_features) {
-        if (hash_bits > 30) throw Refused("hash_bits must be at most 30");
-        if (weighting != "binary" && weighting != "tfidf") throw Refused("weighting must be 'binary' or 'tfidf'");
+        if (hash_bits > 30) throw InputError("hash_bits must be at most 30");
+        if (weighting != "binary" && weighting != "tfidf") throw InputError("weighting must be 'binary' or 'tfidf'");
         new (self) Texts(Analyzer(analyzer, least, most, lowercase),
                          weighting == "binary" ? Weighting::binary : Weighting::tfidf, hash_bits, max_features);
       }, nb::kw_only(), "analyzer"_a = "word", "least"_a = 1, "most"_a = 1, "lowercase"_a = true,

@@ -27,17 +27,17 @@ class FunctionKernel final : public Outside {
       numbers = nb::module_::import_("numpy").attr("ascontiguousarray")(returned, "float64");
     } catch (nb::python_error&) {
       const auto kind = nb::cast<std::string>(returned.type().attr("__name__"));
-      throw Refused("the kernel must return a matrix of numbers, not " + kind);
+      throw InputError("the kernel must return a matrix of numbers, not " + kind);
     }
     Matrix found;
     if (!nb::try_cast(numbers, found) || found.shape(0) != rows.size() || found.shape(1) != others.size())
-      throw Refused("the kernel must return a matrix of shape (" + std::to_string(rows.size()) + ", " +
+      throw InputError("the kernel must return a matrix of shape (" + std::to_string(rows.size()) + ", " +
                     std::to_string(others.size()) + "), not " + quoted(numbers.attr("shape")));
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < others.size(); ++j) {
         const double value = found.data()[i * others.size() + j];
         if (!std::isfinite(value))
-          throw Refused("the kernel returned " + std::to_string(value) + ", which is no finite number", i);
+          throw InputError("the kernel returned " + std::to_string(value) + ", which is no finite number", i);
         values[i * stride + j] = value;
       }
   }

@@ -30,7 +30,7 @@ class Engine : public Guarded {
                     bool repeats, const std::optional<WritableMatrix>& scores = std::nullopt, bool averaged = false) {
     Targets targets(y, classes, label_starts, rows.count());
     if (weights && weights->size() != rows.count())
-      throw Refused("sample_weight has " + std::to_string(weights->size()) + " entries for " +
+      throw InputError("sample_weight has " + std::to_string(weights->size()) + " entries for " +
                     std::to_string(rows.count()) + " rows");
     const Writing writing(*this);
     Batch batch;
@@ -63,7 +63,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     const std::size_t count = events.size();
     Targets targets(y, classes, label_starts, count);
-    if (weights && weights->size() != count) throw Refused("there must be one weight for each event");
+    if (weights && weights->size() != count) throw InputError("there must be one weight for each event");
     const Size known = size();
     try {
       number_the_rest();
@@ -73,8 +73,8 @@ class Engine : public Guarded {
       for (std::size_t i = 0; i < count; ++i) {
         try {
           read(events[i], weights ? weights->data()[i] : 1, scratch_);
-        } catch (Refused& refused) {
-          refused.row = i;
+        } catch (InputError& error) {
+          error.row = i;
           throw;
         }
         const Instance x = scratch_.ordered();
@@ -97,8 +97,8 @@ class Engine : public Guarded {
       put_scores(batch, scores, averaged, known.columns);
       const WithoutGil released;
       return learner_.learn(batch, answer_signals);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -126,9 +126,9 @@ class Engine : public Guarded {
         starts.push_back(static_cast<std::int64_t>(columns.size()));
       }
       learner_.memory().resize(std::max(known.columns, names_.columns()));
-    } catch (Refused& refused) {
-      refused.row = row;
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      error.row = row;
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -139,7 +139,7 @@ class Engine : public Guarded {
                           numpy_array(std::move(starts)), learner_.memory().dimension());
   }
 
-  // `counts`: whether it is one of the examples of the stream; else only asked whether it would be refused.
+  // `counts`: whether it is one of the examples of the stream; else only asked whether it would be error.
   void learn_one(nb::handle x, double target, double weight, bool counts) {
     learn_event(x, Truth{target}, weight, counts);
   }
@@ -154,12 +154,11 @@ class Engine : public Guarded {
     Called called(std::move(labels));
     auto core_labels = called.core_labels();
     const Writing writing(*this);
-    if (is_binary(settings_) && core_labels.size() > 2) throw Refused("there are not two classes");
+    if (is_binary(settings_) && core_labels.size() > 2) throw InputError("there are not two classes");
     if (turned) {
-      if (many_lanes()) throw Refused("there are not two classes");
+      if (many_lanes()) throw InputError("there are not two classes");
       if (has_kernel(settings_)) {
-        learner_.supports()->negate();
-        if (learner_.budget() != nullptr) learner_.budget()->negate();
+        supports_of(learner_).negate();
       } else {
         with_flat(settings_, learner_.memory(), [](auto& w) {
           if constexpr (requires { w.negate(); }) w.negate();
@@ -231,7 +230,7 @@ class Engine : public Guarded {
       number_the_rest();
       const NamedBlock columns(names_, settings_, names, values, weight != 0);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
-      learner_.learn_block(columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
+      hinge::learn_block(learner_, columns.block, labels ? Truth{0, labels->data(), labels->size()} : Truth{target}, weight);
     } catch (...) {
       forget_after(known);
       throw;
@@ -241,7 +240,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     const NamedBlock columns(names_, settings_, names, values, false);
     std::vector<double> scores(values.shape(0));
-    learner_.score_block(columns.block, averaged, scores.data());
+    hinge::score_block(learner_.memory(), columns.block, averaged, scores.data());
     return numpy_array(std::move(scores));
   }
 
@@ -257,15 +256,15 @@ class Engine : public Guarded {
  private:
   // `is_read`: its features are in the scratch already, and all of them have columns.
   void learn_held(nb::handle x, const Truth& truth, double weight, bool is_read = false) {
-    if (settings_.task == "prototype") throw Refused("each label has its own features: give a block of them");
+    if (settings_.task == "prototype") throw InputError("each label has its own features: give a block of them");
     const Size known = size();
     try {
       number_the_rest();
       if (!is_read) read(x, weight, scratch_);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_one(scratch_.ordered(), truth, weight);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       forget_after(known);
       throw;
     } catch (...) {
@@ -291,7 +290,7 @@ class Engine : public Guarded {
 
   double score_one(nb::handle x, bool averaged) {
     const SharedReading reading(*this);
-    if (learner_.lanes() != 1) throw Refused("there are several scores: use scores_one");
+    if (learner_.lanes() != 1) throw InputError("there are several scores: use scores_one");
     double score = 0;
     score_event(x, averaged, &score);
     return score;
@@ -313,8 +312,8 @@ class Engine : public Guarded {
     try {
       learner_.score_one(instance, averaged, scores);
       scratch_ = std::move(scratch);
-    } catch (Refused& refused) {
-      name_the_feature(refused);
+    } catch (InputError& error) {
+      name_the_feature(error);
       throw;
     }
   }
@@ -323,7 +322,7 @@ class Engine : public Guarded {
   // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
   nb::list look_up(nb::handle x, std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
-    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
+    if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
     nb::list found;
     Records::for_each(x, [&](nb::handle borrowed, double value) {
       const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change x
@@ -348,7 +347,7 @@ class Engine : public Guarded {
   void name_columns(const nb::list& names) {
     const Writing writing(*this);
     const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
-    if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
+    if (names_.hashing() && names.size() > 0) throw InputError("hashed columns have no names (hash_bits)");
     try {
       for (nb::handle name : names) names_.add_new(*Key(Records::plain_name(name)));
       learner_.memory().resize(std::max(columns, names_.columns()));
@@ -372,7 +371,7 @@ class Engine : public Guarded {
   void write_weights(nb::ndarray<nb::device::cpu, double, nb::ndim<1>, nb::c_contig> to, bool averaged) {
     const SharedReading reading(*this);
     const std::size_t columns = learner_.memory().dimension();
-    if (!one_w() || to.size() < columns) throw Refused("there is no room for one weight per column and lane");
+    if (!one_w() || to.size() < columns) throw InputError("there is no room for one weight per column and lane");
     learner_.memory().copy_weights(0, averaged, to.data());
     std::fill(to.data() + columns, to.data() + to.size(), 0.0);
   }
@@ -389,13 +388,13 @@ class Engine : public Guarded {
  public:
   double extra(std::size_t lane, bool averaged) {
     const SharedReading reading(*this);
-    if (lane >= learner_.lanes()) throw Refused("there is no lane " + std::to_string(lane));
-    return learner_.memory().extra(lane, averaged);
+    if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
+    return learner_.memory().bias(lane, averaged);
   }
   nb::object extras(bool averaged) {
     const SharedReading reading(*this);
     std::vector<double> values(learner_.lanes());
-    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().extra(r, averaged);
+    for (std::size_t r = 0; r < values.size(); ++r) values[r] = learner_.memory().bias(r, averaged);
     return numpy_array(std::move(values));
   }
 
@@ -404,13 +403,13 @@ class Engine : public Guarded {
     const Writing writing(*this);
     const std::size_t lanes = one_w() ? 1 : learner_.lanes();
     if (w.size() % lanes != 0 || extras.size() != learner_.lanes())
-      throw Refused("w1 does not have the same number of weights for each label");
+      throw InputError("w1 does not have the same number of weights for each label");
     const double limit = settings_.single ? std::numeric_limits<float>::max() / 8 : HUGE_VAL;
     double square = 0;
     for (std::size_t i = 0; i < w.size(); ++i) {
       square += w.data()[i] * w.data()[i];
       if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
-        throw Refused("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
+        throw InputError("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
     }
     make_room(w.size() / lanes);
     learner_.memory().start_at(w.data(), w.size() / lanes, extras.data());
@@ -432,9 +431,9 @@ class Engine : public Guarded {
     Called called(std::move(called_so));
     auto core_labels = called.core_labels();
     const Writing writing(*this);
-    if (settings_.task == "ordinal" || !settings_.cost.empty()) throw Refused("the labels cannot change");
+    if (settings_.task == "ordinal" || !settings_.cost.empty()) throw InputError("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
-      if (learner_.memory().lane_moved(r)) throw Refused("a label that has learned cannot be given up");
+      if (learner_.memory().lane_moved(r)) throw InputError("a label that has learned cannot be given up");
     Settings changed = settings_;
     changed.labels = labels;
     changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();
@@ -467,13 +466,13 @@ class Engine : public Guarded {
   // The radius by quantile, as tracked so far; and set, if all distances are known.
   double tracked_radius() {
     const SharedReading reading(*this);
-    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
+    if (learner_.quantile() == nullptr) throw InputError("there is no radius by quantile");
     return learner_.quantile()->value;
   }
   void set_tracked_radius(double radius) {
     const Writing writing(*this);
-    if (learner_.quantile() == nullptr) throw Refused("there is no radius by quantile");
-    if (!(radius >= 0 && std::isfinite(radius))) throw Refused("the radius must be a finite number, 0 or more");
+    if (learner_.quantile() == nullptr) throw InputError("there is no radius by quantile");
+    if (!(radius >= 0 && std::isfinite(radius))) throw InputError("the radius must be a finite number, 0 or more");
     learner_.quantile()->value = radius;
   }
   nb::tuple statistics() {
@@ -481,7 +480,7 @@ class Engine : public Guarded {
     const Statistics& s = learner_.statistics;
     const bool kept = has_kernel(settings_);
     return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
-                          kept ? learner_.supports()->now.insertions : 0, kept ? learner_.supports()->now.removals : 0, s.capped, s.weighted);
+                          kept ? supports_of(learner_).now.insertions : 0, kept ? supports_of(learner_).now.removals : 0, s.capped, s.weighted);
   }
 
   // All that a file holds of the model, of one moment.
@@ -507,7 +506,7 @@ class Engine : public Guarded {
   }
   nb::object name_of(std::size_t column) {
     const SharedReading reading(*this);
-    if (column >= n_names()) throw Refused("column " + std::to_string(column) + " has no name");
+    if (column >= n_names()) throw InputError("column " + std::to_string(column) + " has no name");
     return name_object(names_.key(column));
   }
   // How often a feature was left out because it was new, and there was no more room.
@@ -520,7 +519,7 @@ class Engine : public Guarded {
   }
   std::size_t bytes() {
     const SharedReading reading(*this);
-    if (has_kernel(settings_)) return sizeof(*this) + learner_.supports()->bytes() + names_.bytes() + events_.bytes();
+    if (has_kernel(settings_)) return sizeof(*this) + supports_of(learner_).bytes() + names_.bytes() + events_.bytes();
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
     return sizeof(*this) + learner_.memory().flat().bytes() + names_.bytes() + events_.bytes() + shape;
   }
@@ -528,8 +527,8 @@ class Engine : public Guarded {
   // The numbers of the examples that are supports, their coefficients (a row a support), and the vectors as CSR.
   nb::tuple supports(bool averaged) {
     const SharedReading reading(*this);
-    if (!has_kernel(settings_)) throw Refused("there is no kernel");
-    const Supports& s = *learner_.supports();
+    if (!has_kernel(settings_)) throw InputError("there is no kernel");
+    const Supports& s = supports_of(learner_);
     SupportArrays vectors(s);
     std::vector<double> coefficients;
     for (std::size_t i = 0; i < s.count(); ++i)
@@ -547,7 +546,7 @@ class Engine : public Guarded {
   }
   std::size_t n_support() {
     const SharedReading reading(*this);
-    return has_kernel(settings_) ? learner_.supports()->count() : 0;
+    return has_kernel(settings_) ? supports_of(learner_).count() : 0;
   }
 
   // x'Sx of each row: how unsure the model is in that direction.
@@ -555,7 +554,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     const Shape& shape = the_shape();
     if (rows.width() > learner_.memory().dimension())
-      throw Refused("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
+      throw InputError("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(learner_.memory().dimension()));
     std::vector<double> sizes = room_for(rows.count()), scores(learner_.lanes());
     {
@@ -576,7 +575,7 @@ class Engine : public Guarded {
     // Features never seen are those of which it knows nothing: their variance is that of the start.
     const double unseen = events_.read(names_, x, false, scratch, learner_.memory().dimension());
     const double size = checked_size(the_shape(), scratch.ordered(), none) + settings_.variance * unseen;
-    if (!std::isfinite(size)) throw Refused("the squared norm of the instance overflows float64");
+    if (!std::isfinite(size)) throw InputError("the squared norm of the instance overflows float64");
     return size;
   }
   // The variances d, and for a full covariance U: S = U diag(d) U'.
@@ -608,15 +607,12 @@ class Engine : public Guarded {
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read(nb::handle x, double weight, Scratch& scratch) {
     if (!std::isfinite(events_.read(names_, x, weight != 0, scratch, learner_.memory().dimension())))
-      throw Refused("the squared norm of the instance overflows float64");
+      throw InputError("the squared norm of the instance overflows float64");
   }
 
   // What the core calls a column has a name here.
-  void name_the_feature(Refused& refused) const {
-    if (names_.hashing() || refused.column >= names_.columns()) return;
-    const std::string_view key = names_.key(refused.column);
-    if (NumberName::is_number(key)) return;
-    refused = Refused("feature " + quoted(name_object(key)) + ": " + refused.what(), refused.row);
+  void name_the_feature(InputError& error) const {
+    if (!names_.hashing() && error.column < names_.columns()) error.name = std::string(names_.key(error.column));
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
@@ -624,10 +620,10 @@ class Engine : public Guarded {
     const std::size_t columns = learner_.memory().dimension();
     if (width <= columns) return;
     if (names_.hashing() || names_.numbered() < names_.columns())
-      throw Refused("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
+      throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
                     (names_.hashing() ? " (hashed)" : " (with names)"));
     if (width > names_.limit())
-      throw Refused("X has " + std::to_string(width) + " features, the limit is " +
+      throw InputError("X has " + std::to_string(width) + " features, the limit is " +
                     std::to_string(names_.limit()) + " (max_features)");
     learner_.memory().resize(width);
   }
@@ -636,23 +632,23 @@ class Engine : public Guarded {
   void put_scores(Batch& batch, const std::optional<WritableMatrix>& scores, bool averaged, std::size_t known) const {
     if (!scores) return;
     if (scores->shape(0) != batch.count || scores->shape(1) != learner_.lanes())
-      throw Refused("scores must have " + std::to_string(batch.count) + " rows of " + std::to_string(learner_.lanes()));
+      throw InputError("scores must have " + std::to_string(batch.count) + " rows of " + std::to_string(learner_.lanes()));
     batch.scores = scores->data();
     batch.averaged = averaged;
     batch.known = known;
   }
 
   bool many_lanes() const { return lanes_of(settings_) > 0; }
-  Curved& curved() { return static_cast<Curved&>(learner_.memory()); }
+  Shaped& curved() { return static_cast<Shaped&>(learner_.memory()); }
   const Shape& the_shape() {
-    if (!has_covariance(settings_)) throw Refused("there is no covariance: geometry is " + settings_.geometry);
+    if (!has_covariance(settings_)) throw InputError("there is no covariance: geometry is " + settings_.geometry);
     return curved().shape();
   }
   static double checked_size(const Shape& shape, const Instance& x, std::size_t row) {
     const double size = shape.size(x);
     if (!std::isfinite(size)) {
       refuse_bad_values(x, row);
-      throw Refused("the squared norm of the instance overflows float64", row);
+      throw InputError("the squared norm of the instance overflows float64", row);
     }
     return size;
   }

@@ -76,7 +76,7 @@ inline nb::list name_list(const Names& names) {
 inline Hashed hashed_name(const Names& names, nb::handle name) {
   const Key key(name);
   if (key.has_surrogates())
-    throw Refused("the name " + nb::cast<std::string>(made(PyObject_ASCII(name.ptr()))) + " cannot be hashed: surrogates are not text");
+    throw InputError("the name " + nb::cast<std::string>(made(PyObject_ASCII(name.ptr()))) + " cannot be hashed: surrogates are not text");
   return names.hash(*key);
 }
 
@@ -103,12 +103,12 @@ class Records {
         const double number = PyFloat_AS_DOUBLE(value);
         if (!std::isfinite(number)) refuse_number(key, number);
         if (number != 0) function(nb::handle(key), number);
-        if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
+        if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
         continue;
       }
       const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
       for_value(plain_name(held_key), held_value, 0, function);
-      if (PyDict_GET_SIZE(dict.ptr()) != size) throw Refused("x changed while it was read");
+      if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
     }
   }
 
@@ -132,11 +132,11 @@ class Records {
     if (PyUnicode_CheckExact(key.ptr())) return nb::borrow(key);
     if (PyUnicode_Check(key.ptr())) return made(PyUnicode_FromObject(key.ptr()));
     if (!PyIndex_Check(key.ptr()))
-      throw Refused("the name of a feature must be a string (or a column number), not " + quoted(key));
+      throw InputError("the name of a feature must be a string (or a column number), not " + quoted(key));
     const nb::object number = made(PyNumber_Index(key.ptr()));
     int overflows = 0;
     PyLong_AsLongLongAndOverflow(number.ptr(), &overflows);
-    if (overflows != 0) throw Refused("a column number is too large to be the name of a feature");
+    if (overflows != 0) throw InputError("a column number is too large to be the name of a feature");
     return number;
   }
 
@@ -165,14 +165,14 @@ class Records {
       function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), its)), 1.0);
     } else if (PyDict_Check(its)) {
       if (depth == max_depth)
-        throw Refused("feature " + quoted(name) + ": objects in more than " + std::to_string(max_depth) + " objects");
+        throw about(name, "objects in more than " + std::to_string(max_depth) + " objects");
       PyObject *key = nullptr, *inner = nullptr;
       Py_ssize_t position = 0;
       const Py_ssize_t size = PyDict_GET_SIZE(its);
       while (PyDict_Next(its, &position, &key, &inner)) {
         const nb::object held = nb::borrow(inner), inner_name = plain_name(nb::object(nb::borrow(key)));
         for_value(made(PyUnicode_FromFormat("%S.%S", name.ptr(), inner_name.ptr())), held, depth + 1, function);
-        if (PyDict_GET_SIZE(its) != size) throw Refused("x changed while it was read");
+        if (PyDict_GET_SIZE(its) != size) throw InputError("x changed while it was read");
       }
     } else if (PyList_Check(its) || PyTuple_Check(its)) {
       for_items(name, value, function);
@@ -197,8 +197,7 @@ class Records {
       const bool is_string = PyUnicode_Check(item.ptr());
       const bool compound = PyBool_Check(item.ptr()) || PyDict_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr());
       if (compound || (strings >= 0 && is_string != (strings == 1)))
-        throw Refused("feature " + quoted(name) + ": a list of numbers or of strings was expected, there is " +
-                      quoted(item) + " in it");
+        throw about(name, "a list of numbers or of strings was expected, there is " + quoted(item) + " in it");
       strings = is_string ? 1 : 0;
       if (is_string)
         function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), item.ptr())), 1.0);
@@ -208,20 +207,24 @@ class Records {
   }
   static constexpr int max_depth = 20;
 
+  static InputError about(nb::handle feature, std::string reason) {
+    InputError error(std::move(reason));
+    error.name = nb::borrow(feature);
+    return error;
+  }
+
   // Interrupts and the like go on as they are.
   [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
     nb::python_error error;  // takes what Python has raised
     if (!error.matches(PyExc_Exception)) throw error;
     const bool large = error.matches(PyExc_OverflowError);
     if (!large && !error.matches(PyExc_TypeError))
-      throw Refused("feature " + quoted(key) + ": the value cannot be read: " + quoted(error.value()));
-    throw Refused("feature " + quoted(key) + ": " +
-                  (large ? "the value is too large for float64"
-                         : quoted(value) + " is not a number, a string or a boolean"));
+      throw about(key, "the value cannot be read: " + quoted(error.value()));
+    throw about(key, large ? "the value is too large for float64"
+                           : quoted(value) + " is not a number, a string or a boolean");
   }
   [[noreturn]] static void refuse_number(nb::handle key, double number) {
-    throw Refused("feature " + quoted(key) + ": the value is " +
-                  (std::isnan(number) ? "NaN" : "infinity (inf)"));
+    throw about(key, std::isnan(number) ? "the value is NaN" : "the value is infinity (inf)");
   }
 };
 

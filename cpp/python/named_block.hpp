@@ -17,13 +17,13 @@ namespace hinge {
 // are left out, unless they `grow`.
 struct NamedBlock {
   NamedBlock(Names& vocabulary, const Settings& settings, const nb::list& names, const Matrix& from, bool grow) {
-    if (settings.task != "prototype") throw Refused("the learner has one feature vector an instance");
+    if (settings.task != "prototype") throw InputError("the learner has one feature vector an instance");
     const std::size_t labels = from.shape(0), size = from.shape(1);
     for (std::size_t i = 0; i < labels * size; ++i) refuse_unless_finite(from.data()[i], i / size, none);
-    if (names.size() != size) throw Refused("there must be a column of values for each feature");
-    if (vocabulary.hashing()) throw Refused("features that depend on the label cannot be hashed (hash_bits)");
+    if (names.size() != size) throw InputError("there must be a column of values for each feature");
+    if (vocabulary.hashing()) throw InputError("features that depend on the label cannot be hashed (hash_bits)");
     if ((!settings.cost.empty() || !settings.nu.empty()) && labels != settings.labels)
-      throw Refused("there must be a row of values for each label");
+      throw InputError("there must be a row of values for each label");
     std::vector<std::pair<std::size_t, std::size_t>> places;
     for (std::size_t j = 0; j < size; ++j) {
       const std::size_t column = column_of(vocabulary, Key(Records::plain_name(names[j])), grow);
@@ -32,7 +32,7 @@ struct NamedBlock {
     std::sort(places.begin(), places.end());
     for (std::size_t j = 0; j < places.size(); ++j) {
       if (j > 0 && places[j].first == places[j - 1].first)
-        throw Refused("the feature " + quoted(names[places[j].second]) + " occurs twice");
+        throw InputError("the feature " + quoted(names[places[j].second]) + " occurs twice");
       columns.push_back(static_cast<std::int64_t>(places[j].first));
     }
     values.reserve(labels * places.size());

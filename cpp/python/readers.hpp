@@ -99,7 +99,7 @@ class TextReader {
  public:
   TextReader(Format format, std::size_t max_line) : reader_(std::move(format), max_line, false), rows_(spare_->take()) {}
 
-  // All lines that have ended. A bad line is raised as `hinge.streams.text.BadLine`, or kept for `bad_lines`.
+  // All lines that have ended. A bad line is an InputError, or kept for `bad_lines`.
   void read(nb::object data) {
     const BytesOf bytes(data);
     guarded([&] { reader_.read(bytes.data(), bytes.size(), *rows_); });
@@ -190,7 +190,7 @@ class TextReader {
   nb::list bad_lines() {
     const Turn turn(busy_);
     nb::list all;
-    for (const BadLine& bad : reader_.take_bad_lines()) all.append(nb::make_tuple(bad.line, bad.column, std::string(bad.what())));
+    for (const InputError& bad : reader_.take_bad_lines()) all.append(nb::make_tuple(bad.line, bad.column, std::string(bad.what())));
     return all;
   }
   // Names that are known from the start, as bytes.
@@ -199,7 +199,7 @@ class TextReader {
     for (nb::handle item : names) {
       const BytesOf name(item);
       if (!reader_.format().add_name({name.data(), name.size()}))
-        throw Refused("the feature name " + quoted(item) + " occurs twice");
+        throw InputError("the feature name " + quoted(item) + " occurs twice");
       told_ += 1;
     }
   }
@@ -222,14 +222,8 @@ class TextReader {
   template <class Function>
   void guarded(const Function& function) {
     const Turn turn(busy_);
-    try {
-      const WithoutGil released;
-      function();
-    } catch (const BadLine& bad) {
-      nb::object error = nb::module_::import_("hinge.streams.text").attr("BadLine")(bad.line, bad.column, bad.what());
-      PyErr_SetObject(error.type().ptr(), error.ptr());
-      throw nb::python_error();
-    }
+    const WithoutGil released;
+    function();
   }
 #ifdef HINGE_READS_FILES
   static constexpr std::size_t piece = 1 << 16;  // bytes that are read and parsed together: they stay in the cache of a core

@@ -27,7 +27,7 @@ class SequenceEngine : public Guarded {
   Sentences read(const nb::list& sentences, const std::optional<Doubles>& weights) {
     const Writing writing(*this);
     const std::size_t known = names_.columns();
-    if (weights && weights->size() != sentences.size()) throw Refused("there must be one weight for each sentence");
+    if (weights && weights->size() != sentences.size()) throw InputError("there must be one weight for each sentence");
     try {
       Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
       make_room();
@@ -49,10 +49,10 @@ class SequenceEngine : public Guarded {
              const std::optional<Doubles>& weights, nb::handle cost) {
     const Writing writing(*this);
     const std::size_t columns = names_.columns();
-    if (weights && weights->size() != sentences.size()) throw Refused("there must be one weight for each sentence");
+    if (weights && weights->size() != sentences.size()) throw InputError("there must be one weight for each sentence");
     for (std::size_t i = 0; i < known.size(); ++i)
-      if (static_cast<std::uint64_t>(known.data()[i]) > labels.size()) throw Refused("there are more tags than labels");
-    if (labels.size() < labels_.size()) throw Refused("there are more tags than labels");
+      if (static_cast<std::uint64_t>(known.data()[i]) > labels.size()) throw InputError("there are more tags than labels");
+    if (labels.size() < labels_.size()) throw InputError("there are more tags than labels");
     try {
       const Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
       make_room();
@@ -92,13 +92,13 @@ class SequenceEngine : public Guarded {
   double score(const nb::list& sentences, const std::optional<Order>& tags, bool averaged) {
     const SharedReading reading(*this);
     const Sentences read = read_all(sentences, false);
-    if (read.count() != 1 || read.length(0) == 0) throw Refused("the sentence is empty");
+    if (read.count() != 1 || read.length(0) == 0) throw InputError("the sentence is empty");
     if (learner_.tags() == 0) return 0;
     SequenceLearner::Work work;
     if (!tags) return learner_.tag(read, 0, averaged, work);
     const Path path = checked_tags(*tags, read.tokens());
     for (const Tag tag : path)
-      if (tag >= learner_.tags()) throw Refused("there is no tag " + std::to_string(tag));
+      if (tag >= learner_.tags()) throw InputError("there is no tag " + std::to_string(tag));
     return learner_.score(read, 0, path.data(), averaged, work);
   }
 
@@ -108,7 +108,7 @@ class SequenceEngine : public Guarded {
     const Sentences read = read_all(sentences, false);
     const Path truth = checked_tags(tags, read.tokens());
     for (const Tag tag : truth)
-      if (tag >= learner_.tags()) throw Refused("there is no tag " + std::to_string(tag));
+      if (tag >= learner_.tags()) throw InputError("there is no tag " + std::to_string(tag));
     std::vector<double> losses(read.count());
     each_sentence(read, [&](std::size_t i, SequenceLearner::Work& work) {
       losses[i] = learner_.suffered(read, i, truth.data() + read.start(i), margin, additive, averaged, work);
@@ -193,7 +193,7 @@ class SequenceEngine : public Guarded {
   // What the tags are called, before anything was learned of them.
   void set_labels(nb::list labels) {
     const Writing writing(*this);
-    if (labels.size() < labels_.size()) throw Refused("a tag cannot be given up");
+    if (labels.size() < labels_.size()) throw InputError("a tag cannot be given up");
     learner_.widen(labels.size());
     adopt(labels);
   }
@@ -212,7 +212,7 @@ class SequenceEngine : public Guarded {
   }
   void name_columns(const nb::list& names) {
     const Writing writing(*this);
-    if (names_.hashing() && names.size() > 0) throw Refused("hashed columns have no names (hash_bits)");
+    if (names_.hashing() && names.size() > 0) throw InputError("hashed columns have no names (hash_bits)");
     const std::size_t known = names_.columns();
     try {
       for (nb::handle name : names)
@@ -266,8 +266,9 @@ class SequenceEngine : public Guarded {
       if (since_poll >= SequenceLearner::poll_every) answer_signals(), since_poll = 0;
       try {
         function(i, work);
-      } catch (const Refused& refused) {
-        throw in_sentence(refused, i, read.count());
+      } catch (InputError& error) {
+        error.row = i;
+        throw;
       }
     }
   }
@@ -289,10 +290,11 @@ class SequenceEngine : public Guarded {
       try {
         const nb::object sentence = sentences[i];  // held: a value may run Python
         read_sentence(sentence, grow && (weights == nullptr || weights[i] != 0), features, read);
-      } catch (const Refused& refused) {
-        throw in_sentence(refused, i, count);
+      } catch (InputError& error) {
+        error.row = i;
+        throw;
       }
-      if (sentences.size() != count) throw Refused("X changed while it was read");
+      if (sentences.size() != count) throw InputError("X changed while it was read");
     }
     return read;
   }
@@ -301,26 +303,27 @@ class SequenceEngine : public Guarded {
     if (PyList_Check(sentence.ptr()) || PyTuple_Check(sentence.ptr())) {
       const Py_ssize_t length = PySequence_Fast_GET_SIZE(sentence.ptr());
       for (Py_ssize_t i = 0; i < length; ++i) {
-        if (PySequence_Fast_GET_SIZE(sentence.ptr()) != length) throw Refused("the sentence changed while it was read");
+        if (PySequence_Fast_GET_SIZE(sentence.ptr()) != length) throw InputError("the sentence changed while it was read");
         const nb::object token = nb::borrow(PySequence_Fast_GET_ITEM(sentence.ptr(), i));
         try {
           read_token(token, grow, features, to);
-        } catch (const Refused& refused) {
-          throw Refused("token " + std::to_string(i) + ": " + refused.what());
+        } catch (InputError& error) {
+          error.reason = "token " + std::to_string(i) + ": " + error.reason;
+          throw;
         }
         to.end_token();
       }
     } else if (nb::hasattr(sentence, "indptr")) {
       const auto part = [&](const char* name) { return nb::cast<Array>(sentence.attr(name)); };
       const auto shape = nb::cast<nb::tuple>(sentence.attr("shape"));
-      if (shape.size() != 2) throw Refused("an array of tokens must have two dimensions");
+      if (shape.size() != 2) throw InputError("an array of tokens must have two dimensions");
       const Array data = part("data"), indices = part("indices"), indptr = part("indptr");
       read_rows(sparse_rows(data, indices, indptr, nb::cast<std::size_t>(shape[1])), grow, to);
     } else if (nb::ndarray_check(sentence)) {
       const auto array = nb::cast<Array>(sentence);
       read_rows(dense_rows(array), grow, to);
     } else {
-      throw Refused("a sentence must be a list of tokens, or an array with a row for each, not " +
+      throw InputError("a sentence must be a list of tokens, or an array with a row for each, not " +
                     nb::cast<std::string>(sentence.type().attr("__name__")));
     }
     to.end_sentence();
@@ -335,7 +338,7 @@ class SequenceEngine : public Guarded {
       features.names.push_back(Records::plain_name(name));
       features.values.push_back(value);
     });
-    if (!std::isfinite(squares)) throw Refused("the values are too large: the sum of their squares overflows float64");
+    if (!std::isfinite(squares)) throw InputError("the values are too large: the sum of their squares overflows float64");
     const double* value = features.values.data();
     look_up_all(names_, features.names, grow, [&](std::size_t column, double sign) {
       if (column != none) to.add(column, sign * *value);
@@ -348,24 +351,24 @@ class SequenceEngine : public Guarded {
   static void for_each_feature(nb::handle token, const Function& function) {
     if (PyDict_Check(token.ptr())) return Records::for_each(token, function);
     if (!PyList_Check(token.ptr()) && !PyTuple_Check(token.ptr()))
-      throw Refused("a token must be a list of strings or a dict of features, not " + quoted(token));
+      throw InputError("a token must be a list of strings or a dict of features, not " + quoted(token));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());
     for (Py_ssize_t j = 0; j < size; ++j) {
-      if (PySequence_Fast_GET_SIZE(token.ptr()) != size) throw Refused("the token changed while it was read");
+      if (PySequence_Fast_GET_SIZE(token.ptr()) != size) throw InputError("the token changed while it was read");
       PyObject* name = PySequence_Fast_GET_ITEM(token.ptr(), j);
-      if (!PyUnicode_Check(name)) throw Refused("feature " + std::to_string(j) + " is " + quoted(name) + ", not a string");
+      if (!PyUnicode_Check(name)) throw InputError("feature " + std::to_string(j) + " is " + quoted(name) + ", not a string");
       function(nb::handle(name), 1.0);
     }
   }
 
   // The columns of arrays are called by their numbers, in their order.
   void read_rows(const Rows& rows, bool grow, Sentences& to) {
-    if (names_.hashing()) throw Refused("arrays cannot be hashed (hash_bits): give lists or dicts of features");
+    if (names_.hashing()) throw InputError("arrays cannot be hashed (hash_bits): give lists or dicts of features");
     const std::size_t width = rows.width(), named = names_.columns();
     numbered_ = names_.numbered(std::min(numbered_, named));
-    if (numbered_ < named) throw Refused("the features of this model have names: give lists or dicts of features");
+    if (numbered_ < named) throw InputError("the features of this model have names: give lists or dicts of features");
     if (named > 0 && width != named)
-      throw Refused("the array has " + std::to_string(width) + " columns, the model has " + std::to_string(named) + " features");
+      throw InputError("the array has " + std::to_string(width) + " columns, the model has " + std::to_string(named) + " features");
     for (std::size_t j = named; grow && j < width; ++j) names_.add_new(NumberName(static_cast<std::int64_t>(j)).key());
     Instance x = rows.blank();
     for (std::size_t i = 0; i < rows.count(); ++i) {
@@ -378,7 +381,7 @@ class SequenceEngine : public Guarded {
         }
       });
       if (!std::isfinite(squares))
-        throw Refused("token " + std::to_string(i) +
+        throw InputError("token " + std::to_string(i) +
                       ": the values are too large: the sum of their squares overflows float64");
       to.end_token();
     }
@@ -387,26 +390,23 @@ class SequenceEngine : public Guarded {
     if (column >= width || !std::isfinite(value * value)) [[unlikely]] {
       const std::string where = "token " + std::to_string(token);
       if (column >= width)
-        throw Refused(where + ": column index " + std::to_string(static_cast<std::int64_t>(column)) +
+        throw InputError(where + ": column index " + std::to_string(static_cast<std::int64_t>(column)) +
                       " is outside of the " + std::to_string(width) + " columns");
-      throw Refused(where + ", column " + std::to_string(column) + ": the value is " +
-                    (std::isnan(value)   ? "NaN"
-                     : std::isinf(value) ? "infinity (inf)"
-                                         : "too large: its square overflows float64"));
+      throw InputError(where + ": the value is " +
+                           (std::isnan(value)   ? "NaN"
+                            : std::isinf(value) ? "infinity (inf)"
+                                                : "too large: its square overflows float64"),
+                       none, column);
     }
     if (value != 0 && column < names_.columns()) to.add(column, value);
   }
 
-  static Refused in_sentence(const Refused& refused, std::size_t sentence, std::size_t count) {
-    return Refused(count == 1 ? refused.what() : "sentence " + std::to_string(sentence) + ": " + refused.what());
-  }
-
   static Path checked_tags(const Order& tags, std::size_t tokens) {
     if (tags.size() != tokens)
-      throw Refused("there are " + std::to_string(tags.size()) + " tags for " + std::to_string(tokens) + " tokens");
+      throw InputError("there are " + std::to_string(tags.size()) + " tags for " + std::to_string(tokens) + " tokens");
     Path path(tokens);
     for (std::size_t i = 0; i < tokens; ++i) {
-      if (tags.data()[i] < 0 || tags.data()[i] >= std::int64_t{1} << 31) throw Refused("a tag is out of range");
+      if (tags.data()[i] < 0 || tags.data()[i] >= std::int64_t{1} << 31) throw InputError("a tag is out of range");
       path[i] = static_cast<Tag>(tags.data()[i]);
     }
     return path;
@@ -419,10 +419,10 @@ class SequenceEngine : public Guarded {
     const std::size_t count = sentences.count();
     const Path truth = checked_tags(tags, sentences.tokens());
     if ((weights && weights->size() != count) || (known && known->size() != count))
-      throw Refused("there must be one weight for each sentence");
+      throw InputError("there must be one weight for each sentence");
     for (std::size_t i = 0; order && i < order->size(); ++i)
       if (order->data()[i] < 0 || static_cast<std::size_t>(order->data()[i]) >= count)
-        throw Refused("order names sentence " + std::to_string(order->data()[i]) + " of " + std::to_string(count));
+        throw InputError("order names sentence " + std::to_string(order->data()[i]) + " of " + std::to_string(count));
     const std::size_t tags_before = learner_.tags();
     std::vector<std::size_t> numbers;
     SequenceLearner::Batch batch;
@@ -431,7 +431,7 @@ class SequenceEngine : public Guarded {
     if (known) {
       numbers.assign(known->data(), known->data() + count);
       for (const std::size_t number : numbers)
-        if (number < tags_before || number > (std::size_t{1} << 24)) throw Refused("the number of tags is out of range");
+        if (number < tags_before || number > (std::size_t{1} << 24)) throw InputError("the number of tags is out of range");
       if (count > 0) learner_.widen(*std::max_element(numbers.begin(), numbers.end()));
       batch.known = numbers.data();
     }
@@ -444,9 +444,6 @@ class SequenceEngine : public Guarded {
       std::optional<WithoutGil> released;
       if (batch.count > 1 || work > SequenceLearner::poll_every) released.emplace();
       learner_.learn(batch, asking(cost), answer_signals);
-    } catch (const Refused& refused) {
-      learner_.widen(tags_before);
-      throw in_sentence(Refused(refused.what()), refused.row, count);
     } catch (...) {
       learner_.widen(tags_before);
       throw;

@@ -33,8 +33,8 @@ class Analyzer {
         most_(most),
         lowercase_(lowercase) {
     if (kind != "word" && kind != "char" && kind != "char_wb")
-      throw Refused("analyzer must be 'word', 'char' or 'char_wb', not '" + kind + "'");
-    if (least < 1 || most < least) throw Refused("n-grams must have 1 or more words or characters");
+      throw InputError("analyzer must be 'word', 'char' or 'char_wb', not '" + kind + "'");
+    if (least < 1 || most < least) throw InputError("n-grams must have 1 or more words or characters");
   }
 
   // Calls function(term) for each term, in their order, again if it occurs again. The terms are views of a buffer.
@@ -211,7 +211,7 @@ class Texts {
   // values, columns, starts and the names of new columns. `grow`: terms may be new, and each text is weighed by the texts
   // before it and then counted; `together`: all are counted before the first is weighed. A text of weight 0 is not counted.
   nb::tuple rows(const nb::list& texts, bool grow, bool together, const std::optional<Doubles>& sample_weight) {
-    if (sample_weight && sample_weight->size() != texts.size()) throw Refused("one weight per text was expected");
+    if (sample_weight && sample_weight->size() != texts.size()) throw InputError("one weight per text was expected");
     const std::size_t known = vocabulary_.size();
     Rows made;
     std::vector<Term> kept;  // the terms of all texts
@@ -258,10 +258,10 @@ class Texts {
       Py_ssize_t size = 0;
       const char* bytes = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
       PyErr_Clear();
-      if (bytes == nullptr) throw Refused("the name " + quoted(name) + " is not a term");
+      if (bytes == nullptr) throw InputError("the name " + quoted(name) + " is not a term");
       const std::string_view term(bytes, static_cast<std::size_t>(size));
       const std::uint32_t hash = Vocabulary::hash_of(term);
-      if (vocabulary_.find(term, hash) != none) throw Refused("the term " + quoted(name) + " occurs twice");
+      if (vocabulary_.find(term, hash) != none) throw InputError("the term " + quoted(name) + " occurs twice");
       vocabulary_.add(term, hash);
     }
     begin();
@@ -281,12 +281,12 @@ class Texts {
   // After `add_names`.
   void restore_counts(const Order& counts, std::int64_t texts, std::size_t ignored) {
     if (counts.size() != (weighting_ == Weighting::tfidf ? n_columns() : 0))
-      throw Refused("there are " + std::to_string(counts.size()) + " document frequencies for " +
+      throw InputError("there are " + std::to_string(counts.size()) + " document frequencies for " +
                     std::to_string(n_columns()) + " columns");
     std::vector<std::int64_t> all(counts.data(), counts.data() + counts.size());
     const bool within = std::all_of(all.begin(), all.end(), [&](std::int64_t one) { return one >= 0 && one <= texts; });
     if (texts < 0 || texts > std::int64_t{1} << 53 || !within)
-      throw Refused("the document frequencies are not between 0 and the number of texts, " + std::to_string(texts));
+      throw InputError("the document frequencies are not between 0 and the number of texts, " + std::to_string(texts));
     counts_.restore(texts, std::move(all));
     ignored_ = ignored;
     begin();
@@ -324,7 +324,7 @@ class Texts {
   };
 
   static void check(nb::handle text, std::size_t row = none) {
-    if (!PyUnicode_Check(text.ptr())) throw Refused("a text must be a string, not " + quoted(text), row);
+    if (!PyUnicode_Check(text.ptr())) throw InputError("a text must be a string, not " + quoted(text), row);
   }
   static nb::object string(std::string_view term) {
     return nb::steal(PyUnicode_DecodeUTF8(term.data(), static_cast<Py_ssize_t>(term.size()), "replace"));

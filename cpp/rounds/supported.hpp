@@ -1,131 +1,152 @@
-// The rounds of the one loop on supports: the same round, with kernel values that were looked up ahead, and a budget.
+// Rounds on supports: kernel values are computed for many rows at a time, and a budget decides which supports go.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "../learner.hpp"
+#include "../memories/kernels/budget.hpp"
+#include "../memories/kernels/supports.hpp"
 
 namespace hinge {
 
-inline std::size_t Learner::supported_rounds(const Batch& batch, const std::function<void()>& poll, std::size_t& row) {
-  constexpr std::size_t poll_every = std::size_t{1} << 18;  // kernel values, some milliseconds
-  std::size_t presented = 0, computed_since_poll = 0;
-  Instance x = batch.rows->blank();
-  const std::int64_t last_update = std::min(batch.max_updates, statistics_limit) + statistics.updates;
-  for (std::size_t i = 0; i < batch.count && statistics.updates < last_update; ++i) {
-    row = batch.order == nullptr ? i : checked(batch.order[i], batch.rows->count());
-    if (batch.dimensions != nullptr) memory_->resize(batch.dimensions[row]);
-    if (i % together == 0) {
-      poll();
-      supports_->look_ahead(batch, i, std::min(together, batch.count - i));
+struct SupportedRound {
+  static constexpr bool may_track = true;
+  static constexpr std::size_t poll_every = std::size_t{1} << 18;  // kernel values, some milliseconds
+  explicit SupportedRound(Rounds& its)
+      : all(its), books(its.books), supports(static_cast<Supports&>(its.memory)), budget(supports.budget.get()) {}
+
+  std::size_t work(std::size_t i, const Instance& /*x*/) const {
+    return i % together == 0 ? poll_every : supports.values_per_step();
+  }
+  void meet(const Batch& batch, std::size_t i, std::size_t row, const Instance& /*x*/) {
+    if (batch.dimensions != nullptr) supports.resize(batch.dimensions[row]);
+    if (i % together == 0) supports.look_ahead(batch, i, std::min(together, batch.count - i));
+    number = static_cast<std::int64_t>(row) + (batch.first < 0 ? books.examples : batch.first);
+    repeats = batch.repeats;
+  }
+  Reading read(const Instance& /*x*/, std::size_t i) {
+    const Reading reading = supports.look(i % together, all.reads, all.scores.data());
+    if (reading.in_order) supports.number(number, repeats);
+    return reading;
+  }
+
+  Move decide(const Example& e) {
+    check(e, Move());
+    if (all.lanes == 1) all.scores[0] = e.reading.score;
+    const Move move = ask_rule(e);
+    check(e, move);
+    return move;
+  }
+
+  // Room for the present row as a support. If the budget is full, one of the supports goes, and the rule decides again
+  // on the scores without it.
+  bool admit(const Example& e, Move& move) {
+    victim = none;
+    if (move.moves() && budget != nullptr && budget->full(supports) && supports.known() == none) {
+      victim = budget->choose(all.rule, supports, false);
+      if (!all.rule.fixed_step()) decide_without_victim(e, move);
     }
-    computed_since_poll += supports_->values_per_step();
-    if (computed_since_poll >= poll_every) poll(), computed_since_poll = 0;
-    const double weight = batch.weights == nullptr ? 1 : batch.weights[row];
-    const Truth truth = truth_of(batch, row);
-    const std::int64_t number = static_cast<std::int64_t>(row) + (batch.first < 0 ? examples : batch.first);
-    batch.rows->take(row, x);
-    const Reading reading = supports_->look(i % together, reads_, scores_.data());
-    if (!reading.in_order) batch.rows->in_order(x, row, scratch_);  // refuses it
-    supports_->number(number, batch.repeats);
-    presented += supported_round(x, reading, truth, weight, batch.tolerance);
+    if (move.moves()) make_room(all.total_amount(), move.decay, e.truth);
+    return victim != none || move.moves();
   }
-  return presented;
-}
-
-inline bool Learner::learn_supported(const Instance& x, const Truth& truth, double weight, double tolerance,
-                                     std::int64_t number, bool known) {
-  supports_->look_ahead(x);
-  const Reading reading = supports_->look(0, reads_, scores_.data());
-  if (!reading.in_order) throw Refused("the columns are not in order");
-  supports_->number(number, known);
-  return supported_round(x, reading, truth, weight, tolerance);
-}
-
-// As Learner::round: until there is room nothing is changed, after it nothing throws.
-inline bool Learner::supported_round(const Instance& x, const Reading& reading, const Truth& truth, double weight,
-                                     double tolerance) {
-  if (!(weight > 0)) return skip(x, reading, truth, weight);
-  const auto check = [&](const Move& move) {
-    const double progress = statistics.progress + move.progress;
-    if (!is_sound(reading, truth, weight, move, progress)) look_at_each(x, reading, truth, weight, move, progress);
-    if (!std::isfinite(reading.q) || !std::isfinite(supports_->itself()))
-      throw Refused("the kernel's value of the instance with itself overflows float64");
-  };
-  check(Move());
-  double* const amounts = amounts_.data();
-  if (lanes_ == 1) scores_[0] = reading.score;
-  const Scores scores{scores_.data(), lanes_, reading.q};
-  Move move = rule_->decide(scores, truth, weight, amounts);
-  check(move);
-  if (awaits_first) {
-    start_supported(truth);
-    return false;
-  }
-  if (move.loss * move.loss <= tolerance) return false;
-
-  bool moves = move.length > 0 || move.beside;
-  std::size_t victim = none;
-  if (moves && budget_ && budget_->full(*supports_) && supports_->known() == none) {
-    victim = budget_->choose(*rule_, *supports_, false);
-    if (!rule_->stands()) {
-      const double own = budget_->products[victim * supports_->held()];
-      supports_->look_without(victim, own, scores_.data());
-      const Move again = rule_->decide(scores, truth, weight, amounts);
-      move.length = again.length;
-      move.progress = again.progress;
-      move.decay = again.decay;
-      move.beside = again.beside;
-      move.capped = again.capped;
-      move.weighted = again.weighted;
-      check(move);
-      moves = move.length > 0 || move.beside;
+  void move(const Instance& x, const Move& move) {
+    if (victim != none) budget->remove(victim, supports);
+    if (!move.moves()) return;
+    if (budget != nullptr) budget->moving(supports, all.amounts.data(), move.decay);
+    supports.move(all.amounts.data(), move.decay, x);
+    if (budget == nullptr || !budget->adaptive()) return;
+    for (;;) {
+      const std::size_t redundant = budget->choose(all.rule, supports, true);
+      if (redundant == none) return;
+      budget->remove(redundant, supports);
     }
   }
-  if (moves) {
-    supports_->make_room(total_amount(), move.decay, victim != none);
-    if (budget_) budget_->make_room(*supports_, truth);
-  }
-  count(move, statistics.progress + move.progress);
-  if (quantile_ != nullptr) quantile_->observe(std::sqrt(reading.score), weight);
-  if (averaging_.on && statistics.rounds >= averaging_.from) supports_->tally();
-  if (victim != none) budget_->remove(victim, *supports_);
-  if (!moves) return true;
-  if (budget_) budget_->moving(*supports_, amounts, move.decay);
-  supports_->move(amounts, move.decay, x);
-  if (!budget_ || !budget_->adaptive()) return true;
-  for (;;) {
-    const std::size_t redundant = budget_->choose(*rule_, *supports_, true);
-    if (redundant == none) return true;
-    budget_->remove(redundant, *supports_);
-  }
-}
+  void tally() { supports.tally(); }
 
-// Uniclass may start at the first instance: it becomes the centre, and is not a round.
-inline void Learner::start_supported(const Truth& truth) {
-  const double all = 1;
-  supports_->make_room(all, 1, false);
-  if (budget_) budget_->make_room(*supports_, truth);
-  if (budget_) budget_->moving(*supports_, &all, 1);
-  supports_->now.origin = 0;
-  supports_->move(&all, 1, Instance());
-  awaits_first = false;
-}
-
-inline void Learner::score_supported(const Rows& rows, bool averaged, double* scores) const {
-  const std::vector<double> coefficients = supports_->coefficients(averaged);
-  KernelRows values;
-  Scratch scratch;
-  Instance x = rows.blank();
-  for (std::size_t i = 0; i < rows.count(); ++i, scores += lanes_) {
-    if (i % together == 0) supports_->look_at(rows, i, std::min(together, rows.count() - i), values);
-    rows.take(i, x);
-    const Reading reading = supports_->read_row(values, i % together, averaged, coefficients, reads_, scores);
-    if (!reading.in_order) rows.in_order(x, i, scratch);  // refuses it
-    const double score = score_of(reading, x, i);
-    if (lanes_ == 1) scores[0] = score;
+  // Uniclass: the first instance becomes the centre.
+  void start_at(const Example& e) {
+    const double whole = 1;
+    victim = none;
+    make_room(whole, 1, e.truth);
+    if (budget != nullptr) budget->moving(supports, &whole, 1);
+    supports.now.origin = 0;
+    supports.move(&whole, 1, e.x);
   }
-}
+
+  Rounds& all;
+  Books& books;
+  Supports& supports;
+  Budget* budget;
+  std::int64_t number = 0;  // of the example
+  bool repeats = false;     // whether it may be a support already
+
+ private:
+  Move ask_rule(const Example& e) {
+    return all.rule.decide({all.scores.data(), all.lanes, e.reading.q}, e.truth, e.weight, all.amounts.data());
+  }
+  void check(const Example& e, const Move& move) const {
+    books.check(e, move);
+    if (!std::isfinite(e.reading.q) || !std::isfinite(supports.itself()))
+      throw InputError("the kernel's value of the instance with itself overflows float64");
+  }
+
+  // The loss, the mistake and the cost stay those of the prediction.
+  void decide_without_victim(const Example& e, Move& move) {
+    supports.look_without(victim, budget->products[victim * supports.held()], all.scores.data());
+    const Move again = ask_rule(e);
+    move.length = again.length;
+    move.progress = again.progress;
+    move.decay = again.decay;
+    move.moves_threshold = again.moves_threshold;
+    move.capped = again.capped;
+    move.weighted = again.weighted;
+    check(e, move);
+  }
+  void make_room(double amount, double decay, const Truth& truth) {
+    supports.make_room(amount, decay, victim != none);
+    if (budget != nullptr) budget->make_room(supports, truth);
+  }
+
+  std::size_t victim = none;  // the support that goes
+};
+
+class SupportedRounds final : public Rounds {
+ public:
+  SupportedRounds(const Rule& its_rule, Supports& supports, Books& its_books)
+      : Rounds(its_rule, supports, its_books), supports_(supports) {}
+
+  std::size_t learn(const Batch& batch, const Poll& poll, std::size_t& row) override {
+    if (batch.scores != nullptr) throw InputError("with a kernel, a batch does not tell its scores");
+    return run(SupportedRound(*this), batch, poll, row);
+  }
+  bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance) override {
+    SupportedRound round(*this);
+    supports_.look_ahead(x);
+    round.number = books.examples;
+    const Reading reading = round.read(x, 0);
+    if (!reading.in_order) throw InputError("the columns are not in order");
+    const bool presented = present(round, {x, reading, truth, weight}, tolerance);
+    books.examples += 1;
+    return presented;
+  }
+  void score(const Rows& rows, bool averaged, double* to) const override {
+    const std::vector<double> coefficients = supports_.coefficients(averaged);
+    KernelRows values;
+    Scratch scratch;
+    Instance x = rows.blank();
+    for (std::size_t i = 0; i < rows.count(); ++i, to += lanes) {
+      if (i % together == 0) supports_.look_at(rows, i, std::min(together, rows.count() - i), values);
+      rows.take(i, x);
+      const Reading reading = supports_.read_row(values, i % together, averaged, coefficients, reads, to);
+      if (!reading.in_order) rows.in_order(x, i, scratch);  // throws
+      const double score = checked_score(reading, reads, x, i);
+      if (lanes == 1) to[0] = score;
+    }
+  }
+
+ private:
+  Supports& supports_;
+};
 
 }  // namespace hinge

@@ -15,8 +15,8 @@ class Binary final : public Rule {
   Binary(Step step, double margin) : step_(step), margin_(margin) {}
 
   bool needs_size() const override { return step_.kind == Step::cw_; }
-  bool stands() const override { return step_.kind == Step::perceptron_; }
-  double spare(const Scores& scores, const Truth& truth) const override {
+  bool fixed_step() const override { return step_.kind == Step::perceptron_; }
+  double slack(const Scores& scores, const Truth& truth) const override {
     return truth.value * scores.of[0] - step_.enough(margin_);
   }
 

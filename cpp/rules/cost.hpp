@@ -19,18 +19,18 @@ class CostSensitive final : public Rule {
     for (double& wanted : wanted_) wanted = margin * std::sqrt(wanted);
   }
 
-  double spare(const Scores& scores, const Truth& truth) const override {
+  double slack(const Scores& scores, const Truth& truth) const override {
     const auto y = static_cast<std::size_t>(truth.number());
-    double spare = std::numeric_limits<double>::infinity();
+    double slack = std::numeric_limits<double>::infinity();
     for (std::size_t r = 0; r < scores.count; ++r)
       if (cost_[y * scores.count + r] > 0)
-        spare = std::min(spare, scores.of[y] - scores.of[r] - wanted_[y * scores.count + r]);
-    return spare;
+        slack = std::min(slack, scores.of[y] - scores.of[r] - wanted_[y * scores.count + r]);
+    return slack;
   }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
-    if (relevant.count() != 1) throw Refused("costs are for one label an example, not for sets");
+    if (relevant.count() != 1) throw InputError("costs are for one label an example, not for sets");
     const std::size_t y = relevant.first(), predicted = top_label(scores);
     const double* wanted = wanted_.data() + y * scores.count;
     std::size_t other = selection_ == prediction_ ? predicted : y;

@@ -19,13 +19,13 @@ class Relevant {
       : first_(truth.labels == nullptr ? &one_ : truth.labels), count_(truth.labels == nullptr ? 1 : truth.count) {
     if (truth.labels == nullptr) {
       if (!(truth.value >= 0 && truth.value < static_cast<double>(labels) && truth.value == std::floor(truth.value)))
-        throw Refused("there is no label with the index " + std::to_string(truth.value));
+        throw InputError("there is no label with the index " + std::to_string(truth.value));
       one_ = static_cast<std::int64_t>(truth.value);
     }
     if (count_ > 0 && static_cast<std::size_t>(first_[count_ - 1]) >= labels)
-      throw Refused("there is no label with the index " + std::to_string(first_[count_ - 1]));
+      throw InputError("there is no label with the index " + std::to_string(first_[count_ - 1]));
   }
-  Relevant(const Relevant&) = delete;  // it may point at itself
+  Relevant(const Relevant&) = delete;  // it may point to itself
   Relevant& operator=(const Relevant&) = delete;
 
   // Calls function(label, whether it is relevant) for all labels, ascending.
@@ -43,7 +43,7 @@ class Relevant {
   }
   std::size_t count() const { return count_; }
   std::size_t first() const { return static_cast<std::size_t>(*first_); }
-  // Neither empty nor full: only then is there something to rank.
+  // Neither empty nor full: otherwise there is nothing to rank.
   bool asks(std::size_t labels) const { return count_ > 0 && count_ < labels; }
 
  private:
@@ -84,7 +84,7 @@ inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
 // The margin of the worst pair; infinite if there is nothing to rank.
 inline double worst_margin(const Scores& scores, const Truth& truth) {
   const auto only = static_cast<std::size_t>(truth.value);
-  if (truth.labels == nullptr && only < scores.count) {  // one label, as is usual: asked for every cached example
+  if (truth.labels == nullptr && only < scores.count) {  // one label, as is usual: a budget asks for every cached example
     double highest = -std::numeric_limits<double>::infinity();
     for (std::size_t r = 0; r < only; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;
     for (std::size_t r = only + 1; r < scores.count; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;

@@ -18,7 +18,7 @@ class Mira final : public Rule {
  public:
   Mira(Step step, double beta) : step_(step), beta_(beta) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override { return worst_margin(scores, truth) - beta_; }
+  double slack(const Scores& scores, const Truth& truth) const override { return worst_margin(scores, truth) - beta_; }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);

@@ -3,7 +3,7 @@
 // Score j is w.x - b_j. It must be positive for the thresholds below the true rank y and negative for the
 // others: y_j score_j >= margin with y_j = +1 for j < y, -1 for j >= y. The vector of constraint j is (x, -e_j),
 // of squared size |x|^2 + 1. `max` moves along the worst one, the others are as in simultaneous.hpp. A prediction
-// costs the thresholds that are on the wrong side: the ranks that it is off.
+// costs the thresholds that are on the wrong side: the number of ranks between it and the truth.
 #pragma once
 
 #include <utility>
@@ -15,15 +15,15 @@ namespace hinge {
 
 class Ordinal final : public Rule {
  public:
-  // `nu` has one entry a threshold, or none.
+  // `nu` has one entry per threshold, or is empty.
   Ordinal(Projection projection, bool only_worst, std::vector<double> nu)
       : projection_(projection), only_worst_(only_worst), nu_(std::move(nu)) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override {
-    double spare = std::numeric_limits<double>::infinity();
+  double slack(const Scores& scores, const Truth& truth) const override {
+    double slack = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < scores.count; ++j)
-      spare = std::min(spare, projection_.spare(side(j, truth.value) * scores.of[j]));
-    return spare;
+      slack = std::min(slack, projection_.slack(side(j, truth.value) * scores.of[j]));
+    return slack;
   }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
@@ -31,7 +31,7 @@ class Ordinal final : public Rule {
     const double size = sizes == nullptr ? scores.q + 1 : sizes->threshold(scores.q), rank = truth.number();
     const bool exact = sizes != nullptr && sizes->projects() && projection_.projects() && !only_worst_;
     if (!(rank >= 0 && rank <= static_cast<double>(scores.count)))
-      throw Refused("there is no rank " + std::to_string(rank));
+      throw InputError("there is no rank " + std::to_string(rank));
     std::size_t worst = 0, wrong = 0;
     for (std::size_t j = 0; j < scores.count; ++j) {
       wrong += side(j, rank) * scores.of[j] <= 0;

@@ -2,7 +2,7 @@
 //
 // Stochastic approximation (Robbins and Monro 1951): each distance d moves the estimate by
 //     value += gain * spread * rate * (1[d > value] - share),    rate = max(1/1000, 1/(seen + 10)).
-// It stands still where the share of d above it is `share`. The rate never falls below 1/1000, so that it follows a
+// It is stationary where the share of d above it is `share`. The rate never falls below 1/1000, so that it follows a
 // drift. `spread` makes it the same in any unit: the mean of |d - value|, each cut at three times that mean, so that a
 // gross outlier hardly counts. The gain 2/sqrt(share) is near the best one, 1/(density of d/spread at the quantile), for
 // the tails of a normal distribution. Only +, *, / and sqrt: the same bits everywhere.

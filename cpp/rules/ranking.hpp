@@ -1,6 +1,6 @@
 // Label ranking (J06 section 7): every relevant label above every irrelevant one, score_r - score_s >= margin.
 //
-// One constraint a round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
+// One constraint per round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
 // one s; loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is relevant
 // there is no loss. One relevant label: multiclass. None, or all: nothing to rank. The perceptron (S12.1) moves
 // the worst pair by x times the weight, if its margin is at most beta.
@@ -16,8 +16,8 @@ class Ranking final : public Rule {
   Ranking(Step step, double margin, Selection selection) : step_(step), margin_(margin), selection_(selection) {}
 
   bool needs_size() const override { return step_.kind == Step::cw_; }
-  bool stands() const override { return step_.kind == Step::perceptron_; }
-  double spare(const Scores& scores, const Truth& truth) const override {
+  bool fixed_step() const override { return step_.kind == Step::perceptron_; }
+  double slack(const Scores& scores, const Truth& truth) const override {
     return worst_margin(scores, truth) - step_.enough(margin_);
   }
 

@@ -14,7 +14,7 @@ class Regression final : public Rule {
  public:
   Regression(Step step, double epsilon) : step_(step), epsilon_(epsilon) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override {
+  double slack(const Scores& scores, const Truth& truth) const override {
     return epsilon_ - std::abs(truth.value - scores.of[0]);
   }
 

@@ -1,4 +1,4 @@
-// A rule knows what an example asks of the scores. It never sees features: only the scores, the truth, and the
+// A rule knows what an example requires of the scores. It never sees features: only the scores, the truth, and the
 // squared size of the instance in the memory's geometry. Pure arithmetic.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "../data/instance.hpp"
+#include "../data/truth.hpp"
 #include "sizes.hpp"
 #include "step.hpp"
 
@@ -14,12 +15,12 @@ namespace hinge {
 // What a rule wants to read from the memory: the inner product w.x, or the squared distance |x - w|^2.
 enum class Reads : std::uint8_t { product, distance };
 
-// What the memory said: one score a lane, and the size of the instance.
+// What the memory has read: one score per lane, and the size of the instance.
 struct Scores {
   const double* of;
   std::size_t count;
   double q;                      // the squared size of the instance, with the constant feature of an intercept
-  const Sizes* sizes = nullptr;  // if q does not tell how large the constraints are
+  const Sizes* sizes = nullptr;  // if q does not determine the sizes of the constraints
   std::size_t first = 0;         // the lane of label 0
 
   // The squared size of the constraint score_r - score_s >= b: 2|x|^2 if each label has its weights (multi-prototype),
@@ -37,19 +38,7 @@ struct Scores {
   }
 };
 
-// The truth: a number (a sign, a value, the index of a label, a rank), or the indices of labels, ascending.
-struct Truth {
-  double value = 0;
-  const std::int64_t* labels = nullptr;
-  std::size_t count = 0;
-
-  double number() const {
-    if (labels != nullptr) throw Refused("the truth must be a number here, not a set of labels");
-    return value;
-  }
-};
-
-// What is to happen: w <- decay * w + amount * x (the amounts, one a lane, are written beside it).
+// What is to happen: w <- decay * w + amount * x. The rule writes the amounts, one per lane, to an array.
 struct Move {
   double loss = 0;      // suffered before the move
   double length = 0;    // tau, or the sum of them; 0 means that nothing moves
@@ -60,8 +49,8 @@ struct Move {
   double precision = 0; // what x x' gets in the inverse covariance, if the rule decides that (CW)
   bool mistake = false;
   bool capped = false;    // whether C made the step shorter
-  bool weighted = false;  // whether the weight of the example made it another one
-  bool beside = false;  // something moves that is no part of the loss: a learned threshold
+  bool weighted = false;  // whether the weight of the example changed the step
+  bool moves_threshold = false;  // a learned threshold moves, which is not part of the loss
 
   // A step of length tau along one constraint with squared size q.
   void along(double tau, double size) {
@@ -75,6 +64,8 @@ struct Move {
     capped = moves && step.caps(loss, size, weight);
     weighted = moves && step.heeds(loss, size, weight);
   }
+  // Whether anything moves.
+  bool moves() const { return length > 0 || moves_threshold; }
   void mistaken(bool yes) {
     mistake = yes;
     cost = yes ? 1 : 0;
@@ -86,16 +77,16 @@ struct Quantile;
 class Rule {
  public:
   virtual ~Rule() = default;
-  // What the rule tracks of the distances, if it does: the only state of a rule, kept by the learner.
+  // The quantile of the distances, if the rule tracks one: its only state. The learner keeps it.
   virtual Quantile* quantile() { return nullptr; }
   virtual Reads reads() const { return Reads::product; }
   // Whether even the loss depends on the size of the instance (CW).
   virtual bool needs_size() const { return false; }
-  // Whether its steps have one length, whatever the scores (the perceptron): what it has decided stands, if a support
-  // must go first.
-  virtual bool stands() const { return false; }
-  // How much better the scores are than the rule asks; negative if it would move.
-  virtual double spare(const Scores& scores, const Truth& truth) const = 0;
+  // Whether its steps have one length, whatever the scores (the perceptron): it need not decide again after a support
+  // was removed.
+  virtual bool fixed_step() const { return false; }
+  // By how much the scores exceed what the rule requires; negative if it would move.
+  virtual double slack(const Scores& scores, const Truth& truth) const = 0;
   // Writes the amount of every lane.
   virtual Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const = 0;
 };

@@ -18,15 +18,15 @@ namespace hinge {
 
 enum class Scheme : std::uint8_t { simperc, conproj, simproj };
 
-// What is asked of one constraint: whether it is active, and how far it alone would go.
+// One constraint: whether it is active, and the step of its projection.
 class Projection {
  public:
   Projection(Step step, double margin, Scheme scheme) : step_(step), margin_(margin), scheme_(scheme) {}
 
   double loss(double margin) const { return std::max(0.0, margin_ - margin); }
   bool active(double margin) const { return scheme_ == Scheme::simproj ? margin < margin_ : margin <= step_.beta; }
-  double spare(double margin) const { return margin - step_.enough(margin_); }
-  bool stands() const { return step_.kind == Step::perceptron_; }
+  double slack(double margin) const { return margin - step_.enough(margin_); }
+  bool fixed_step() const { return step_.kind == Step::perceptron_; }
   double alpha(double margin, double size, double weight, double nu) const {
     if (scheme_ != Scheme::simperc || step_.second_order > 0) return step_.length(margin_ - margin, size, weight / nu);
     if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
@@ -61,12 +61,12 @@ class Projection {
 
 class Simultaneous final : public Rule {
  public:
-  // `nu` has one entry a pair, row by row (row: the relevant label), or none.
+  // `nu` has one entry per pair, row by row (row: the relevant label), or is empty.
   Simultaneous(Projection projection, std::vector<double> nu) : projection_(projection), nu_(std::move(nu)) {}
 
-  bool stands() const override { return projection_.stands(); }
-  double spare(const Scores& scores, const Truth& truth) const override {
-    return projection_.spare(worst_margin(scores, truth));
+  bool fixed_step() const override { return projection_.fixed_step(); }
+  double slack(const Scores& scores, const Truth& truth) const override {
+    return projection_.slack(worst_margin(scores, truth));
   }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {

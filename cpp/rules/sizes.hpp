@@ -1,4 +1,4 @@
-// How large the constraints of a round are, where the size of the instance does not tell it.
+// The sizes of the constraints of a round, where the size of the instance does not determine them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ class Sizes {
   virtual double between(std::size_t r, std::size_t s) const = 0;
   // At least that of any pair of labels, where q is the squared size of the (largest) instance.
   virtual double pair(double q) const { return 2 * q; }
-  // That of the constraint of a threshold (ordinal regression), beside an instance of the squared size q.
+  // That of the constraint of a threshold (ordinal regression), for an instance of the squared size q.
   virtual double threshold(double q) const { return q + 1; }
   // That of the move that gives each label its amount.
   virtual double moved(const double* amounts, std::size_t count) const = 0;
 
-  // Whether a constraint can be projected on exactly, where no formula tells the step (S13.6); and the step, at
-  // most `cap`, after which label r beats s by `wanted`.
+  // Whether there is an exact projection where the step has no formula (S13.6); and the step, at most `cap`, after which
+  // label r beats s by `wanted`.
   virtual bool projects() const { return false; }
   virtual double project(std::size_t /*r*/, std::size_t /*s*/, double /*wanted*/, double /*cap*/) const { return 0; }
   // The same for the constraint side * score >= wanted of a lane.

@@ -1,4 +1,4 @@
-// How far: the length tau of the step along the violated constraint.
+// PA, PA-I, PA-II, perceptron, CW: the length tau of the step along the violated constraint.
 //
 // For the half-space v.a >= b with loss l = [b - w.a]_+ and q = |a|^2, the new weights w + tau a solve
 //     PA     min 1/2|v-w|^2            s.t. v.a >= b
@@ -24,7 +24,7 @@
 
 namespace hinge {
 
-// std::min(b, a) by an instruction: no branch can guess which of them it is.
+// std::min(b, a) by one instruction: a branch could not be predicted.
 inline double lesser(double a, double b) {
 #if defined(__SSE2__)
   return _mm_cvtsd_f64(_mm_min_sd(_mm_set_sd(a), _mm_set_sd(b)));
@@ -48,16 +48,16 @@ struct Step {
   enum Kind : std::uint8_t { pa_, pa1_, pa2_, perceptron_, cw_ };
   Kind kind = pa1_;
   double C = 1;
-  // scikit-learn's way, for `hinge.compat` only: a weight multiplies the step after the cap, and
-  // PA-II still moves the (uncounted) intercept on an all-zero instance.
+  // As scikit-learn does, for `hinge.compat` only: a weight multiplies the step after the cap, and PA-II still moves the
+  // (uncounted) intercept on an all-zero instance.
   bool scikit_learn = false;
   double second_order = 0;  // r of the second-order perceptron, if it is one
   double phi = 0;           // CW: the confidence, in standard deviations
   double beta = 0;          // the perceptron's (S4): above 0 it is the aggressive one
 
-  // The margin that a constraint of squared size q asks for.
+  // The margin that a constraint of squared size q requires.
   double wanted(double margin, double q) const { return kind == cw_ ? phi * q : margin; }
-  // The margin above which nothing is asked.
+  // The margin above which the step is 0.
   double enough(double margin) const { return kind == perceptron_ ? beta : margin; }
   // Whether it moves at all at that margin.
   bool moves(double margin) const { return kind != perceptron_ || margin <= beta; }
@@ -66,11 +66,11 @@ struct Step {
     return 2 * tau * phi * (labels == 0 ? 1 : 2 / static_cast<double>(labels));
   }
 
-  // Whether C makes a step shorter than the loss asks for (PA-I); `nu` divides C.
+  // Whether C makes the step shorter than loss/q (PA-I); `nu` divides C.
   bool caps(double loss, double q, double weight, double nu = 1) const {
     return kind == pa1_ && loss / q > C * weight / nu;
   }
-  // Whether the step would be another one if the example had the weight 1.
+  // Whether the step would differ if the example had the weight 1.
   bool heeds(double loss, double q, double weight, double nu = 1) const {
     if (weight == 1 || kind == pa_ || kind == cw_) return false;
     return kind != pa1_ || loss / q > C * std::min(weight, 1.0) / nu;

@@ -1,8 +1,8 @@
 // Structured output (J06 section 9): one w, and a feature vector Phi(x, y) for every output y. A search has found the
 // output y' that competes with the truth: w.Delta >= wanted, Delta = Phi(x, y) - Phi(x, y'). Loss [wanted - w.Delta]_+.
 //
-// The truth's number is the margin that is wanted, the square root of the cost (or the cost). What the prediction
-// was, and what it cost, only the search knows: whoever searched counts it.
+// The truth's number is the wanted margin: the square root of the cost, or the cost. Only the search knows the prediction
+// and its cost: the caller counts them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class Structured final : public Rule {
  public:
   explicit Structured(Step step) : step_(step) {}
 
-  double spare(const Scores& scores, const Truth& truth) const override { return scores.of[0] - truth.value; }
+  double slack(const Scores& scores, const Truth& truth) const override { return scores.of[0] - truth.value; }
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     Move move;

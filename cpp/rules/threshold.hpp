@@ -1,8 +1,8 @@
 // A learned threshold between relevant and irrelevant labels: lane 0, with weights of its own; the labels follow.
 //
-// It is a regression beside the ranking (S6): the threshold should lie between the lowest relevant and the highest
+// It is a regression next to the ranking (S6): the threshold should lie between the lowest relevant and the highest
 // irrelevant score, half a margin from both, or in the middle if they are closer or crossed; above all scores
-// if no label is relevant, below if all are. Loss [|middle - threshold| - slack]_+, which is no part of the
+// if no label is relevant, below if all are. Loss [|middle - threshold| - tolerance]_+, which is not part of the
 // ranking's loss and does not change the ranking.
 #pragma once
 
@@ -20,11 +20,11 @@ class WithThreshold final : public Rule {
       : ranking_(std::move(ranking)), step_(step), margin_(margin) {}
 
   bool needs_size() const override { return ranking_->needs_size(); }
-  bool stands() const override { return ranking_->stands(); }
-  double spare(const Scores& all, const Truth& truth) const override {
+  bool fixed_step() const override { return ranking_->fixed_step(); }
+  double slack(const Scores& all, const Truth& truth) const override {
     const Scores scores{all.of + 1, all.count - 1, all.q, all.sizes, 1};
     const Aim aim = aimed(scores, truth);
-    return std::min(ranking_->spare(scores, truth), aim.slack - std::abs(aim.middle - all.of[0]));
+    return std::min(ranking_->slack(scores, truth), aim.tolerance - std::abs(aim.middle - all.of[0]));
   }
 
   Move decide(const Scores& all, const Truth& truth, double weight, double* amounts) const override {
@@ -32,18 +32,18 @@ class WithThreshold final : public Rule {
     Move move = ranking_->decide(scores, truth, weight, amounts + 1);
     const Aim aim = aimed(scores, truth);
     const double residual = aim.middle - all.of[0];
-    const double loss = std::max(0.0, std::abs(residual) - aim.slack);
+    const double loss = std::max(0.0, std::abs(residual) - aim.tolerance);
     const double tau = step_.length(loss, all.q, weight);
     move.weighted = move.weighted || (tau > 0 && step_.heeds(loss, all.q, weight));
     amounts[0] = std::copysign(tau, residual);
-    move.beside = tau > 0;
+    move.moves_threshold = tau > 0;
     return move;
   }
 
  private:
-  // Where the threshold should be, and how far off it may be.
+  // Where the threshold should be, and how far from there it may be.
   struct Aim {
-    double middle, slack;
+    double middle, tolerance;
   };
   Aim aimed(const Scores& scores, const Truth& truth) const {
     const Worst pair = worst_pair(scores, Relevant(truth, scores.count));

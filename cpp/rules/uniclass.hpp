@@ -5,9 +5,9 @@
 // q = 1. Every instance outside of the ball counts as a mistake.
 // A learned radius is the same rule with radius B in a space with one more coordinate (see Weights).
 //
-// A radius by quantile is no part of the loss. The loss is the distance itself (radius 0), so that the centre tends to
-// the middle of the data, the geometric median with PA-I; what is flagged, and counts as a mistake, is what lies beyond the
-// quantile that the rule tracks. C is then a percentage: PA-I moves by at most C/100 of that radius (PA-II takes C/100
+// A radius by quantile is not part of the loss. The loss is the distance itself (radius 0), so that the centre tends to
+// the middle of the data, the geometric median with PA-I; what lies beyond the quantile that the
+// rule tracks is flagged, and counts as a mistake. C is then a percentage: PA-I moves by at most C/100 of that radius (PA-II takes C/100
 // for C), but by 1/(n + 2) of it in the n-th round if that is more, as a mean would.
 #pragma once
 
@@ -28,7 +28,7 @@ class Uniclass final : public Rule {
 
   Reads reads() const override { return Reads::distance; }
 
-  double spare(const Scores& scores, const Truth& /*truth*/) const override { return radius_ - std::sqrt(scores.of[0]); }
+  double slack(const Scores& scores, const Truth& /*truth*/) const override { return radius_ - std::sqrt(scores.of[0]); }
 
   Move decide(const Scores& scores, const Truth& /*truth*/, double weight, double* amounts) const override {
     const double distance = std::sqrt(scores.of[0]);

@@ -143,7 +143,7 @@ class Search {
     return score;
   }
 
-  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is no sum over
+  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is not a sum over
   // positions, so the cost that has come together is part of the state (E26). Costs are whole numbers.
   // O(length tags^2 costs). Of several the one with the smallest cost.
   void worst_path(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
@@ -177,7 +177,7 @@ class Search {
         const double value = layer_[c * stride + b] + margin * std::sqrt(static_cast<double>(c));
         if (value > highest) highest = value, cost = c, tag = static_cast<Tag>(b);
       }
-    if (!std::isfinite(highest)) throw Refused("the score overflows float64");
+    if (!std::isfinite(highest)) throw InputError("the score overflows float64");
     path.resize(length);
     for (std::size_t i = length; i-- > 0;) {
       path[i] = tag;
@@ -241,7 +241,7 @@ class Search {
       layer_starts_[i] = states;
       states += (reach + 1) * lattice.stride;
       if (reach > largest_search || states > largest_search)
-        throw Refused("a sentence of " + std::to_string(lattice.length) +
+        throw InputError("a sentence of " + std::to_string(lattice.length) +
                       " tokens is too long for selection='max' with these costs; use 'max-additive' or 'prediction'");
     }
     back_.resize(states);

@@ -1,4 +1,4 @@
-// Sentences: tokens that belong together, each a sparse vector of features. A copy, packed, in the order of columns.
+// Sentences: tokens that belong together, each a sparse vector of features. A compact copy, in the order of columns.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ class Sentences {
   using Token = SparseFeatures<double, Column>;
   static constexpr std::size_t most_columns = std::numeric_limits<Column>::max();
 
-  // A feature of the token in the making.
+  // A feature of the token that is being built.
   void add(std::size_t column, double value) {
-    if (column >= most_columns) throw Refused("sequences can have 2147483647 features at most");
+    if (column >= most_columns) throw InputError("sequences can have 2147483647 features at most");
     ascending_ = ascending_ && (columns_.size() == token_starts_.back() || columns_.back() < static_cast<Column>(column));
     columns_.push_back(static_cast<Column>(column));
     values_.push_back(value);

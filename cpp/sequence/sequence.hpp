@@ -38,7 +38,7 @@ struct Places {
   std::size_t columns(std::size_t all) const { return (all - head()) / stride; }
 };
 
-// Phi(x, y) - Phi(x, y') in the making: what occurs in both cancels, and leaves nothing for a step to be divided by.
+// Builds Phi(x, y) - Phi(x, y'). What occurs in both cancels exactly.
 class Difference {
  public:
   void clear() { terms_.clear(); }
@@ -48,8 +48,8 @@ class Difference {
   const std::vector<std::int64_t>& places() const { return places_; }
   const std::vector<double>& values() const { return values_; }
 
-  // In the order of places. At each, what is added and what is taken away are summed apart, both the smallest first; what
-  // rounding has left of a sum that cancels (0.1 + 0.2 - 0.3) is no direction.
+  // In the order of places. At each, what is added and what is taken away are summed separately, the smallest first; what
+  // rounding leaves of a sum that cancels (0.1 + 0.2 - 0.3) is dropped, else `pa` would divide by it.
   Instance ordered() {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) {
       return a.place != b.place ? a.place < b.place : std::abs(a.value) < std::abs(b.value);
@@ -88,12 +88,13 @@ class Difference {
 class SequenceLearner {
  public:
   enum Selection : std::uint8_t { prediction_, max_, max_additive_ };
-  // Of the predicted tags, given the true ones, if no matrix can tell it.
+  // The cost of the predicted tags, given the true ones, if it is not a matrix.
   using Cost = std::function<double(std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length)>;
 
   explicit SequenceLearner(const Settings& s)
       : learner_(build(s)),
         single_(s.single),
+        shaped_(has_covariance(s)),
         selection_(selection_named(s.selection)),
         margin_(s.margin),
         costs_{s.cost, s.labels} {
@@ -108,7 +109,7 @@ class SequenceLearner {
     widen(s.labels);
   }
 
-  // ---- as large as it is ----
+  // ---- size ----
 
   std::size_t tags() const { return tags_; }
   std::size_t columns() const { return columns_; }
@@ -122,7 +123,7 @@ class SequenceLearner {
   }
   // So many tags from here on: new ones start at 0, those that are given up must never have moved.
   void widen(std::size_t tags) {
-    if (!costs_.matrix.empty() && tags > costs_.tags) throw Refused("the tags cannot change: there is a matrix of costs");
+    if (!costs_.matrix.empty() && tags > costs_.tags) throw InputError("the tags cannot change: there is a matrix of costs");
     if (tags > places_.stride) {
       const std::size_t group = single_ ? lane_group<float> : lane_group<double>;
       const std::size_t wanted = std::max(tags, places_.stride + places_.stride / 2);
@@ -144,31 +145,14 @@ class SequenceLearner {
   };
 
   // The rounds of a batch, one after the other, all or none.
-  void learn(const Batch& batch, const Cost& cost, const std::function<void()>& poll) {
-    const Statistics statistics_before = learner_.statistics;
-    const std::size_t tags_before = tags_;
-    std::size_t row = 0;
-    const bool several = batch.count > 1;  // a single round changes nothing unless it succeeds
-    if (several) learner_.memory().begin(2 * (batch.sentences->stored() + batch.sentences->tokens()));
+  void learn(const Batch& batch, const Cost& cost, const Poll& poll) {
+    const std::size_t tags_before = tags_, stored = 2 * (batch.sentences->stored() + batch.sentences->tokens());
     try {
-      std::size_t since_poll = 0;
-      for (std::size_t i = 0; i < batch.count; ++i) {
-        row = batch.order == nullptr ? i : static_cast<std::size_t>(batch.order[i]);
-        since_poll += work_of(batch.sentences->length(row));
-        if (since_poll >= poll_every) poll(), since_poll = 0;
-        if (batch.known != nullptr) tags_ = batch.known[row];
-        round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
-      }
-      if (several) poll();
-    } catch (Refused& refused) {
-      take_back(several, statistics_before, tags_before);
-      if (refused.row == none) refused.row = row;
-      throw;
+      learner_.all_or_nothing(batch.count > 1, stored, poll, [&](std::size_t& row) { rounds(batch, cost, poll, row); });
     } catch (...) {
-      take_back(several, statistics_before, tags_before);
+      tags_ = tags_before;
       throw;
     }
-    if (several) learner_.memory().commit();
   }
 
   // ---- predicting ----
@@ -177,7 +161,7 @@ class SequenceLearner {
   std::size_t work_of(std::size_t length) const { return length * (1 + tags_ * tags_ / 256); }
   static constexpr std::size_t poll_every = std::size_t{1} << 15;  // some milliseconds
 
-  // What a search works with: one a thread.
+  // What a search works with: one per thread.
   struct Work {
     Lattice lattice;
     Search search;
@@ -232,24 +216,29 @@ class SequenceLearner {
     throw std::invalid_argument("unknown selection " + name);
   }
 
-  void take_back(bool several, const Statistics& statistics, std::size_t tags) {
-    if (several) learner_.memory().rollback();
-    learner_.statistics = statistics;
-    tags_ = tags;
+  void rounds(const Batch& batch, const Cost& cost, const Poll& poll, std::size_t& row) {
+    std::size_t work = 0;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      row = batch.order == nullptr ? i : static_cast<std::size_t>(batch.order[i]);
+      work += work_of(batch.sentences->length(row));
+      if (work >= poll_every) poll(), work = 0;
+      if (batch.known != nullptr) tags_ = batch.known[row];
+      round(*batch.sentences, row, batch.tags, batch.weights == nullptr ? 1 : batch.weights[row], cost);
+    }
   }
 
   // One round (S11).
   void round(const Sentences& sentences, std::size_t row, const Tag* tags, double weight, const Cost& cost) {
     const Tag* truth = tags + sentences.start(row);
     const std::size_t length = sentences.length(row);
-    if (length == 0) throw Refused("the sentence is empty");
+    if (length == 0) throw InputError("the sentence is empty");
     if (weight == 0) return;  // not a round, whatever its tags
     for (std::size_t i = 0; i < length; ++i)
-      if (truth[i] >= tags_) throw Refused("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
+      if (truth[i] >= tags_) throw InputError("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
     fill(sentences, row, false, work_);
     double wanted = 0;
     const Outcome predicted = search(row, truth, length, cost, wanted);
-    if (!std::isfinite(learner_.statistics.cost + predicted.cost)) throw Refused("the sum of the costs overflows float64");
+    if (!std::isfinite(learner_.statistics.cost + predicted.cost)) throw InputError("the sum of the costs overflows float64");
     delta_.clear();
     add_path(sentences, row, truth, work_.competitor, 1);
     add_path(sentences, row, work_.competitor, truth, -1);
@@ -258,7 +247,7 @@ class SequenceLearner {
     learner_.statistics.cost += predicted.cost;
   }
 
-  // What was predicted, before it was told the truth.
+  // What was predicted before the round.
   struct Outcome {
     bool mistake;
     double cost;
@@ -315,7 +304,7 @@ class SequenceLearner {
 
   // The scores of a sentence.
   void fill(const Sentences& sentences, std::size_t sentence, bool averaged, Work& work) const {
-    if (sentences.width() > columns_) throw Refused("a token has a feature that the model has not");
+    if (sentences.width() > columns_) throw InputError("a token has a feature that the model has not");
     Lattice& lattice = work.lattice;
     lattice.length = sentences.length(sentence);
     lattice.tags = tags_;
@@ -325,7 +314,7 @@ class SequenceLearner {
     with_weights([&](const auto& w) { fill_from(w, sentences, sentence, averaged && w.now.tallied > 0, work); });
     double all = 0;  // not 0 if a score is not finite
     for (const double score : lattice.nodes) all += 0 * score;
-    if (all != 0) throw Refused("the score overflows float64");
+    if (all != 0) throw InputError("the score overflows float64");
   }
   template <class Real>
   void fill_from(const Weights<Real>& w, const Sentences& sentences, std::size_t sentence, bool averaged,
@@ -356,7 +345,7 @@ class SequenceLearner {
   }
 
   static double checked(double score) {
-    if (!std::isfinite(score)) throw Refused("the score overflows float64");
+    if (!std::isfinite(score)) throw InputError("the score overflows float64");
     return score;
   }
 
@@ -383,8 +372,8 @@ class SequenceLearner {
     const auto lay = [&](auto& w) {
       auto v = moved(w.v);
       auto u = moved(w.u);
-      if (auto* curved = dynamic_cast<Curved*>(&memory)) {
-        auto& t = static_cast<Diagonal&>(curved->shape()).precisions();
+      if (shaped_) {
+        auto& t = static_cast<Diagonal&>(static_cast<Shaped&>(memory).shape()).precisions();
         t = moved(t);
       }
       w.v = std::move(v);
@@ -397,7 +386,7 @@ class SequenceLearner {
   }
 
   Learner learner_;
-  bool single_;
+  bool single_, shaped_;
   Selection selection_;
   double margin_;
   TagCosts costs_;

@@ -16,7 +16,7 @@ namespace hinge {
 
 // A format has these functions:
 //     expect(size, rows)            lines of `size` bytes, newlines included, are about to be read
-//     read_line(line, rows, empty)  one line into `rows`, which ends no row; returns its newline; may throw BadLine
+//     read_line(line, rows, empty)  one line into `rows`, which ends no row; returns its newline; may throw InputError
 //     keep_line(), forget_line()    keeps or takes back what else the line has left behind
 template <class Format>
 class LineReader {
@@ -30,7 +30,7 @@ class LineReader {
     const std::size_t before = lines_;
     try {
       read_piece(data, size, rows);
-    } catch (const BadLine&) {  // nothing after it will be read: say how much of it there is
+    } catch (const InputError&) {  // nothing after it will be read: say how much of it there is
       const std::string_view text(data, size);
       const auto newlines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
       unread_ = newlines - std::min(newlines, lines_ - before);
@@ -59,7 +59,7 @@ class LineReader {
 
   std::size_t lines() const { return lines_; }
   std::size_t count_bad_lines() const { return bad_lines_.size(); }
-  std::vector<BadLine> take_bad_lines() { return std::exchange(bad_lines_, {}); }
+  std::vector<InputError> take_bad_lines() { return std::exchange(bad_lines_, {}); }
   Format& format() { return format_; }
 
  private:
@@ -116,7 +116,7 @@ class LineReader {
         if (static_cast<std::size_t>(newline - at) > max_line_) throw too_long();
         if (!empty) rows.end_row(lines_);
         format_.keep_line();
-      } catch (const BadLine& bad) {
+      } catch (const InputError& bad) {
         newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
         const bool is_long = static_cast<std::size_t>(newline - at) > max_line_;
         meet(is_long ? too_long() : bad, rows);
@@ -124,15 +124,15 @@ class LineReader {
       at = newline + 1;
     }
   }
-  void meet(BadLine bad, TextRows& rows) {
+  void meet(InputError bad, TextRows& rows) {
     rows.drop_row();
     format_.forget_line();
     bad.line = lines_;
     if (!skip_) throw bad;
     bad_lines_.push_back(std::move(bad));
   }
-  BadLine too_long() const {
-    return {max_line_ + 1, "the line is longer than " + std::to_string(max_line_) + " bytes (max_line)"};
+  InputError too_long() const {
+    return InputError("the line is longer than " + std::to_string(max_line_) + " bytes (max_line)", none, max_line_ + 1);
   }
 
   Format format_;
@@ -141,7 +141,7 @@ class LineReader {
   std::string pending_;    // the beginning of a line
   bool dropping_ = false;  // its beginning was too long: the rest is left out
   std::size_t lines_ = 0, unread_ = 0;
-  std::vector<BadLine> bad_lines_;
+  std::vector<InputError> bad_lines_;
 };
 
 }  // namespace hinge

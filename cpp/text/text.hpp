@@ -9,10 +9,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "../data/errors.hpp"
 
 #if !defined(_WIN32)
 #include <locale.h>
@@ -27,18 +28,6 @@
 #endif
 
 namespace hinge {
-
-// A line that cannot be read: `column` counts bytes, from 1.
-class BadLine : public std::exception {
- public:
-  BadLine(std::size_t column_, std::string why) : column(column_), why_(std::move(why)) {}
-  const char* what() const noexcept override { return why_.c_str(); }
-  std::size_t column;
-  std::size_t line = 0;  // whoever counts lines fills it in
-
- private:
-  std::string why_;
-};
 
 // A place in a line. The line ends with a newline, which is the only one in it, so that nothing need ask for the end.
 class Cursor {
@@ -69,7 +58,7 @@ class Cursor {
     return quoted(end);
   }
   [[noreturn]] void refuse(const std::string& why) const {
-    throw BadLine(static_cast<std::size_t>(at_ - line_) + 1, why);
+    throw InputError(why, none, static_cast<std::size_t>(at_ - line_) + 1);
   }
 
  private:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hinge.estimators.classifier import PAClassifier
 from hinge.learner import Learner
-from hinge.theory.bounds import cache_bound
+from hinge.theory import cache_bound
 
 from .digits import Digits, digits_of, normalised, small_digits
 from .recipe import Criterion, Line, Outcome, Panel, Recipe, Series, Setting

@@ -9,9 +9,18 @@ from typing import Any
 import numpy as np
 
 from hinge.learner import Learner
-from hinge.theory.bounds import Comparator, Guarantee, cache_bound, comparator
-from hinge.theory.bounds_geometries import Trace, entropy_comparator, follow, guarantees
-from hinge.theory.bounds_labels import label_comparator, ordinal_comparator
+from hinge.theory import (
+    Comparator,
+    Guarantee,
+    Trace,
+    cache_bound,
+    comparator,
+    follow,
+    guarantees,
+    label_comparator,
+    on_simplex,
+    ordinal_comparator,
+)
 
 from .data import Floats
 from .noise import stream
@@ -139,7 +148,7 @@ def _comparator(way: Way, rows: Rows, coded: Any, u: Floats, trace: Trace | None
     if way.kind == "ranks":
         return ordinal_comparator(rows.x, coded, u, [0.0], selection=way.options["selection"])
     if way.kind == "entropy":
-        return entropy_comparator("classification", rows.x, rows.y, u, scale=ENTROPY_SCALE)
+        return on_simplex(comparator("classification", rows.x, rows.y, u), rows.x, u, scale=ENTROPY_SCALE)
     return comparator("classification", rows.x, rows.y, u)
 
 

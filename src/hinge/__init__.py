@@ -1,8 +1,8 @@
 """hinge: online margin learning.
 
-It sees one example, predicts, is told the truth, and moves its predictor just far enough.
+A model predicts one example, gets the true label, and updates its weights just enough.
 
-Importing this package is cheap: what you use is loaded when you first use it.
+Importing this package is inexpensive: modules are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory as theory
+    from .data.errors import InputError as InputError
     from .data.weights import IneffectiveWeights as IneffectiveWeights
     from .estimators.checks import expected_failed_checks as expected_failed_checks
     from .estimators.classifier import PAClassifier as PAClassifier
@@ -49,6 +50,7 @@ _WHERE = {
     "FeatureMap": "structured.feature_maps",
     "Features": "features.pipeline",
     "IneffectiveWeights": "data.weights",
+    "InputError": "data.errors",
     "Learner": "learner",
     "ModelFileError": "model.file",
     "PAClassifier": "estimators.classifier",

@@ -20,7 +20,7 @@ from .options import table
 from .tasks import growth
 
 if TYPE_CHECKING:
-    from .theory.certificates import Certificate
+    from .theory.certificate import Certificate
 
 
 class Learned:
@@ -39,7 +39,7 @@ class Learned:
     def __init__(self, task: str, **options: Any) -> None:
         raise NotImplementedError
 
-    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
+    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
         raise NotImplementedError
 
     def _new_engine(self, labels: Labels) -> Engine:
@@ -264,21 +264,21 @@ class Learned:
             raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
         return self._beside + int(self.labels.codes[plain(label)])
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
 
-        `u` are the weights of a comparator and `beside` its intercept(s) or thresholds; None finds some.
+        `u` are the weights of a comparator and `intercept` its intercept(s) or thresholds; None finds some.
         """
-        from .theory.certificates import certificate
+        from .theory.hindsight.rows import certificate
 
         check_length(X, "X")
         if self.task not in table.PARAMETERS["kernel"].tasks:  # those that have one vector an example
             raise ValueError(
                 "the model around this learner has the certificate: it knows the features of outputs"
             )
-        u, beside = _comparator(u, "u"), _comparator(beside, "beside")
+        u, intercept = _comparator(u, "u"), _comparator(intercept, "intercept")
         try:
-            return certificate(self, X, y, u, beside)  # type: ignore[arg-type]
+            return certificate(self, X, y, u, intercept)  # type: ignore[arg-type]
         except MemoryError:
             raise ValueError(
                 "a certificate of X, and of its comparators, needs more memory than there is"

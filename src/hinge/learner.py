@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ._core import Engine, are_among
 from ._numpy import np, npt
 from .data import targets
+from .data.errors import InputTypeError, for_each, rows_from
 from .data.labels import Labels, doubles
 from .data.rows import (
     Doubles,
@@ -35,11 +36,15 @@ from .model.explain import Contribution as Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics as Statistics
 from .model.supports import beta_of, kernel_options, sees_unseen
-from .options import hints, table
+from .options import table
+from .options.classes import CLASSES
+from .options.constructors import signature
 from .tasks import growth
 
+if TYPE_CHECKING:
+    from .options.types import LearnerOptions
 
-@hints.explain_unknown_options
+
 class Learner(Learned):
     """One online learner: sees an example, predicts, is told the truth, moves just far enough.
 
@@ -55,65 +60,30 @@ class Learner(Learned):
     'ham'
     """
 
-    def __init__(
-        self,
-        task: str,
-        *,
-        step: str | None = None,
-        C: float = table.default("C"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        cost: Any = table.default("cost"),
-        nu: Any = table.default("nu"),
-        threshold: float | str = table.default("threshold"),
-        sort_thresholds: bool | None = table.default("sort_thresholds"),
-        epsilon: float = table.default("epsilon"),
-        radius: float | None = table.default("radius"),
-        contamination: float = table.default("contamination"),
-        max_radius: float | None = table.default("max_radius"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        w1: str | npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        class_weight: Mapping[Any, float] | None = table.default("class_weight"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-    ) -> None:
-        given = locals()
-        self._set_up(task, {name: given[name] for name in table.OF_LEARNER})
+    @signature("Learner")
+    def __init__(self, task: str, **options: Unpack[LearnerOptions]) -> None:
+        self._set_up(task, options)
         self._start()
 
-    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
+    @classmethod
+    def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
+        """A learner with options that an estimator has checked."""
+        learner = cls.__new__(cls)
+        learner._set_up(task, options, checked=True)
+        learner._start()
+        return learner
+
+    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
         """Everything but the start: what a new learner and one from a file have in common."""
         if task not in table.TASKS:
             raise ValueError(f"task must be one of {', '.join(map(repr, table.TASKS))}, not {task!r}")
         self.task = task
         self.notes = {}
-        self.parameters: dict[str, Any] = table.completed(table.OF_LEARNER, values)
+        self.parameters: dict[str, Any] = CLASSES["Learner"].completed(values)
         if task != "regression":
             self.parameters["step"] = table.step_of(task, self.parameters)
-        table.check(task, self.parameters)
+        if not checked:
+            table.check(task, self.parameters)
         p = self.parameters
         classes, cost, class_weight = p["classes"], p["cost"], p["class_weight"]
         if isinstance(class_weight, str):
@@ -289,7 +259,7 @@ class Learner(Learned):
                 def learn(rows: slice, encoded: Encoded) -> int:
                     y, _, starts = encoded.part(rows)
                     part = None if weights is None else weights[rows]
-                    with growth.counted_from(rows.start):
+                    with rows_from(rows.start):
                         return self._engine.learn_dicts(
                             events[rows], y, classes=encoded.classes, label_starts=starts, weights=part
                         )
@@ -453,7 +423,7 @@ class Learner(Learned):
         check_has_covariance(self.parameters["geometry"])
         X = as_events(X)
         if are_events(X):
-            return np.asarray([self.uncertainty_one(self._event(row, x)) for row, x in enumerate(X)])
+            return np.asarray(for_each(self.uncertainty_one, self._event_list(X)))
         if not is_frame(X):
             return self.uncertainty_of(self._unnamed_rows(X))
         sizes = self.uncertainty_of(self._named_rows(X, learning=False))
@@ -478,7 +448,7 @@ class Learner(Learned):
     def lanes(self, X: Any) -> Doubles:
         X = as_events(X)
         if are_events(X):
-            found = np.asarray([self._lanes_one(self._event(row, x)) for row, x in enumerate(X)])
+            found = np.asarray(for_each(self._lanes_one, self._event_list(X)))
             return found[:, 0] if found.shape[1] == 1 else found
         if not is_frame(X):
             return self.lanes_of(self._unnamed_rows(X))
@@ -568,7 +538,7 @@ class Learner(Learned):
             return x
         if isinstance(x, Mapping):
             return dict(x)
-        raise TypeError(f"row {row}: an event must be a dict of named features, not {type(x).__name__}")
+        raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
 
     def _named_rows(self, frame: Any, learning: bool = True) -> Rows:
         """A DataFrame's columns, by their names."""

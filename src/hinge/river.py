@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
 from .data import targets
+from .data.errors import for_each
 from .data.labels import plain
 from .data.rows import as_list, is_frame
 from .data.shown import shown
@@ -19,19 +20,15 @@ from .estimators.option_changes import FollowsOptions
 from .learner import Contribution, Learner, Statistics
 from .model import encoding, file
 from .options import table
+from .options.constructors import constructor
 from .tasks import growth
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
+    from .options.types import RiverPAClassifierOptions, RiverPAMultilabelOptions, RiverPARegressorOptions
 
-_LINEAR = (
-    "C", "step", "margin", "selection", "beta", "cost", "threshold", "epsilon", "fit_intercept", "geometry", "kernel",
-    "degree", "gamma", "coef0", "budget", "removal", "max_cache", "covariance_regularizer", "initial_variance",
-    "covariance_update", "max_covariance", "eta", "scale", "signed", "entropy_step", "average", "max_labels",
-    "hash_bits", "max_features", "at_max_features", "max_weights", "dtype",
-)  # fmt: skip
+__all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
 
 
 class _Linear(FollowsOptions, base.Estimator):
@@ -42,15 +39,17 @@ class _Linear(FollowsOptions, base.Estimator):
     _start_anew: ClassVar[str] = "make a new model (`clone`)"
     _learner: Learner
 
-    def _start(self) -> None:
-        """At the end of the constructor: the learner, which follows the options from here on."""
+    def _initialized(self) -> None:
+        """The learner follows the options from here on."""
         self._keep(Learner(self._task, **self._options_now()))
 
     def _scores(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
         """A score a row, or many of them."""
         if self._learner.parameters["hash_bits"] is None:
             return self._learner.scores(X)
-        return np.asarray([_numbers(self._learner.score_one(x)) for x in X.to_dict(orient="records")])
+        return np.asarray(
+            for_each(lambda x: _numbers(self._learner.score_one(x)), X.to_dict(orient="records"))
+        )
 
     def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
         learner = self._current()
@@ -106,7 +105,7 @@ class _Linear(FollowsOptions, base.Estimator):
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         self._follow(self._learner)
         learner, tensors = self._learner.to_parts()
-        table.check(self._task, self._get_params())
+        self._check_options()
         given = encoding.encoded(self._get_params(), tensors)
         learner = encoding.without_repeated(learner, given)
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
@@ -126,7 +125,7 @@ class _Linear(FollowsOptions, base.Estimator):
         return model._keep(Learner.from_parts(learner, tensors, functions))
 
 
-@table.documented("classification", _LINEAR)
+@constructor("river.PAClassifier")
 class PAClassifier(_Linear, base.MiniBatchClassifier):
     """Passive-Aggressive classification with two or more classes (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
@@ -158,69 +157,8 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
     _kind: ClassVar[str] = "river.PAClassifier"
 
     def __init__(
-        self,
-        C: float = table.default("C"),
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        cost: dict[Any, dict[Any, float]] | None = table.default("cost"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        average: bool | int = table.default("average"),
-        max_labels: int = table.default("max_labels"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: str = table.default("dtype"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.beta = beta
-        self.cost = cost
-        self.fit_intercept = fit_intercept
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.eta = eta
-        self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
-        self.average = average
-        self.max_labels = max_labels
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self._start()
+        self, C: float = table.default("C"), **options: Unpack[RiverPAClassifierOptions]
+    ) -> None: ...
 
     @property
     def _multiclass(self) -> bool:
@@ -277,7 +215,7 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
         )
 
 
-@table.documented("multilabel", _LINEAR)
+@constructor("river.PAMultilabel")
 class PAMultilabel(_Linear, base.MultiLabelClassifier):
     """Passive-Aggressive label ranking (J06 section 7, S06, CS03): every relevant label above every other one.
 
@@ -307,65 +245,11 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
     _kind: ClassVar[str] = "river.PAMultilabel"
 
     def __init__(
-        self,
-        C: float = table.default("C"),
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        threshold: float | str = table.default("threshold"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        average: bool | int = table.default("average"),
-        max_labels: int = table.default("max_labels"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: str = table.default("dtype"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.beta = beta
-        self.threshold = threshold
-        self.fit_intercept = fit_intercept
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.eta = eta
-        self.scale = scale
-        self.average = average
-        self.max_labels = max_labels
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self._start()
+        self, C: float = table.default("C"), **options: Unpack[RiverPAMultilabelOptions]
+    ) -> None: ...
+
+    def _initialized(self) -> None:
+        super()._initialized()
         self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
 
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], w: float = 1.0) -> None:
@@ -438,7 +322,7 @@ def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
     return shares
 
 
-@table.documented("regression", _LINEAR, step=None)
+@constructor("river.PARegressor")
 class PARegressor(_Linear, base.MiniBatchRegressor):
     """Passive-Aggressive regression (J06 section 5, N03).
 
@@ -462,60 +346,7 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
     _task: ClassVar[str] = "regression"
     _kind: ClassVar[str] = "river.PARegressor"
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        step: str | None = None,
-        epsilon: float = table.default("epsilon"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        average: bool | int = table.default("average"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: str = table.default("dtype"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
-        self.average = average
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self._start()
+    def __init__(self, C: float = table.default("C"), **options: Unpack[RiverPARegressorOptions]) -> None: ...
 
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""

@@ -183,7 +183,7 @@ def test_shuffled_passes_have_orders_of_their_own(run, tmp_path):
 def test_the_task_is_guessed_and_said(run, tmp_path, text, task, reason):
     (tmp_path / "data.svm").write_text(text)
     done = run("learn", "data.svm", "-m", "model")
-    assert f"Task: {task}, as " in done.err
+    assert f"Task: {task}, because " in done.err
     assert reason in done.err
     assert hinge.load(tmp_path / "model").task == task
     other = "regression" if task == "classification" else "classification"
@@ -219,7 +219,7 @@ def test_a_model_is_never_replaced_by_accident(run, tmp_path):
     before = (tmp_path / "model").read_bytes()
     done = run("learn", "data.svm", "-m", "model", "--C", "0.01")
     assert done.code == 2
-    assert "--resume goes on with it" in done.err
+    assert "--resume resumes it" in done.err
     assert (tmp_path / "model").read_bytes() == before
     assert run("learn", "data.svm", "-m", "model", "--C", "0.01", "--force", "-q").code == 0
     assert hinge.load(tmp_path / "model").parameters["C"] == 0.01
@@ -242,11 +242,11 @@ def test_resuming_is_for_the_same_data_and_the_same_options(run, tmp_path):
     (tmp_path / "other.svm").write_text(svmlight(20, seed=1))
     run("learn", "data.svm", "-m", "model", "-q")
     assert (
-        "learned from data.svm: --resume goes on with the same data"
+        "learned from data.svm: --resume needs the same data"
         in run("learn", "other.svm", "-m", "model", "--resume").err
     )
     assert (
-        "model has C=1.0: --resume goes on as it began"
+        "model has C=1.0: --resume cannot change it"
         in run("learn", "data.svm", "-m", "model", "--resume", "--C", "2").err
     )
     assert "-m FILE" in run("learn", "data.svm", "--resume").err
@@ -356,7 +356,7 @@ def test_packed_files_that_are_damaged_are_errors_not_ends(run, tmp_path, cut):
     (tmp_path / "data.svm.gz").write_bytes(data[:cut])
     done = run("learn", "data.svm.gz", "-m", "model", "-q")
     assert done.code == 2
-    found = re.match(r"data\.svm\.gz:(\d+): the compressed file is damaged or cut off", done.err)
+    found = re.match(r"data\.svm\.gz:(\d+): the compressed file is damaged or truncated", done.err)
     if cut > 0:
         assert not (tmp_path / "model").exists()
     else:
@@ -384,8 +384,11 @@ USES = {
     "no folder for the model": (["learn", "data.svm", "-m", "no/model"], "there is no directory no for the model"),
     "json": (["learn", "data.svm", "--cost", "{"], "--cost: this is not JSON"),
     "an unknown algorithm": (["learn", "data.svm", "-a", "pa11"], "there is no algorithm 'pa11'; did you mean 'pa1'?"),
-    "an option of another format": (["learn", "data.svm", "--text", "body"], "--text is for CSV, JSON, Arrow: it does"),
-    "many passes over stdin": (["learn", "-", "--passes", "2"], "the standard input can be read once only"),
+    "an option of another format": (
+        ["learn", "data.svm", "--text", "body"],
+        "--text is for CSV, JSON, Arrow: it cannot be used with the format svmlight",
+    ),
+    "many passes over stdin": (["learn", "-", "--passes", "2"], "the standard input can only be read once"),
     "a picture of another kind": (["learn", "data.svm", "--plot", "x.gif"], "must end in .png, .svg, .pdf or .html"),
     "a grid of nothing": (["tune", "data.svm", "--grid", "C"], "'C' should be an option and its values"),
     "a huge grid": (["tune", "data.svm", "--grid", "C=" + ",".join(["1"] * 201)], "there are 201 combinations"),

@@ -81,7 +81,7 @@ def test_asked_to_stop_it_saves_and_says_so(tmp_path, number, code, waiting):
     process.send_signal(number)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == code
-    assert b"Stopped: the model is whole in model, --resume goes on." in out
+    assert b"Stopped: the model is saved in model, --resume continues." in out
     learner = hinge.load(tmp_path / "model")
     learned = learner.statistics.rounds
     assert 128 <= learned <= 600

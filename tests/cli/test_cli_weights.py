@@ -1,4 +1,4 @@
-"""`hinge learn` reports weights that changed nothing, and a C that capped no step."""
+"""`hinge learn` reports weights without an effect, and a C that capped no step."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 import hinge
 from command_line import called
 
-CHANGED_NOTHING = "The weights of the examples changed nothing"
+NO_EFFECT = "The weights of the examples had no effect"
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def test_weights_without_effect_are_reported_once(run, tmp_path, options, why):
     vw(tmp_path, 3)
     done = run("learn", "w.vw", *options, "-m", "weighted.hinge", "-q")
     assert done.code == 0, done.err
-    assert done.out.count(CHANGED_NOTHING) == 1
+    assert done.out.count(NO_EFFECT) == 1
     assert why in done.out
     vw(tmp_path, 1)
     plain = run("learn", "w.vw", *options, "-m", "plain.hinge", "-q")
-    assert CHANGED_NOTHING not in plain.out
+    assert NO_EFFECT not in plain.out
     weighted, plain = (hinge.load(tmp_path / f"{name}.hinge") for name in ("weighted", "plain"))
     assert weighted.named_weights() == plain.named_weights()  # it is true
 
@@ -60,7 +60,7 @@ def test_weights_with_an_effect_are_not_reported(run, tmp_path, weight, options)
     vw(tmp_path, weight)
     done = run("learn", "w.vw", *options, "-q")
     assert done.code == 0, done.err
-    assert CHANGED_NOTHING not in done.out
+    assert NO_EFFECT not in done.out
 
 
 def test_a_weight_of_zero_is_an_effect(run, tmp_path):
@@ -69,26 +69,26 @@ def test_a_weight_of_zero_is_an_effect(run, tmp_path):
     )
     done = run("learn", "w.jsonl", "--weight", "w", "-q")
     assert done.code == 0, done.err
-    assert CHANGED_NOTHING not in done.out
+    assert NO_EFFECT not in done.out
 
 
 def test_class_weights_without_effect_are_reported(run, tmp_path):
     vw(tmp_path, 1)
-    assert CHANGED_NOTHING in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q").out
-    assert CHANGED_NOTHING not in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q", "--C", "0.01").out
-    assert CHANGED_NOTHING not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
+    assert NO_EFFECT in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q").out
+    assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q", "--C", "0.01").out
+    assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
 
 
 def test_tags_and_comparisons_report_it_too(run, tmp_path):
     vw(tmp_path, 3)
     done = run("compare", "w.vw", "pa1", "pa", "-q")
-    assert done.out.count(CHANGED_NOTHING) == 1
+    assert done.out.count(NO_EFFECT) == 1
     (tmp_path / "w.jsonl").write_text(
         "".join(json.dumps({"label": ["ab"[i % 2]], "x": i % 3 + 1, "w": 2}) + "\n" for i in range(20))
     )
     done = run("learn", "w.jsonl", "--weight", "w", "--task", "multilabel", "-q", "--json")
     assert done.code == 0, done.err
-    (remark,) = [text for text in json.loads(done.out.splitlines()[-1])["remarks"] if CHANGED_NOTHING in text]
+    (remark,) = [text for text in json.loads(done.out.splitlines()[-1])["remarks"] if NO_EFFECT in text]
     assert "--C" in remark
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from hinge import Learner, PAClassifier, PARegressor, __version__
 from hinge.streams import absolute, progressive
-from hinge.theory.bounds import Guarantee
+from hinge.theory import Guarantee
 
 LEARNERS = ("perceptron", "pa", "pa1", "pa2", "pa1 averaged", "arow")
 

@@ -202,7 +202,7 @@ def test_keep_and_drop_on_the_command_line(run, tmp_path, format, text, options,
     assert done.code == 0, done.err
     assert set(hinge.load("m.hinge").feature_names) == names
     assert run("predict", f"d.{format}", "-m", "m.hinge", "-q").code == 0  # reads it in the same way
-    assert ("'id' names the example" in done.out) == (names == {"d"} and format == "csv")
+    assert ("'id' identifies the example" in done.out) == (names == {"d"} and format == "csv")
 
 
 def test_a_name_that_is_no_column_is_an_error(run, tmp_path):
@@ -304,6 +304,6 @@ def test_an_uncertain_guess_is_told_even_if_quiet(run, tmp_path):
     done = run("learn", "d.csv", "--label", "y", "-q")
     assert done.code == 0
     assert done.out.startswith("regression")
-    assert "The task was guessed: regression" in done.err
-    assert "It may be classification: --task decides." in done.err
+    assert "The task regression is a guess" in done.err
+    assert "It may be classification: set --task." in done.err
     assert run("learn", "d.csv", "--label", "y", "-q", "--task", "regression").err == ""

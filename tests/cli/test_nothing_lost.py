@@ -61,7 +61,7 @@ def test_what_a_pipe_brought_after_a_bad_line_is_reported(tmp_path, ending):
     assert process.returncode == 2
     assert b"model holds the 50 examples before it" in err
     lost = re.search(
-        rb"Read, and not learned: (\d+) lines after it and a last line without its end \((\d+) bytes\)", err
+        rb"Read but not learned: (\d+) lines after it and an incomplete last line \((\d+) bytes\)", err
     )
     after = 2 * 9 if ending == "conll" else 9
     assert (int(lost[1]), int(lost[2])) == (after, len("unfinished"))
@@ -106,7 +106,7 @@ def test_a_compressed_file_that_is_cut_off_keeps_what_was_read(run, tmp_path):
         (tmp_path / f"data.{ending}.gz").write_bytes(packed[: len(packed) // 2])
         done = run("learn", f"data.{ending}.gz", "-m", ending, "-q")
         assert done.code == 2
-        assert "damaged or cut off" in done.err
+        assert "damaged or truncated" in done.err
         learned = rounds(ending)
         assert learned > 1000
         assert f"{ending} holds the {learned:,} examples before it" in done.err
@@ -218,8 +218,7 @@ def test_an_unfinished_line_and_an_unfinished_sentence_are_reported(tmp_path):
     assert process.wait(timeout=60) == 143
     out, _ = process.communicate()
     assert (
-        b"Read, and not learned: 1 line of an unfinished example and a last line without its end (3 bytes)."
-        in out
+        b"Read but not learned: 1 line of an incomplete example and an incomplete last line (3 bytes)." in out
     )
     assert rounds(tmp_path / "model") == 2
 
@@ -242,9 +241,9 @@ def test_what_was_peeked_at_is_not_lost(tmp_path, text):
     out, err = process.communicate()
     if text.endswith(b"\n"):
         assert rounds(tmp_path / "model") == 2
-        assert b"All that was read is learned, or counted above." in out
+        assert b"All input was learned, or is counted above." in out
     else:
-        assert err.endswith(b"Read, and not learned: a last line without its end (5 bytes).\n")
+        assert err.endswith(b"Read but not learned: an incomplete last line (5 bytes).\n")
 
 
 def wait_for_python(process):
@@ -408,7 +407,7 @@ def test_a_full_disk_for_the_predictions_keeps_what_was_learned(tmp_path, piped)
     assert f"model holds the {learned:,} examples before it" in done.stderr
     lost = re.search(r"/dev/full does not have the last ([\d,]+) predictions", done.stderr)
     assert int(lost[1].replace(",", "")) == learned
-    unread = re.search(r"Read, and not learned: ([\d,]+) lines? after it", done.stderr)
+    unread = re.search(r"Read but not learned: ([\d,]+) lines? after it", done.stderr)
     if piped:
         assert learned + (0 if unread is None else int(unread[1].replace(",", ""))) == 40_000
     resumed = subprocess.run(
@@ -456,7 +455,7 @@ def test_a_reader_of_the_progress_that_leaves_early_loses_nothing(tmp_path, read
     line = f"cat data.svm | ({learn}; echo $? > code; wc -l > left) | {reader} > seen"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (tmp_path / "code").read_text() == "0\n"
-    assert re.fullmatch(r"(Read, and not learned: a last line without its end .*\n)?", done.stderr)
+    assert re.fullmatch(r"(Read but not learned: an incomplete last line .*\n)?", done.stderr)
     left = int((tmp_path / "left").read_text())
     learned = rounds(tmp_path / "model") if (tmp_path / "model").exists() else 0
     assert learned == 16_000 - left

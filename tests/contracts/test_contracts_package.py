@@ -13,6 +13,7 @@ from sklearn.base import clone
 import hinge
 import hinge.river
 from hinge.options import table
+from hinge.options.constructors import describe, filled
 
 HEAVY = ("sklearn", "scipy", "pandas", "matplotlib", "river", "pyarrow", "typer", "rich")
 
@@ -45,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def test_the_bounds_need_no_scikit_learn():
-    assert loaded_by("import hinge.theory.bounds", HEAVY) == []
+    assert loaded_by("import hinge.theory", HEAVY) == []
 
 
 def test_all_is_what_can_be_imported():
@@ -58,7 +59,7 @@ def test_all_is_what_can_be_imported():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         hinge.nothing  # noqa: B018
     public = {n for n in dir(hinge) if not n.startswith("_") and not inspect.ismodule(getattr(hinge, n))}
-    assert public - {"annotations", "Any", "TYPE_CHECKING"} == set(hinge.__all__) - {"__version__", "bounds"}
+    assert public - {"annotations", "Any", "TYPE_CHECKING"} == set(hinge.__all__) - {"__version__", "theory"}
 
 
 RIVER = [
@@ -145,11 +146,9 @@ def test_documentation_names_each_parameter(cls, task, names):
     "indent", ["", "    "]
 )  # what the compiler leaves in a docstring: since Python 3.13, before
 def test_parameters_are_indented_as_their_place_in_the_docstring(indent):
-    documented = type(
-        "Documented", (), {"__doc__": f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"}
-    )
-    table.documented("regression", ["C", "epsilon"])(documented)
-    lines = documented.__doc__.split("\n")
+    docstring = f"One.\n\n{indent}Before\n{indent}{{parameters}}\n{indent}After"
+    rows = {name: table.PARAMETERS[name] for name in ("C", "epsilon")}
+    lines = filled(docstring, rows).split("\n")
     assert [lines[2], lines[-1]] == [f"{indent}Before", f"{indent}After"]
     assert lines[3:5] == [f"{indent}*The step*", ""]
     assert lines[5].startswith(f"{indent}C : ")
@@ -163,7 +162,7 @@ def test_every_parameter_is_whole():
         assert parameter.accepts(parameter.default), name
         assert parameter.help.endswith("."), name
         assert set(parameter.tasks) <= set(table.ALL_TASKS), name
-        heading, blank, line, text = table.describe([name])
+        heading, blank, line, text = describe({name: parameter})
         assert heading.strip("*").lower() in table.GROUPS
         assert (blank, text) == ("", f"    {parameter.help}")
         assert line.startswith(f"{name} : ")

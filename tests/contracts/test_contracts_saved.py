@@ -1,6 +1,6 @@
 """Every model that can be made can be saved, loaded, pickled, copied and resumed, with options of every accepted type.
 
-The options are those of src/hinge/parameters.py. One that is added there needs values in option_samples.py.
+The options are those of src/hinge/options/table. One that is added there needs values in option_samples.py.
 """
 
 from __future__ import annotations

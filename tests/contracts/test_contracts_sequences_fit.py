@@ -64,7 +64,7 @@ def test_partial_fit_wants_its_classes():
     before = state(model)
     with pytest.raises(ValueError, match="not the same as on last call to partial_fit"):
         model.partial_fit(X, y, classes=TAGS[:5])
-    with pytest.raises(ValueError, match="sentence 1: the tag 'never' is not one of the classes"):
+    with pytest.raises(ValueError, match="row 1: the tag 'never' is not one of the classes"):
         model.partial_fit(X[:2], [y[0], ["never"] * len(X[1])])
     assert state(model) == before
     model.learn_one([{"a": 1.0}], ["never"])  # a stream may bring new ones
@@ -264,13 +264,16 @@ def test_the_limit_of_features(options):
         lambda: model.learn_many([[["a"]], [["c"]], [["d"]]], [["T0"], ["T1"], ["T2"]]),
         lambda: model.partial_fit([[["c", "d"]]], [["T0"]]),
     ):
-        with pytest.raises(ValueError, match="'d' is new, and the model already has 3 features, its limit"):
+        with pytest.raises(
+            ValueError,
+            match=r"feature 'd': token [01]: it is new, and the model already has 3 features, its limit",
+        ):
             call()
         assert state(model) == before
         assert model.attributes_ == ["a", "b"]
     model.learn_one([["c"]], ["T0"])
     assert model.predict_one([["d"], ["e"]])  # unknown ones are no trouble where nothing is learned
-    with pytest.raises(ValueError, match="the feature 3 is new"):
+    with pytest.raises(ValueError, match=r"^column 3: it is new"):
         new(options, max_features=3, **({} if is_open(options) else {"classes": TAGS})).learn_one(
             np.ones((1, 4)), ["T0"]
         )

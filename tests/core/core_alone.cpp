@@ -54,21 +54,35 @@ bool learns_with_supports() {
   batch.count = 3;
   if (learner.learn(batch, [] {}) != 3) return false;
   // c_0 = 1; then 8 - 4 over 16: c_1 = 1/4. The third row comes after the first one has gone: 3 - 4/4 over 1: 2.
-  const Supports& supports = *learner.supports();
+  const Supports& supports = supports_of(learner);
   const auto as_expected = [&] {
     return supports.count() == 2 && supports.now.removals == 1 && supports.numbers == std::vector<std::int64_t>{1, 2} &&
            supports.coefficient(0, 0) == 0.25 && supports.coefficient(1, 0) == 2 && learner.examples == 3 &&
-           supports.values_of(0)[1] == 4 && learner.budget()->products == std::vector<double>{12, 3};
+           supports.values_of(0)[1] == 4 && supports_of(learner).budget->products == std::vector<double>{12, 3};
   };
   if (!as_expected()) return false;
   rows = Rows::dense(values, Precision::double_, 4, 1, 1, 1);
   batch.count = 4;
   try {
     learner.learn(batch, [] {});
-  } catch (const Refused& refused) {
-    return refused.row == 3 && refused.column == 0 && as_expected();
+  } catch (const InputError& error) {
+    return error.row == 3 && error.column == 0 && as_expected();
   }
   return false;
+}
+
+// Kernel values of supports with 100 rows: 800 bytes each, of which 2,500 may be kept.
+bool keeps_kernel_values_within_the_limit() {
+  using namespace hinge;
+  const std::vector<double> values(100, 1.0);
+  RowProducts products;
+  products.begin(Rows::dense(values.data(), Precision::double_, 100, 1, 1, 1), 1, 2500);
+  std::size_t kept = 0;
+  for (std::size_t support = 0; support < 10; ++support) {
+    products.keep(support, values.data());
+    kept += products.kernels_of(support).values != nullptr;
+  }
+  return kept == 3 && products.kept_bytes() == 2400;
 }
 
 }  // namespace
@@ -77,6 +91,7 @@ int main() {
   using namespace hinge;
   if (!learns_a_sequence()) return 6;
   if (!learns_with_supports()) return 7;
+  if (!keeps_kernel_values_within_the_limit()) return 8;
   Settings settings;
   settings.step = "pa";
   Learner learner = build(settings);
@@ -103,8 +118,8 @@ int main() {
   try {
     learner.learn(batch, [] {});
     return 3;
-  } catch (const Refused& refused) {
-    if (refused.row != 2 || refused.column != 1) return 4;
+  } catch (const InputError& error) {
+    if (error.row != 2 || error.column != 1) return 4;
   }
   for (std::size_t i = 0; i < 3; ++i)
     if (std::abs(learner.memory().weight(i, 0, false) - expected[i]) > 1e-12) return 5;

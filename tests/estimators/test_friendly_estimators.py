@@ -135,7 +135,9 @@ def test_strings_among_numbers_are_rejected_with_their_row_by_fit_and_learned_in
 )
 @pytest.mark.parametrize("cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, *COMPAT[:2]])
 def test_texts_in_an_array_are_rejected_with_row_and_column(cls, X):
-    with pytest.raises(ValueError, match=r"row 0, column 1: 'b' is not a number; give .* OneHotEncoder"):
+    with pytest.raises(
+        ValueError, match=r"^row 0, column 1: X must hold numbers: 'b' is not a number; give .* OneHotEncoder"
+    ):
         cls().fit(X, [0, 1])
 
 

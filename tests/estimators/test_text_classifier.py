@@ -352,9 +352,9 @@ def test_a_frame_must_have_one_column():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"analyzer": "sentence"}, "analyzer must be one of"),
-        ({"weighting": "idf"}, "weighting must be one of 'tfidf', 'binary', not 'idf'"),
-        ({"weighting": None}, "weighting must be one of"),
+        ({"analyzer": "sentence"}, "analyzer must be 'word', 'char' or 'char_wb', not 'sentence'"),
+        ({"weighting": "idf"}, "weighting must be 'tfidf' or 'binary', not 'idf'"),
+        ({"weighting": None}, "weighting must be 'tfidf' or 'binary', not None"),
         ({"ngram_range": (2, 1)}, "ngram_range must be"),
         ({"ngram_range": (0, 1)}, "ngram_range must be"),
         ({"hash_bits": 50}, "hash_bits must be"),

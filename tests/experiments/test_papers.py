@@ -21,7 +21,7 @@ from hinge.cli.app import run
 
 image = pytest.importorskip("matplotlib.image")
 
-KEPT = Path(__file__).parents[2] / "docs" / "papers"
+KEPT = Path(__file__).parents[2] / "docs" / "theory" / "papers"
 NAMES = [recipe.name for recipe in papers.recipes()]
 
 # How the criteria begin that hold on so little data and on substitutes; of the others nothing is said.
@@ -64,7 +64,7 @@ HOLD = {
         "no theorem is broken",
     ],
 }
-REDRAWN = {  # from their tables; and what the titles say of those in docs/papers
+REDRAWN = {  # from their tables; and what the titles say of those in docs/theory/papers
     "E6": "SimProj beats ConProj for 5 of 5 users and MIRA for 3 (0 if each word counts once)",
     "E7": "PAM-II errs least on 4 of 5 sets if features are scaled, on 2 if not",
     "E8": "PAM-II has the best F1 in 7 of 10 classes if features are scaled, in 3 if not",

@@ -270,7 +270,9 @@ def test_records_come_from_frames_and_their_rows_are_named():
     model = Pipeline(Features(text="body"), Learner("classification"))
     model.learn_many(frame, ["spam", "ham"])
     assert model.predict_many(frame) == ["spam", "ham"]
-    with pytest.raises(ValueError, match="row 1: a text or a list of words was expected in 'body', not 5"):
+    with pytest.raises(
+        ValueError, match="row 1, feature 'body': a text or a list of words was expected, not 5"
+    ):
         model.learn_many([{"body": "a"}, {"body": 5}], ["spam", "ham"])
     with pytest.raises(ValueError, match="row 0: a record must be a dict of fields, not int"):
         model.learn_many([3], ["spam"])
@@ -306,9 +308,9 @@ def test_missing_values():
     assert indicator.event({"age": "NA", "zip": "8"}) == {"age is missing": 1.0, "zip": "8"}
     assert indicator.event({"age": math.nan}) == {"age is missing": 1.0, "zip is missing": 1.0}
     assert Features(numeric=["age"]).event({"age": None, "b": 1}) == {"b": 1}
-    with pytest.raises(RecordError, match="the value of 'age' is missing"):
+    with pytest.raises(RecordError, match="feature 'age': the value is missing"):
         Features(numeric=["age"], missing="error").event({"b": 1})
-    with pytest.raises(RecordError, match="a finite number was expected in 'age', not 'old'"):
+    with pytest.raises(RecordError, match="feature 'age': a finite number was expected, not 'old'"):
         Features(numeric=["age"]).event({"age": "old"})
 
 

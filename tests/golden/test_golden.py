@@ -2,7 +2,10 @@
 
 import os
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from hinge.cli import app
 from hinge.cli.app import command_parser
 from hinge.cli.errors import told
 from hinge.cli.options import ONLY_IN_FIT, flag
-from hinge.cli.reference import written
+from hinge.cli.reference import pages
 from hinge.options.table import PARAMETERS
 
 GOLDEN = Path(__file__).parent
@@ -41,6 +44,17 @@ def run(command, capfd):
     return re.sub(r"^(\S.*?) +\d+\.\d\d(?=(   best)?$)", r"\1 #", said, flags=re.MULTILINE)  # us/example
 
 
+def printed(command, capfd):
+    """What a command of a page prints: one of hinge, or one of Python that makes its data."""
+    program, arguments = command.split(" ", 1)
+    if program == "hinge":
+        return run(arguments, capfd)
+    assert program == "python"
+    return subprocess.run(
+        [sys.executable, *shlex.split(arguments)], capture_output=True, text=True, check=True
+    ).stdout
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     shutil.copytree(GOLDEN, tmp_path / "golden")
@@ -62,14 +76,14 @@ def test_golden_runs(capfd):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", ["docs/command-line.md", "README.md"])
+@pytest.mark.parametrize("name", ["docs/guide/command-line.md", "docs/start.md", "README.md"])
 def test_pages_show_what_is_printed(capfd, name):
     page = (ROOT / name).read_text(encoding="utf-8")
 
     def block(found):
-        commands = re.findall(r"^\$ hinge (.*)$", found[1], re.MULTILINE)
+        commands = re.findall(r"^\$ (.*)$", found[1], re.MULTILINE)
         assert commands
-        said = "\n".join(f"$ hinge {command}\n{run(command, capfd)}" for command in commands)
+        said = "\n".join(f"$ {command}\n{printed(command, capfd)}" for command in commands)
         return f"```console\n{said}```"
 
     now, blocks = re.subn(r"```console\n(.*?)```", block, page, flags=re.DOTALL)
@@ -79,12 +93,15 @@ def test_pages_show_what_is_printed(capfd, name):
     assert now == page
 
 
-def test_the_reference_is_that_of_the_command():
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert page == written(page), "docs/command-line.md should be made again: make docs"
-    for name, parameter in PARAMETERS.items():
-        if name in ONLY_IN_FIT:
-            assert f"`{flag(name)}`" not in page
-            continue
-        assert f"`{flag(name)}`" in page
-        assert parameter.name in command_parser("learn").parse_args(["data"])
+def test_the_reference_is_up_to_date():
+    for name, page in pages().items():
+        written = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+        assert written == page, f"docs/reference/{name} is out of date: run make docs"
+
+
+def test_the_reference_has_every_option():
+    commands, options = pages()["command-line.md"], pages()["options.md"]
+    for name in PARAMETERS:
+        assert f"| `{name}` |" in options
+        assert (f"`{flag(name)}`" in commands) == (name not in ONLY_IN_FIT)
+        assert name in ONLY_IN_FIT or name in command_parser("learn").parse_args(["data"])

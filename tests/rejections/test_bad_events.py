@@ -92,7 +92,8 @@ def test_bad_values(place, task, options):
         refused(m, f"^{message}", lambda m=m, e=event: m.explain_one(e))
         events = [*[{"a": 1.0, f"f{k}": 1.0} for k in range(20)], event, {"b": 1.0}]
         y = None if truth is None else [truth] * 22
-        refused(m, f"^row 20: {message}", lambda m=m, e=events, y=y: m.learn_many(e, y))
+        separator = "," if message.startswith("feature") else ":"
+        refused(m, f"^row 20{separator} {message}", lambda m=m, e=events, y=y: m.learn_many(e, y))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -105,8 +106,7 @@ def test_squares_that_overflow(task, options, value):
         refused(model, f"^{place}: the value is too large", lambda e=event: model.learn_one(e, truth))
         y = None if truth is None else [truth] * 5
         events = [{"b": 1.0}, {"n": 2.0}, {"c": 1.0}, event, {}]
-        where = f"^row 3, {place}" if "hash_bits" in options else f"^row 3: {place}"
-        refused(model, where, lambda e=events, y=y: model.learn_many(e, y))
+        refused(model, f"^row 3, {place}", lambda e=events, y=y: model.learn_many(e, y))
         refused(model, "too large|squared norm", lambda e=event: model.learn_one(e, truth, 0.0))
     if task == "uniclass":
         refused(model, "overflows", lambda: model.score_one({"never": value}))
@@ -245,11 +245,11 @@ def test_bad_frames():
     model = trained("regression")
     good = {"a": [1.0, 2.0], "new": [1.0, 3.0]}
     for frame, message in [
-        (pd.DataFrame({**good, "c": [1.0, np.nan]}), "row 1, column 'c': the value is NaN"),
-        (pd.DataFrame({**good, "c": [np.inf, 1.0]}), "row 0, column 'c': the value is infinity"),
+        (pd.DataFrame({**good, "c": [1.0, np.nan]}), "row 1, feature 'c': the value is NaN"),
+        (pd.DataFrame({**good, "c": [np.inf, 1.0]}), "row 0, feature 'c': the value is infinity"),
         (pd.DataFrame({**good, "c": [1.0, 1e200]}), "row 1.*too large"),
-        (pd.DataFrame({**good, "c": [1.0, object()]}), "row 1, column 'c'"),
-        (pd.DataFrame({**good, "c": [1.0, None]}), "row 1, column 'c': the value is NaN"),
+        (pd.DataFrame({**good, "c": [1.0, object()]}), "row 1, feature 'c'"),
+        (pd.DataFrame({**good, "c": [1.0, None]}), "row 1, feature 'c': the value is NaN"),
         (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["n", "n"]), "different names"),
         (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]), "different names"),
     ]:
@@ -449,6 +449,6 @@ def test_a_long_list_of_new_features_is_refused_whole():
     model = hinge.Learner("regression", max_features=1000)
     model.learn_one({"a": 1.0}, 1.0)
     events = [{f"f{k}-{j}": 1.0 for j in range(10)} for k in range(101)]
-    refused(model, "row 99: the feature 'f99-9' is new", lambda: model.learn_many(events, np.ones(101)))
+    refused(model, "row 99, feature 'f99-9': it is new", lambda: model.learn_many(events, np.ones(101)))
     model.learn_many(events[:99], np.ones(99))
     assert model.n_features == 991

@@ -65,7 +65,7 @@ def trained(task, options):
 
 
 def goes_on_as_before(model, task):
-    """Refused input has left nothing behind that a state does not show either."""
+    """Rejected input has left nothing behind that a state does not show either."""
     X, y = stream(task, seed=2)
     kernel = model.parameters["kernel"]
     again = hinge.Learner.from_bytes(model.to_bytes(), kernel=kernel if callable(kernel) else None)

@@ -97,7 +97,7 @@ def test_bad_sets_of_one_event(y, options):
 
 @every_option
 def test_an_unknown_label(options):
-    """Refused with the row, if the labels are known ahead; else welcome."""
+    """Rejected with the row, if the labels are known ahead; else welcome."""
     message = "the label 'z' is not one of the (labels|classes) 'a', 'b' and 'c'"
     model = trained(True, **options)
     bad = [*SETS[:5], {"a", "z"}]

@@ -160,7 +160,7 @@ COMBINATIONS = [
     ("regression", {"w1": [1.0, 2.0], "hash_bits": 4}, "w1 has 2 weights for 16 hashed columns"),
     ("regression", {"hash_bits": 5, "max_features": 31}, "hash_bits=5 means 32 columns"),
     ("regression", {"w1": [1.0, 2.0, 3.0], "max_features": 2}, "3 features, the limit is 2"),
-    ("regression", {"w1": {"a": 1.0, "b": 2.0}, "max_features": 1}, "'b' is new, .* its limit"),
+    ("regression", {"w1": {"a": 1.0, "b": 2.0}, "max_features": 1}, "feature 'b': it is new, .* its limit"),
     ("regression", {"w1": {"a": 1.0, 2.5: 2.0}}, "w1 must be None, a vector"),
     ("regression", {"w1": [0.0, 1e300]}, "w1 is too large: weight 1"),
     ("uniclass", {"w1": [1e154, 1e154]}, "w1 is too large: weight 1"),

@@ -35,7 +35,7 @@ class Does:
 @every_kind
 @pytest.mark.parametrize("way", ["learn_one", "learn_many", "predict_one", "score_one", "explain_one"])
 def test_lists_that_change_while_they_are_read(options, way):
-    """Refused, or read as they were; never a crash, never a trace of a refusal."""
+    """Rejected, or read as they were; never a crash, never a trace of a refusal."""
     for change in (
         lambda token, sentence, batch, y: token.clear(),
         lambda token, sentence, batch, y: token.update({"another": 1.0}),
@@ -109,7 +109,7 @@ def error_of(code):
         ("{Name(): 1.0}", "ValueError: no number"),
         (
             "{10**5000: 'text'}",
-            "ValueError: token 0: a column number is too large to be the name of a feature",
+            "hinge.data.errors.InputError: token 0: a column number is too large to be the name of a feature",
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_numbers_of_64_bits():
 
 def test_a_tag_that_cannot_be_shown():
     model = trained({})
-    refused(model, "^sentence 1: a tag must be", lambda: model.learn_many(X[:2], [["A", "B"], [10**5000]]))
+    refused(model, "^row 1: a tag must be", lambda: model.learn_many(X[:2], [["A", "B"], [10**5000]]))
 
 
 class Tags(str, enum.Enum):  # noqa: UP042 (as others have them)

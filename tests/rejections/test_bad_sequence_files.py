@@ -376,7 +376,7 @@ def test_more_tags_than_there_is_memory_for(tmp_path):
 
 @every_kind
 def test_any_other_number_anywhere(kind):
-    """Refused, or a model that can be asked and learns on (or refuses to); never a crash."""
+    """Rejected, or a model that can be asked and learns on (or refuses to); never a crash."""
     model = small(kind)
     loaded = 0
     for name, tensor_ in model._learner.to_parts()[1].items():
@@ -412,7 +412,8 @@ def test_all_numbers_are_others(kind):
 
 EXACT = """
 import copy, numpy as np
-from hinge import PASequence, model_file
+from hinge import PASequence
+from hinge.model import file as model_file
 from hinge.structured.sequence_learner import SequenceLearner
 model = PASequence(selection="max", average=False, step="pa", classes=["A", "B"], cost=[[0, 9], [9, 0]])
 model.learn_many([[["a"], ["b"]]] * 2, [["A", "B"], ["B", "A"]])
@@ -428,7 +429,8 @@ for tags in (["A", "B"], ["B", "B"], ["B", "A"]):
 
 
 OPEN = """
-from hinge import PASequence, model_file
+from hinge import PASequence
+from hinge.model import file as model_file
 from hinge.structured.sequence_learner import SequenceLearner
 model = PASequence(classes=["A", "B"], cost=[[0, 1], [1, 0]], average=False).learn_one([["a"], ["b"]], ["A", "B"])
 header, tensors = model._learner.to_parts()

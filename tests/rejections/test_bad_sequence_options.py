@@ -57,7 +57,7 @@ def test_costs_of_nonsense(what):
     message = "the cost must be a number of 0 or more, not "
     refused(model, f"^{message}", lambda: model.learn_one(x, y))
     batch = ([x, [["new"]], x], [model.predict_one(x), ["new"], y])
-    refused(model, f"^sentence [12]: {message}", lambda: model.learn_many(*batch))
+    refused(model, f"^row [12]: {message}", lambda: model.learn_many(*batch))
 
 
 def test_a_cost_beyond_float64():
@@ -72,7 +72,7 @@ def test_a_cost_of_nonsense_names_the_sentence():
         y = [model.predict_one(x)] * 3  # costs are asked for where something is wrong
         y[place] = wrong_tags(model)
         model.set_params(step="pa2", margin=1e-9)
-        refused(model, f"^sentence {place}: {message}", lambda: model.learn_many([x] * 3, y))
+        refused(model, f"^row {place}: {message}", lambda: model.learn_many([x] * 3, y))
         refused(model, f"^{message}", lambda: model.learn_one(x, y[place]))
 
 
@@ -293,7 +293,7 @@ def test_an_enormous_sentence_for_an_exact_search(cost):
         "a sentence of 30000 tokens is too long for selection='max' .*; use 'max-additive' or 'prediction'"
     )
     refused(model, f"^{message}", lambda: model.learn_one(x, y))
-    refused(model, f"^sentence 1: {message}", lambda: model.learn_many([[["newer"]], x], [["A"], y]))
+    refused(model, f"^row 1: {message}", lambda: model.learn_many([[["newer"]], x], [["A"], y]))
     assert len(model.predict_one(x)) == 30_000
     model.learn_one(x[:300], y[:300])
 
@@ -324,7 +324,7 @@ def test_scores_that_overflow(options):
     ):
         refused(model, "^the score overflows float64", call)
     short = [{"f0": -1.0}, ["new"]]
-    inside = "^sentence 1: the score overflows float64"
+    inside = "^row 1: the score overflows float64"
     refused(
         model, inside, lambda: model.learn_many([short, x, short], [["B", "A"], ["B"] * len(x), ["A", "new"]])
     )

@@ -99,12 +99,10 @@ def test_tags_that_are_no_list(what, options):
         x = [["new"], ["newer"]]
         refused(model, f"^{message}", lambda m=model: m.learn_one(x, tags))
         refused(model, f"^{message}", lambda m=model: m.learn_one(x, tags, 0.0))
-        refused(model, f"^sentence 1: {message}", lambda m=model: m.learn_many([x, x], [["C", "D"], tags]))
-        refused(model, f"^sentence 1: {message}", lambda m=model: m.fit([x, x], [["C", "D"], tags]))
+        refused(model, f"^row 1: {message}", lambda m=model: m.learn_many([x, x], [["C", "D"], tags]))
+        refused(model, f"^row 1: {message}", lambda m=model: m.fit([x, x], [["C", "D"], tags]))
         if model.classes_:
-            refused(
-                model, f"^sentence 1: {message}", lambda m=model: m.partial_fit([x, x], [["A", "B"], tags])
-            )
+            refused(model, f"^row 1: {message}", lambda m=model: m.partial_fit([x, x], [["A", "B"], tags]))
             refused(
                 model,
                 f"^{message}",
@@ -140,10 +138,10 @@ def test_tags_that_are_none(what, options):
             y = [["C", "D"], [tag, "A"]]
             refused(
                 model,
-                f"^sentence 1: {message}",
+                f"^row 1: {message}",
                 lambda m=model, w=weight, y=y: m.learn_many([x, x], y, [1.0, w]),
             )
-        refused(model, f"^sentence 1: {message}", lambda m=model, y=y: m.fit([x, x], y))
+        refused(model, f"^row 1: {message}", lambda m=model, y=y: m.fit([x, x], y))
         if model.classes_:
             refused(model, message, lambda m=model: m.partial_fit([x, x], [["A", "B"], [tag, "A"]]))
             refused(model, message, lambda m=model: m.score_one(x, [tag, "A"]))
@@ -159,8 +157,8 @@ def test_lengths_that_differ(options):
             refused(model, f"^{message}", lambda m=model, t=tags: m.learn_one(x, t))
             refused(model, f"^{message}", lambda m=model, t=tags: m.learn_one(x, t, 0.0))
             batch = ([x, x, x], [["C", "D"], tags, ["A", "A"]])
-            refused(model, f"^sentence 1: {message}", lambda m=model, b=batch: m.learn_many(*b))
-            refused(model, f"^sentence 1: {message}", lambda m=model, b=batch: m.fit(*b))
+            refused(model, f"^row 1: {message}", lambda m=model, b=batch: m.learn_many(*b))
+            refused(model, f"^row 1: {message}", lambda m=model, b=batch: m.fit(*b))
             if model.classes_:
                 refused(model, f"^{message}", lambda m=model, t=tags: m.score_one(x, t))
         for y in ([], [["A", "B"]], [["A", "B"]] * 3):
@@ -170,7 +168,7 @@ def test_lengths_that_differ(options):
             refused(model, message, lambda m=model, y=y: m.score([x, x], y))
         refused(
             model,
-            "^sentence 1: there are 2 tokens and 1 tags",
+            "^row 1: there are 2 tokens and 1 tags",
             lambda m=model: m.score([x, x], [["A", "B"], ["A"]]),
         )
 
@@ -184,8 +182,8 @@ def test_empty_sentences(options):
             refused(model, "^the sentence is empty", lambda m=model, x=nothing: m.learn_one(x, []))
             refused(model, "^the sentence is empty", lambda m=model, x=nothing: m.learn_one(x, [], 0.0))
             batch = ([[["new"], ["b"]], nothing], [["new", "A"], []])
-            refused(model, "^sentence 1: the sentence is empty", lambda m=model, b=batch: m.learn_many(*b))
-            refused(model, "^sentence 1: the sentence is empty", lambda m=model, b=batch: m.fit(*b))
+            refused(model, "^row 1: the sentence is empty", lambda m=model, b=batch: m.learn_many(*b))
+            refused(model, "^row 1: the sentence is empty", lambda m=model, b=batch: m.fit(*b))
             refused(model, "the sentence is empty", lambda m=model, x=nothing: m.score_one(x))
             assert model.predict_one(nothing) == []
             assert model.predict([nothing, [["a"]], nothing])[::2] == [[], []]
@@ -198,7 +196,7 @@ def test_empty_sentences(options):
 def test_unknown_tags_where_they_must_be_known():
     model = trained({})
     message = "the tag 'new' is not one of the classes 'A', 'B' and 'C'"
-    refused(model, f"^sentence 1: {message}", lambda: model.partial_fit(X[:2], [["A", "B"], ["new"]]))
+    refused(model, f"^row 1: {message}", lambda: model.partial_fit(X[:2], [["A", "B"], ["new"]]))
     refused(model, f"^{message}", lambda: model.score_one(X[1], ["new"]))
     refused(model, f"^{message}", lambda: model.explain_one(X[1], ["new"]))
     closed = PASequence(classes=["A", "B"])
@@ -227,10 +225,8 @@ def test_weights_that_are_none(options):
         ):
             said = f"the sample weight is {message}.*; it must be 0 or more, and finite"
             refused(model, f"^{said}", lambda m=model, w=weight: m.learn_one(x[0], y[0], w))
-            refused(
-                model, f"^sentence 1: {said}", lambda m=model, w=weight: m.learn_many(x, y, [1.0, w, 0.0])
-            )
-            refused(model, f"^sentence 1: {said}", lambda m=model, w=weight: m.fit(x, y, [1.0, w, 0.0]))
+            refused(model, f"^row 1: {said}", lambda m=model, w=weight: m.learn_many(x, y, [1.0, w, 0.0]))
+            refused(model, f"^row 1: {said}", lambda m=model, w=weight: m.fit(x, y, [1.0, w, 0.0]))
         for weights in ([], [1.0], [1.0] * 4):
             said = f"^sample_weight has {len(weights)} entries for 3 sentences"
             refused(model, said, lambda m=model, w=weights: m.learn_many(x, y, w))

@@ -108,7 +108,7 @@ def test_values_that_are_none(what, options):
     value, message = VALUES[what]
     for model in (trained(options), empty(options)):
         x = [["new"], {"a": 1.0, "newer": 1.0, "x": value}]
-        refused_everywhere(model, x, ["A", "B"], f"token 1: feature 'x': {message}")
+        refused_everywhere(model, x, ["A", "B"], f"token 1: {message}", column="feature 'x'")
 
 
 @every_kind
@@ -143,14 +143,10 @@ def test_hashed_names_that_are_no_text():
 @pytest.mark.parametrize("single", [False, True])
 def test_numbers_that_are_none_in_arrays(options, single):
     for value, message in (
-        (np.nan, "token 1, column 2: the value is NaN"),
-        (np.inf, "token 1, column 2: the value is infinity"),
-        (-np.inf, "token 1, column 2: the value is infinity"),
-        *(
-            ()
-            if single
-            else ((1e200, "token 1, column 2: the value is too large: its square overflows float64"),)
-        ),
+        (np.nan, "token 1: the value is NaN"),
+        (np.inf, "token 1: the value is infinity"),
+        (-np.inf, "token 1: the value is infinity"),
+        *(() if single else ((1e200, "token 1: the value is too large: its square overflows float64"),)),
     ):
         x = np.ones((3, 3), dtype=np.float32 if single else np.float64)
         x[1, 2] = value
@@ -158,15 +154,18 @@ def test_numbers_that_are_none_in_arrays(options, single):
         fresh = empty(options)
         for sentence in (x, np.asfortranarray(x), scipy.sparse.csr_matrix(x), x[::-1].copy()[::-1]):
             for each in (model, fresh):
-                refused(each, f"^{message}", lambda s=sentence, m=each: m.learn_one(s, ["A", "B", "new"]))
-                refused(
-                    each, f"^{message}", lambda s=sentence, m=each: m.learn_one(s, ["A", "B", "new"], 0.0)
-                )
+                for weight in (1.0, 0.0):
+                    refused(
+                        each,
+                        f"^column 2: {message}",
+                        lambda s=sentence, m=each, w=weight: m.learn_one(s, ["A", "B", "new"], w),
+                    )
                 batch = [np.ones((1, 3)), sentence]
                 y = [["A"], ["A", "B", "new"]]
-                refused(each, f"^sentence 1: {message}", lambda b=batch, m=each, y=y: m.learn_many(b, y))
-                refused(each, f"^sentence 1: {message}", lambda b=batch, m=each: m.predict(b))
-                refused(each, f"^{message}", lambda s=sentence, m=each: m.score_one(s))
+                inside = f"^row 1, column 2: {message}"
+                refused(each, inside, lambda b=batch, m=each, y=y: m.learn_many(b, y))
+                refused(each, inside, lambda b=batch, m=each: m.predict(b))
+                refused(each, f"^column 2: {message}", lambda s=sentence, m=each: m.score_one(s))
 
 
 ARRAYS = {
@@ -238,7 +237,7 @@ def test_broken_csr_matrices(what, options):
         batch = [np.ones((1, 4)), sentence, np.ones((1, 4))]
         refused(
             model,
-            f"^sentence 1: {message}",
+            f"^row 1: {message}",
             lambda m=model, b=batch: m.learn_many(b, [["A"], ["B"] * 3, ["A"]]),
         )
         refused(model, f"^{message}", lambda m=model: m.predict_one(sentence))
@@ -247,7 +246,7 @@ def test_broken_csr_matrices(what, options):
 def misfit(sentence, message, options, where=""):
     for model in (of_arrays(options, 4), empty(options)):
         both = (ValueError, TypeError)
-        alone = f"^(sentence 0: )?{message}"
+        alone = f"^(row 0: )?{message}"
         refused(model, alone, lambda m=model: m.learn_one(sentence, ["A", "B", "new"]), both)
         batch = [np.ones((1, 4)), sentence]
         refused(
@@ -258,7 +257,7 @@ def misfit(sentence, message, options, where=""):
 @pytest.mark.parametrize("what", MISFITS)
 @UNHASHED
 def test_csr_matrices_that_do_not_fit(what, options):
-    misfit(*MISFITS[what], options, "sentence 1: ")
+    misfit(*MISFITS[what], options, "row 1: ")
 
 
 @UNHASHED
@@ -271,12 +270,12 @@ def test_arrays_of_another_width(options):
             for m in (model, empty(options)):
                 y = [["A", "new"]] * 2
                 call = lambda m=m, w=weight, y=y: m.learn_many([wide, narrow], y, [1.0, w])  # noqa: E731
-                refused(m, f"^sentence 1: {message}", call)
+                refused(m, f"^row 1: {message}", call)
         for call in (model.predict_one, model.score_one, model.explain_one):
             refused(model, f"^{message}", lambda call=call: call(narrow))
         refused(model, f"^{message}", lambda: model.score_one(narrow, ["A", "B"]))
-        refused(model, f"^sentence 1: {message}", lambda: model.predict([wide, narrow]))
-        refused(model, f"^sentence 1: {message}", lambda: model.fit([wide, narrow], [["A", "B"]] * 2))
+        refused(model, f"^row 1: {message}", lambda: model.predict([wide, narrow]))
+        refused(model, f"^row 1: {message}", lambda: model.fit([wide, narrow], [["A", "B"]] * 2))
         wider = "the array has 5 columns, the model has 4 features"
         refused(model, f"^{wider}", lambda: model.learn_one(make((1, 5)), ["A"]))
 
@@ -308,11 +307,11 @@ def test_names_and_arrays_do_not_mix():
         message = "the features of this model have names: give lists or dicts of features"
         refused(named, f"^{message}", lambda x=x: named.learn_one(x, ["A"]))
         refused(named, f"^{message}", lambda x=x: named.predict_one(x))
-        refused(named, f"^sentence 1: {message}", lambda x=x: named.learn_many([[["a"]], x], [["A"], ["B"]]))
+        refused(named, f"^row 1: {message}", lambda x=x: named.learn_many([[["a"]], x], [["A"], ["B"]]))
         message = r"arrays cannot be hashed \(hash_bits\)"
         refused(hashed, f"^{message}", lambda x=x: hashed.learn_one(x, ["A"]))
         refused(hashed, f"^{message}", lambda x=x: hashed.predict_one(x))
-        fresh, message = empty({}), "sentence 1: the features of this model have names"
+        fresh, message = empty({}), "row 1: the features of this model have names"
         refused(fresh, f"^{message}", lambda x=x: fresh.learn_many([[["a"]], x], [["A"], ["B"]]))
 
 

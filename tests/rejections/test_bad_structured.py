@@ -125,7 +125,7 @@ def test_features_that_make_no_sense(bad, kind, begun):
             refused(
                 model,
                 lambda odd=odd, learn=learn: learn([*X[:2], odd, X[3]], [0, 1, 1, 2]),
-                f"^example 2: .*({like})",
+                f"^row 2: .*({like})",
             )
     if begun:
         odd = Odd(X[0], "joint_features", what)
@@ -191,12 +191,10 @@ def test_costs_that_make_no_sense(bad, selection, begun):
     model = Costs("array", selection).model()
     if begun:
         play(model, X, y)
-        refused(model, lambda: model.score(X[:2], [0, (0,)]), "example 1: cost must return a finite number")
+        refused(model, lambda: model.score(X[:2], [0, (0,)]), "row 1: cost must return a finite number")
     refused(model, lambda: model.learn_one(X[0], (0,)), "^cost must return a finite number, 0 or more, not ")
     for learn in (model.learn_many, model.partial_fit, model.fit):
-        refused(
-            model, lambda learn=learn: learn(X[:3], [0, 1, (0,)]), "^example 2: cost must return a finite"
-        )
+        refused(model, lambda learn=learn: learn(X[:3], [0, 1, (0,)]), "^row 2: cost must return a finite")
 
 
 def test_costs_of_any_type():
@@ -222,11 +220,15 @@ def test_numbers_that_are_too_large(kind):
         refused(
             model,
             lambda m=model, z=wrong: m.learn_many([0 * big, big], [1, z]),
-            "^example 1: .*too large.*overflows",
+            r"^row 1, (feature 'f0'|column 0): .*too large.*overflows",
         )
         huge["cost"] = 1e308
         odd = 0 * big  # from which nothing can be learned
-        refused(model, lambda m=model, x=odd: m.learn_many([x] * 9, [1] * 9), "^example 1: .*overflows")
+        refused(
+            model,
+            lambda m=model, x=odd: m.learn_many([x] * 9, [1] * 9),
+            "^row 1: .*overflows",
+        )
         huge["cost"] = 1.0
 
 
@@ -246,7 +248,7 @@ def test_costs_that_are_too_large(selection):
     assert model.stats_.cost == 1e308
     model = clone(model).set_params(margin=1e200)
     large["competitor"] = 2
-    refused(model, lambda: model.learn_many([None], [0]), "^example 0: the cost is too large")
+    refused(model, lambda: model.learn_many([None], [0]), "^row 0: the cost is too large")
 
 
 def test_bad_examples():
@@ -260,7 +262,7 @@ def test_bad_examples():
                 for bad, match in [
                     ((X, y[:5]), "5 entries for 6"),
                     ((X, y, [1.0]), "1 entries for 6"),
-                    ((X, y, [1.0] * 5 + [-1.0]), "example 5: the sample weight is -1.0"),
+                    ((X, y, [1.0] * 5 + [-1.0]), "row 5: the sample weight is -1.0"),
                     ((X, y, [NAN] * 6), "sample weight is nan"),
                     ((X, y, ["a"] * 6), "sample_weight must hold numbers"),
                     ((X, y, np.ones((6, 1))), "one-dimensional"),
@@ -293,7 +295,10 @@ SEARCH = {"loss_augmented_argmax": lambda w, x, y: 0}
         ({"joint_features": None}, "joint_features must be a function"),
         ({"argmax": "argmax"}, "argmax must be a function"),
         ({"cost": np.eye(2)}, "cost must be a function"),
-        ({"loss_augmented_argmax": 3, "selection": "max"}, "must be a function or None"),
+        (
+            {"loss_augmented_argmax": 3, "selection": "max"},
+            "must be a function of w, x and y, or None, not 3",
+        ),
         ({"selection": "max"}, "needs loss_augmented_argmax"),
         ({"selection": "max-additive"}, "needs loss_augmented_argmax"),
         (SEARCH, "does not use loss_augmented_argmax"),
@@ -325,7 +330,7 @@ def test_limits():
     X, y, _ = stream(6)
     for kind in KINDS:
         model = Outputs(kind).model(max_features=4)
-        refused(model, lambda m=model: m.learn_many(X, y), "example .* limit.*max_features")
+        refused(model, lambda m=model: m.learn_many(X, y), "^row [0-9].* limit.*max_features")
         if kind == "dict":
             play(model, [x * (np.arange(5) < 4) for x in X], y)
             refused(model, lambda m=model: m.learn_many(X, y), "f4.*max_features")

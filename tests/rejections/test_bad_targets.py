@@ -20,7 +20,7 @@ TARGETS = {
         (lambda y: y.astype(str), "must hold numbers"),
         (lambda y: ["a", *y[1:]], "must hold numbers"),
         (lambda y: [*y[1:], None], "row 39: the target is NaN"),
-        (lambda y: np.array([*y[1:], "a"], dtype=object), "y must hold numbers: row 39"),
+        (lambda y: np.array([*y[1:], "a"], dtype=object), "row 39: y must hold numbers"),
         (lambda y: np.where(np.arange(COUNT) == BAD, np.nan, y), f"row {BAD}: the target is NaN"),
         (lambda y: np.where(np.arange(COUNT) == BAD, np.inf, y), f"row {BAD}: the target is infinity"),
         (lambda y: np.where(np.arange(COUNT) == BAD, -np.inf, y), f"row {BAD}: the target is infinity"),

@@ -47,7 +47,7 @@ def dumped(model):
             "n_features_in_",
             "feature_names_in_",
         )  # as in scikit-learn, compat has them before it looks at y
-        of_X = of_X if type(model).__module__ == "hinge.compat" else ()
+        of_X = of_X if type(model).__module__.startswith("hinge.compat") else ()
         return pickle.dumps(sorted(name for name in vars(model) if name not in of_X))
     if isinstance(model, (hinge.compat.PassiveAggressiveClassifier, hinge.compat.PassiveAggressiveRegressor)):
         return pickle.dumps(vars(model))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from pathlib import Path
 
@@ -10,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge import PASequence
+from hinge import InputError, PASequence
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats.conll import ConllColumns, default_templates
 from hinge.structured.templates import CHUNKING, Templates
-from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, Endless, again, pipe, read, read_or_rejected, refusal, skipped, written
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
 WORDS = ["word[0]", "pos[0]"]
@@ -190,7 +189,7 @@ def test_one_sentence_is_left_out_not_the_rest(tmp_path):
         "12: 2 columns were expected, there is 1",
     ]
     limited = BadLines(skip=True, most=2)
-    with pytest.raises(SourceError, match=r"the first of 3 that cannot be read; 2 may be skipped"):
+    with pytest.raises(InputError, match=r"the first of 3 that cannot be read; 2 may be skipped"):
         read(ConllColumns(), tmp_path / "t.conll", limited)
 
 
@@ -198,7 +197,7 @@ def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path):
     path = written(tmp_path, "a b\n" * 20_000, "t.conll")
     assert "has more than max_sentence=5000 tokens" in refusal(ConllColumns(max_sentence=5000), path)
     assert len(read(ConllColumns(), path)[0][0]) == 20_000
-    with pytest.raises(SourceError, match="more than max_sentence=100 tokens"):
+    with pytest.raises(InputError, match="more than max_sentence=100 tokens"):
         next(ConllColumns(max_sentence=100).batches(Endless(b"a b\n" * 10, most=10_000), BadLines()))
 
 
@@ -249,7 +248,7 @@ data_ = st.one_of(
     data_, st.booleans(), st.sampled_from([{}, {"columns": "word tag"}, {"comments": True, "docstart": True}])
 )
 def test_any_bytes_are_read_or_refused(data, skip, options):
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+    with tempfile.TemporaryDirectory() as folder, read_or_rejected():
         found, tags, _ = read(ConllColumns(**options), written(Path(folder), data, "t.conll"), BadLines(skip))
         for sentence, its in zip(found, tags, strict=True):
             assert its is None or len(sentence) == len(its) > 0

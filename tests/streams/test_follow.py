@@ -144,7 +144,7 @@ def test_a_line_without_its_end_waits_for_it(run, tmp_path, ending):
     os.rename(log.path, f"{log.path}.1")
     log.write(1)
     log.wait_for(14)
-    assert "its last line had no end (4 bytes), and is not learned" in log.end()
+    assert "its last line was incomplete (4 bytes) and is not learned" in log.end()
     assert log.same_as_a_whole_run(run)
 
 

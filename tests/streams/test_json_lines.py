@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import sys
@@ -14,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hinge import Learner
+from hinge import InputError, Learner
 from hinge._core import Texts
 from hinge.features.words import bag_of_words, weighted
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats.json_lines import JsonLines
-from stream_files import PACK, Endless, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, Endless, again, pipe, read, read_or_rejected, refusal, skipped, written
 
 
 def lines(folder, *records, name="events.jsonl"):
@@ -215,10 +214,10 @@ def test_text_that_is_none(tmp_path):
         "1: there is no field 'body' (text): there are 'text', 'y'"
     )
     assert refusal(source, lines(tmp_path, {"y": 1, "body": 5})) == (
-        "1: 10: a text or a list of words was expected in 'body', not 5"
+        "1: 10: feature 'body': a text or a list of words was expected, not 5"
     )
     assert refusal(source, lines(tmp_path, {"y": 1, "body": ["a", 5]})) == (
-        "1: 10: a text or a list of words was expected in 'body', not ['a', 5]"
+        "1: 10: feature 'body': a text or a list of words was expected, not ['a', 5]"
     )
 
 
@@ -288,7 +287,7 @@ def test_fields_that_are_named_must_be_there(tmp_path):
     many = lines(tmp_path, *[{"v": 1, "w": 2}] * 3000)
     batches = JsonLines(label="topic").batches(Input(many), BadLines())
     assert len(next(batches)) == 1000
-    with pytest.raises(SourceError, match='1: there is no field "topic"'):  # before the end of the file
+    with pytest.raises(InputError, match='1: there is no field "topic"'):  # before the end of the file
         next(batches)
     path = lines(tmp_path, {"topic": 1, "v": 2}, {"topic": 1, "w": 3, "v": 3}, {"v": 4})
     bad = BadLines(skip=True)
@@ -329,7 +328,7 @@ def test_what_is_skipped_has_a_limit(tmp_path):
     assert read(JsonLines(), path, bad)[1] == [1, 2]
     assert bad.count == 5
     with pytest.raises(
-        SourceError, match=r":2: 1: not JSON.*the first of 5 that cannot be read; 4 may be skipped"
+        InputError, match=r":2: 1: not JSON.*the first of 5 that cannot be read; 4 may be skipped"
     ):
         read(JsonLines(), path, BadLines(skip=True, most=4))
 
@@ -341,7 +340,7 @@ def test_lines_have_a_limit(tmp_path):
         assert read(JsonLines(max_line=len(record)), path)[1] == [0, 1]
         expected = f"2: the line is longer than max_line={len(record) - 1} bytes"
         assert refusal(JsonLines(max_line=len(record) - 1), path, skip=True) == expected
-    with pytest.raises(SourceError, match="longer than max_line=1000 bytes"):
+    with pytest.raises(InputError, match="longer than max_line=1000 bytes"):
         next(JsonLines(max_line=1000).batches(Endless(b"x" * 100, most=2000), BadLines()))
     long = written(tmp_path, b'{"y": "' + b"x" * 2**24 + b'"}\n', "a.jsonl")
     assert refusal(JsonLines(), long, skip=True) == "1: the line is longer than max_line=16777216 bytes"
@@ -363,8 +362,8 @@ def test_packed_files_that_are_cut_or_damaged(tmp_path, ending):
         damaged[place] ^= 0x55
         try:
             assert read(JsonLines(), written(tmp_path, bytes(damaged), f"a.jsonl{ending}")) == whole
-        except SourceError:
-            refused += 1
+        except InputError as error:
+            refused += error.file is not None
     assert refused > len(packed) // 97 // 2
 
 
@@ -422,7 +421,7 @@ data_ = st.one_of(
 @settings(deadline=None, max_examples=300)
 @given(data_, st.sampled_from([{}, {"text": "a"}, {"weight": "a"}]), st.booleans())
 def test_any_bytes_are_read_or_refused(data, options, skip):
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+    with tempfile.TemporaryDirectory() as folder, read_or_rejected():
         X, labels, _ = read(JsonLines(**options), written(Path(folder), data, "a.json"), BadLines(skip))
         Learner("regression").learn_many(X, [0.0] * len(labels))
 

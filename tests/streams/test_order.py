@@ -32,7 +32,7 @@ def test_runs_are_noticed_however_the_stream_is_cut(as_array, size):
     assert order.changes == 2
     assert order.error == pytest.approx(2 / 899)
     assert order.usual == pytest.approx(2 / 3, abs=0.02)
-    assert "repeating the last one errs 0.22 %" in order.remarks()[0]
+    assert "predicting the last one again errs 0.22 %" in order.remarks()[0]
 
 
 def test_random_order_is_not_remarked_even_if_one_label_is_rare():
@@ -63,7 +63,7 @@ def test_a_file_sorted_by_class_is_remarked_and_can_be_mixed(by_class, capsys, c
     learners = ["pa1:C=0.1"] if command == ["compare"] else []
     assert run([*command, by_class, *learners, "-q"]) == 0
     said = capsys.readouterr().out
-    assert "The labels come in runs: repeating the last one errs 0.5 %, where it would err " in said
+    assert "The labels come in runs: predicting the last one again errs 0.5 %, but it would err " in said
     assert run([*command, by_class, *learners, "-q", "--shuffle"]) == 0
     assert "come in runs" not in capsys.readouterr().out
 
@@ -103,7 +103,7 @@ def test_rows_of_unit_length_and_an_intercept(tmp_path, capsys):
     rows = DIGITS / np.linalg.norm(DIGITS, axis=1, keepdims=True)
     file.write_text(lines(rows.round(7), DIGIT))
     run(["learn", str(file), "-q"])
-    assert "--no-fit-intercept often errs less" in capsys.readouterr().out
+    assert "--no-fit-intercept often has a lower error" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--no-fit-intercept"])
     assert "--no-fit-intercept" not in capsys.readouterr().out
 
@@ -115,9 +115,9 @@ def test_a_field_that_looks_like_text(tmp_path, capsys):
         "".join(json.dumps({"label": i % 2, "body": text, "n": 1}) + "\n" for i, text in enumerate(texts))
     )
     run(["learn", str(file), "-q"])
-    assert "if it is text, --text body makes words of it" in capsys.readouterr().out
+    assert "If it is text, use --text body" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--no-fit-intercept"])
-    assert "if it is text, --text body makes words of it" in capsys.readouterr().out
+    assert "If it is text, use --text body" in capsys.readouterr().out
     run(["learn", str(file), "-q", "--text", "body"])
     assert "--text" not in capsys.readouterr().out
 

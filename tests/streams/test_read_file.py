@@ -12,8 +12,8 @@ import time
 import numpy as np
 import pytest
 
+from hinge import InputError
 from hinge._core import SvmlightReader, VowpalTextReader
-from hinge.streams import SourceError
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats import text
@@ -142,7 +142,7 @@ def test_a_bad_line_is_told_with_its_place(tmp_path, source, before):
     path.write_bytes(good + b"\nbad line\n" + content(source, 3 * PIECE, 1))
     errors = []
     for native in (True, False):
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(InputError) as caught:
             batches(source, path, native=native)
         errors.append((caught.value.line, caught.value.column, str(caught.value)))
     assert errors[0] == errors[1]
@@ -167,7 +167,7 @@ def test_bad_lines_are_skipped_and_counted(tmp_path, source, every):
     for native in (True, False):
         bad = BadLines(skip=True, most=count // 2)
         with pytest.raises(
-            SourceError, match=f"{path}:1: .*the first of {count // 2 + 1} that cannot be read"
+            InputError, match=f"{path}:1: .*the first of {count // 2 + 1} that cannot be read"
         ):
             batches(source, path, bad, native)
 

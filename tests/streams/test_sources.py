@@ -10,8 +10,9 @@ import threading
 
 import pytest
 
+from hinge import InputError
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats.json_lines import JsonLines
 from hinge.streams.formats.lines import line_batches, shortened, text_batches
 from hinge.streams.sources import ENDINGS, FORMATS, detect, expand, make_source, source_class
@@ -81,21 +82,21 @@ def test_lines_longer_than_what_is_looked_at(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "1: the file is empty: nothing says what its format is; use --format, one of "),
-        ("\n \n", "1: the file is empty: nothing says what its format is; use --format, one of "),
+        ("", "1: the file is empty, so its format is unknown; use --format, one of "),
+        ("\n \n", "1: the file is empty, so its format is unknown; use --format, one of "),
         (
             "\nonce upon a time\n",
-            '2: the format cannot be told from a line that begins with "once upon a time"; ',
+            '2: the format is unknown: a line begins with "once upon a time"; ',
         ),
-        (b"\x1f\x8b\x08", "1: it is packed, but its name does not end with .gz"),
-        (b"\x28\xb5\x2f\xfd", "1: it is packed, but its name does not end with .zst"),
-        (b"\x7fELF\0\0\0\0", "1: it is not a text, and begins with "),
-        ("a,y\n1,2\n".encode("utf-16"), "1: it is not a text, and begins with "),
+        (b"\x1f\x8b\x08", "1: it is compressed, but its name does not end with .gz"),
+        (b"\x28\xb5\x2f\xfd", "1: it is compressed, but its name does not end with .zst"),
+        (b"\x7fELF\0\0\0\0", "1: it is not text: it begins with "),
+        ("a,y\n1,2\n".encode("utf-16"), "1: it is not text: it begins with "),
     ],
 )
 def test_formats_that_cannot_be_told(tmp_path, content, expected):
     path = written(tmp_path, content, "train")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(InputError) as caught:
         detect(Input(path))
     assert str(caught.value).startswith(f"{path}:{expected}")
     assert "\n" not in str(caught.value)
@@ -104,7 +105,7 @@ def test_formats_that_cannot_be_told(tmp_path, content, expected):
 def test_a_packed_file_that_is_damaged_has_no_format(tmp_path):
     packed = PACK[".gz"](b"a,y\n1,2\n")
     for cut in (0, 5, len(packed) - 1):
-        with pytest.raises(SourceError, match="the compressed file is damaged"):
+        with pytest.raises(InputError, match="the compressed file is damaged"):
             detect(Input(written(tmp_path, packed[:cut], "train.gz")))
 
 
@@ -167,7 +168,7 @@ print([(batch.X, batch.labels, list(batch.lines)) for batch in source.batches(fi
     found = subprocess.run([sys.executable, "-c", program], input=b"a,y\n1,2\n", capture_output=True)
     assert found.stdout.decode() == "[([{'a': 1.0}], [2], [2])]\n"
     failed = subprocess.run([sys.executable, "-c", program], input=b"a,y\n1\n", capture_output=True)
-    assert b"SourceError: <stdin>:2: 2 fields were expected, there is 1" in failed.stderr
+    assert b"InputError: <stdin>:2: 2 fields were expected, there is 1" in failed.stderr
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------
@@ -230,11 +231,11 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         ("data/trian.csv", r"there is no file data/trian\.csv: did you mean data/train\.csv\?"),
         ("zzzzzz", r"there is no file zzzzzz$"),
         ("nowhere/a", r"there is no nowhere/a: there is no folder nowhere"),
-        ("*.csv", r"no file is called \*\.csv: there are test\.svm, train\.svm"),
+        ("*.csv", r"no file matches \*\.csv: there are test\.svm, train\.svm"),
     ):
         with pytest.raises(FileNotFoundError, match=expected):
             expand([path])
-    with pytest.raises(IsADirectoryError, match=r"data is a folder: data/\* is all files in it"):
+    with pytest.raises(IsADirectoryError, match=r"data is a folder: data/\* matches all files in it"):
         expand(["data"])
 
 

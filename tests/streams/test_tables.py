@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import tempfile
@@ -15,11 +14,11 @@ from hypothesis import strategies as st
 
 from hinge import Learner
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 from hinge.streams.formats import csv_files
 from hinge.streams.formats.csv_files import CsvFile
 from hinge.streams.formats.tables import MISSING
-from stream_files import PACK, again, pipe, read, refusal, skipped, written
+from stream_files import PACK, again, pipe, read, read_or_rejected, refusal, skipped, written
 
 TEXT = "age,color,label\n1.5,red,a\n-2e3,green,b\n"
 EXPECTED = ([{"age": 1.5, "color": "red"}, {"age": -2000.0, "color": "green"}], ["a", "b"], [2, 3])
@@ -394,7 +393,7 @@ data_ = st.one_of(
 @settings(deadline=None, max_examples=300)
 @given(data_, st.booleans(), st.booleans())
 def test_any_bytes_are_read_or_refused(data, headed, skip):
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SourceError):
+    with tempfile.TemporaryDirectory() as folder, read_or_rejected():
         text = b"y,a\n" + data if headed else data
         X, labels, _ = read(CsvFile(), written(Path(folder), text, "t.csv"), BadLines(skip))
         Learner("regression").learn_many(X, [0.0] * len(labels))

@@ -30,7 +30,7 @@ def test_an_example_without_a_label_is_not_learned(run, tmp_path, ending, option
     (tmp_path / f"data.{ending}").write_text(DATA[ending])
     done = run("learn", f"data.{ending}", "-m", "model", "-q", *options)
     assert done.code == 0, done.err
-    assert done.out.startswith("2 examples have no label: predicted, not learned.\nclassification (")
+    assert done.out.startswith("2 examples have no label: predicted but not learned.\nclassification (")
     model = hinge.load("model")
     assert model.statistics.rounds == 4
     assert len(model.labels.known) == 2
@@ -53,7 +53,7 @@ def test_the_first_examples_may_have_no_label(run, tmp_path, ending):
     process.stdin.flush()
     out, err = process.communicate("".join([rows[0], rows[2]]).encode(), timeout=60)
     assert process.returncode == 0, err
-    assert out.startswith(b"2 examples have no label: predicted, not learned.\nclassification (")
+    assert out.startswith(b"2 examples have no label: predicted but not learned.\nclassification (")
     assert hinge.load(tmp_path / "model").statistics.rounds == 2
 
 

@@ -15,9 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction import FeatureHasher
 
-from hinge import Learner
+from hinge import InputError, Learner
 from hinge._core import VowpalTextReader
-from hinge.streams import SourceError
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.text import VowpalText
@@ -142,7 +141,7 @@ BAD = [
 def test_bad_lines_say_where_and_why(read, line, column, reason, after):
     line = line if isinstance(line, bytes) else line.encode()
     data = b"1 | first\n\n" + line + after
-    with pytest.raises(SourceError, match=f"train.vw:3: {column}: {reason}") as caught:
+    with pytest.raises(InputError, match=f"train.vw:3: {column}: {reason}") as caught:
         read(data)
     assert (caught.value.line, caught.value.column) == (3, column)
     bad = BadLines(skip=True)
@@ -150,15 +149,13 @@ def test_bad_lines_say_where_and_why(read, line, column, reason, after):
     good = [1, *range(4, 4 + after.count(b"|"))]
     assert (bad.count, text.lines) == (1, good)
     assert text.names == ["first", *(["a"] if b"a" in after else []), *(["b", "c"] if b"c" in after else [])]
-    with pytest.raises(SourceError, match="the first of 1 that cannot be read; 0 may be skipped"):
+    with pytest.raises(InputError, match="the first of 1 that cannot be read; 0 may be skipped"):
         read(data, bad=BadLines(skip=True, most=0))
 
 
 def test_too_many_features(read):
     data = "1 | a b\n1 | c d e\n1 | b a\n"
-    with pytest.raises(
-        SourceError, match='vw:2: 9: the feature "e" is new, and there are already 4 features'
-    ):
+    with pytest.raises(InputError, match='vw:2: 9: the feature "e" is new, and there are already 4 features'):
         read(data, max_features=4)
     text = read(data, max_features=4, bad=BadLines(skip=True))
     assert (text.names, text.lines, text.width) == (["a", "b"], [1, 3], 2)
@@ -166,7 +163,7 @@ def test_too_many_features(read):
 
 def test_lines_that_are_too_long(read):
     long = "1 | " + "a " * 200_000
-    with pytest.raises(SourceError, match=r"vw:2: 101: the line is longer than 100 bytes \(max_line\)"):
+    with pytest.raises(InputError, match=r"vw:2: 101: the line is longer than 100 bytes \(max_line\)"):
         read(f"1 | b\n{long}\n1 | c\n", max_line=100)
     bad = BadLines(skip=True)
     text = read(f"1 | b\n{long}\n1 | c\n{long}", bad=bad, max_line=100)
@@ -274,7 +271,7 @@ def test_a_large_vocabulary(read):
 
 
 def outcome(pieces, skip, options):
-    from hinge.streams.formats.text import BadLine
+    from hinge import InputError
 
     reader = VowpalTextReader(**{"hash_bits": 0, "max_features": 9, "grow": True, "max_line": 60} | options)
     reader.restart(skip=skip)
@@ -282,8 +279,8 @@ def outcome(pieces, skip, options):
         for piece in pieces:
             reader.read(piece)
         reader.finish()
-    except BadLine as error:
-        return error.args
+    except InputError as error:
+        return error.line, error.column, error.reason
     read = reader.take()
     shown = read and [part.tolist() if isinstance(part, np.ndarray) else part for part in read]
     return shown, reader.bad_lines(), reader.lines
@@ -322,7 +319,7 @@ def test_packed_files_whole_and_cut_off(tmp_path, ending, pack):
     assert len(text.lines) == 5000
     assert text.dense().sum() == 0.25 * 5000 + sum(range(5000))
     for cut in (0, 1, 20, len(pack(data)) - 1):
-        with pytest.raises(SourceError, match="damaged"):
+        with pytest.raises(InputError, match="damaged"):
             Text(path, pack(data)[:cut])
 
 

@@ -393,4 +393,4 @@ def test_the_constructor_agrees_with_the_table():
         assert signature[name].default == default
         assert f"\n{name} : {parameter.allowed}, default={default!r}\n" in documentation
     for name in functions:
-        assert f"\n{name} : function" in documentation
+        assert f"\n{name} : a function of " in documentation

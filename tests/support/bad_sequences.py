@@ -47,11 +47,11 @@ def refused(model, match, call, error=ValueError):
     assert model.attributes_ == names
 
 
-def refused_everywhere(model, x, y, match, error=ValueError):
-    """A bad sentence, whoever is given it; in a batch it is named."""
+def refused_everywhere(model, x, y, match, error=ValueError, column=""):
+    """A bad sentence, whoever is given it; in a batch its row is named, and the column, if there is one."""
     good = [{"b": 1.0, "fresh": 1.0}]
-    inside = f"^sentence 1: {match}"
-    alone = f"^(sentence 0: )?{match}"
+    inside = f"^row 1, {column}: {match}" if column else f"^row 1: {match}"
+    alone = f"^{column}: {match}" if column else f"^{match}"
     for weight in (1.0, 0.0):
         refused(model, alone, lambda: model.learn_one(x, y, weight), error)
         many = ([good, x, good], [["A"], y, ["fresh"]], [1.0, weight, 1.0])

@@ -9,7 +9,7 @@ import numpy as np
 
 import hinge
 import reference_geometries
-from hinge.theory.bounds_geometries import Trace
+from hinge.theory import Trace
 from learners import HingeLearner
 
 KINDS = ("learner", "reference")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import reference_labels
-from hinge.theory.bounds_labels import label_comparator, ordinal_comparator, prototype_comparator
+from hinge.theory import label_comparator, ordinal_comparator, prototype_comparator
 from reference_labels import label_rows, ordinal_rows, prototype_rows
 
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import hinge
 import reference_labels
-from hinge.theory.comparators import LabelComparator
+from hinge.theory import Comparator
 from reference_sequences import Sequences, all_sequences, join, tied
 
 TAGS = ("A", "B", "C", "D", "E", "F", "G")
@@ -157,8 +157,8 @@ class Stream:
             sizes.extend((rows**2).sum(axis=1))
             costs.extend(asked**2)
         selection = self.options.get("selection", "prediction")
-        return LabelComparator(
-            task="cost",
+        return Comparator(
+            kind="cost",
             selection="prediction" if selection == "prediction" else "max",
             rounds=len(losses),
             insensitivity=0.0,

@@ -14,8 +14,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from hinge import InputError
 from hinge.streams.batches import BadLines
-from hinge.streams.files import Input, SourceError
+from hinge.streams.files import Input
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 for module in ("compression.zstd", "backports.zstd"):
@@ -48,9 +49,19 @@ def again(source):
     return type(source)(**json.loads(json.dumps(source.settings)))
 
 
+@contextmanager
+def read_or_rejected():
+    """What is rejected has a place in the file; an error without one is raised again."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is None or error.line < 1:
+            raise
+
+
 def refusal(source, path, skip=False):
     """What an error says after the name of the file."""
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(InputError) as caught:
         read(source, path, BadLines(skip=skip))
     text = str(caught.value)
     assert text.startswith(f"{path}:")

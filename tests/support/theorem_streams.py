@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hinge.theory.bounds import comparator
+from hinge.theory import comparator
 from learners import make
 
 LINEAR = ("classification", "regression")

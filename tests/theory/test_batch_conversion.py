@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from hinge.theory.bounds import comparator
+from hinge.theory import comparator
 from learners import KINDS, HingeLearner, coordinates, make
 from reference import batch_conversion
 from theorem_streams import ALL, Stream, check, streams

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hinge.theory.bounds import guarantees
-from hinge.theory.bounds_labels import label_comparator, ordinal_comparator, prototype_comparator
+from hinge.theory import guarantees, label_comparator, ordinal_comparator, prototype_comparator
 from label_streams import RUNNERS, Stream, find
 from reference_labels import STEPS_OF
 

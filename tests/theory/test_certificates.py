@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.preprocessing import normalize, scale
 
 import hinge
-from hinge.theory import bounds
+from hinge import theory
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = normalize(scale(X))
@@ -109,9 +109,9 @@ def test_every_guarantee_holds_and_one_applies(case):
 def test_a_given_comparator_is_that_of_the_bounds():
     model = hinge.PAClassifier(C=0.5).partial_fit(X, Y, classes=[0, 1])
     u, b = np.linspace(-1, 1, 30), 0.25
-    c = bounds.comparator("classification", X, 2.0 * Y - 1, u, intercept=b)
-    expected = bounds.guarantees("pa1", model.stats_, c, C=0.5)
-    found = model.certificate(X, Y, u=u, beside=b)
+    c = theory.comparator("classification", X, 2.0 * Y - 1, u, intercept=b)
+    expected = theory.guarantees("pa1", model.stats_, c, C=0.5)
+    found = model.certificate(X, Y, u=u, intercept=b)
     assert {(g.theorem, g.quantity, g.guaranteed) for g in found.guarantees} == {
         (g.theorem, g.quantity, g.guaranteed) for g in expected
     }
@@ -333,9 +333,9 @@ def test_no_examples_and_no_labels():
     ("options", "given", "message"),
     [
         ({}, {"u": [np.nan, 0.0, 0.0]}, "finite weights"),
-        ({}, {"u": [1.0, 0.0, 0.0], "beside": np.inf}, "finite weights"),
-        ({}, {"u": [1.0, 0.0, 0.0], "beside": [1.0, 2.0]}, "beside has 2 numbers"),
-        ({"fit_intercept": False}, {"u": [1.0, 0.0, 0.0], "beside": 5.0}, "has no intercept"),
+        ({}, {"u": [1.0, 0.0, 0.0], "intercept": np.inf}, "finite weights"),
+        ({}, {"u": [1.0, 0.0, 0.0], "intercept": [1.0, 2.0]}, "intercept has 2 numbers"),
+        ({"fit_intercept": False}, {"u": [1.0, 0.0, 0.0], "intercept": 5.0}, "has no intercept"),
     ],
 )
 def test_a_comparator_that_cannot_be(options, given, message):
@@ -348,10 +348,10 @@ def test_a_comparator_that_cannot_be(options, given, message):
 
 def test_what_a_comparator_has_beside_if_nothing_is_said():
     labels = learned("classification", NOISE, LETTERS, classes=list("abc"))
-    zeros = labels.certificate(NOISE, LETTERS, u=np.ones((3, 3)), beside=np.zeros(3))
+    zeros = labels.certificate(NOISE, LETTERS, u=np.ones((3, 3)), intercept=np.zeros(3))
     assert labels.certificate(NOISE, LETTERS, u=np.ones((3, 3))) == zeros
     ball = learned("uniclass", NOISE, step="pa2", max_radius=3.0)
-    assert ball.certificate(NOISE, u=np.ones(3)) == ball.certificate(NOISE, u=np.ones(3), beside=3.0)
+    assert ball.certificate(NOISE, u=np.ones(3)) == ball.certificate(NOISE, u=np.ones(3), intercept=3.0)
     ranks = learned("ordinal", NOISE, LETTERS, classes=list("abc"))
     with pytest.raises(ValueError, match="thresholds"):
         ranks.certificate(NOISE, LETTERS, u=np.ones(3))

@@ -9,8 +9,10 @@ import pytest
 
 from hinge import PARanker, PASequence, PAStructured
 from hinge.structured.sequence_learner import SequenceLearner
-from hinge.theory.bounds_labels import guarantees, structured_comparator
-from hinge.theory.certificates_searched import Suffering
+from hinge.theory import Trace, guarantees, prototype_comparator, structured_comparator
+from hinge.theory.certificate import GIVEN
+from hinge.theory.hindsight.rankings import OfRankings
+from hinge.theory.hindsight.sentences import Suffering
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -85,7 +87,7 @@ def test_multiples_of_weights_are_multiples(scale, selection):
     learner.learn_many(X, Y)
     suffering = Suffering(learner, learner, (scale,))
     suffering.see(X, Y)
-    comparator = suffering.comparators(learner.statistics.largest_q)[0]
+    [(_, comparator)] = suffering.comparators(learner.statistics.largest_q)
 
     class Scaled:
         def score_one(self, x, tags):
@@ -282,8 +284,6 @@ COVARIANCES = [
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 def test_with_a_covariance_it_is_measured_from_the_run(covariance, step):
     """Against a trace of the same run, which has all vectors and matrices."""
-    from hinge.theory.bounds_geometries import Trace
-
     rows, tags = stream(25, 0.05, seed=6)
     argmax, _ = searched(as_array)
     options = {"C": 0.2, "step": step, **covariance}
@@ -483,7 +483,6 @@ def test_every_guarantee_of_a_ranker_holds(options, how):
 def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
     """By a map that is a table, so that the matrices of the features can be written down."""
     from hinge.structured.feature_maps import FeatureMap
-    from hinge.theory.bounds_labels import prototype_comparator
 
     random = np.random.default_rng(2)
     table = random.normal(size=(40, 3, 5))
@@ -508,7 +507,6 @@ def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
 def test_labels_that_are_still_to_come_have_no_rows():
     """A label that came with example 3 is asked for nothing before: by hand, with a map that is a table."""
     from hinge.structured.feature_maps import FeatureMap
-    from hinge.theory.certificates_searched import RankerAgain
 
     table = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [3.0, -1.0]}
 
@@ -519,15 +517,15 @@ def test_labels_that_are_still_to_come_have_no_rows():
     labels, X = ["a", "b", "a", "c", "b"], [1.0, 2.0, 3.0, 1.0, 0.5]
     model = PARanker(features=Table(), step="pa2", selection="max").learn_many(X, labels)
     weights = {"f": 0.3, "g": -0.2}
-    run = RankerAgain(model, [weights])
+    run = OfRankings(model, [weights], GIVEN)
     losses, largest = [], 0.0
     for t, (x, label) in enumerate(zip(X, labels, strict=True)):
-        run.see(x, [label])
+        run.see([x], [[label]])
         rows = [x * (np.array(table[label]) - table[r]) for r in dict.fromkeys(labels[: t + 1]) if r != label]
         losses.append(max([0.0, *(1 - 0.3 * row[0] + 0.2 * row[1] for row in rows)]))
         largest = max([largest, *(float(row @ row) for row in rows)])
-    assert run.was_run_of(model._learner)
-    comparator = next(iter(run.comparators(model._learner, (1.0,))))
+    assert run.other_run() == ""
+    [comparator] = run.comparators(model.stats_)
     assert comparator.loss == pytest.approx(sum(losses))
     assert comparator.squared_loss == pytest.approx(sum(loss**2 for loss in losses))
     assert comparator.largest_q == pytest.approx(largest)

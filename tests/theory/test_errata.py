@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from geometry_learners import KINDS, make, trace
-from hinge.theory.bounds_geometries import divergence, entropy_comparator, guarantees
+from hinge.theory import comparator, guarantees, on_simplex
+from hinge.theory.comparators.entropy import divergence
 from label_streams import find
 from reference_geometries import EntropyReference
 
@@ -132,9 +133,8 @@ def test_E18_theorem_4_of_n03_for_uniclass(kind, n, radius, factor):
     ranged = paper_uniclass(kind, n, radius, 400, entropy_step="range").statistics
     X, u = np.tile(np.eye(n)[0], (400, 1)), np.eye(n)[0]
     for rule, statistics, B in [("paper", literal, 32), ("range", ranged, 2)]:
-        c = entropy_comparator(
-            "uniclass", X, None, u, scale=1.0, signed=False, entropy_step=rule, radius=radius
-        )
+        c = comparator("uniclass", X, None, u, radius=radius, w1="zero")
+        c = on_simplex(c, X, u, scale=1.0, signed=False, entropy_step=rule)
         guarantee = find(guarantees("pa", statistics, c), "N03 Theorem 4 (resolved)", "squared loss and loss")
         assert guarantee.suffered == pytest.approx(left(statistics))
         assert guarantee.guaranteed == pytest.approx(B / 2 * math.log(n))

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import reference_labels
-from hinge.theory.bounds import guarantees
+from hinge.theory import guarantees
 from label_streams import find
 from reference_geometries import SecondOrderReference
 from reference_sequences import (

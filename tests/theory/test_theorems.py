@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from hinge.theory.bounds import comparator, guarantees
+from hinge.theory import comparator, guarantees
 from learners import KINDS, coordinates, make, play
 from theorem_streams import ALL, LINEAR, Stream, check, find, streams
 

@@ -10,13 +10,8 @@ import pytest
 
 from geometry_learners import KINDS, make
 from geometry_streams import K, holds, label_stream
-from hinge.theory.bounds_geometries import (
-    divergence,
-    entropy_comparator,
-    entropy_label_comparator,
-    entropy_ordinal_comparator,
-    guarantees,
-)
+from hinge.theory import comparator, guarantees, label_comparator, on_simplex, ordinal_comparator
+from hinge.theory.comparators.entropy import divergence
 from label_streams import eighths, find
 
 
@@ -79,9 +74,12 @@ def test_every_theorem_of_the_entropy_holds(kind, task, step, signed, rule):
         uniform = np.zeros(m) if signed else np.full(m, options["scale"] / m)
         for rival in [u] if realizable else [u, uniform, (u + uniform) / 2]:
             for largest_q in [None] if task != "uniclass" else [None, learner.statistics.largest_q]:
-                intercept = {"intercept": rival[-1]} if fit_intercept else {}
+                b = rival[-1] if fit_intercept else None
                 weights = rival[:-1] if fit_intercept else rival
-                c = entropy_comparator(task, X, y, weights, largest_q=largest_q, **intercept, **options)
+                losses = {name: options[name] for name in ("margin", "epsilon", "radius") if name in options}
+                geometry = {name: value for name, value in options.items() if name not in losses}
+                c = comparator(task, X, y, weights, intercept=b, w1="zero", **losses)
+                c = on_simplex(c, X, weights, extra=b, largest_q=largest_q, **geometry)
                 assert c.obstacle == ""
                 assert not realizable or c.loss == 0
                 assert learner.statistics.largest_q <= c.largest_q * (1 + 1e-12)
@@ -137,9 +135,11 @@ def test_the_theorems_of_many_labels_with_entropy(kind, task, selection, step):
         for rival in [u] if realizable else [u, 0 * u, u / 3]:
             if task == "ordinal":
                 w, b = rival[: X.shape[1]], rival[X.shape[1] :]
-                c = entropy_ordinal_comparator(X, y, w, b, scale=scale, selection=selection)
+                c = ordinal_comparator(X, y, w, b, selection=selection)
+                c = on_simplex(c, X, w, extra=b, scale=scale)
             else:
-                c = entropy_label_comparator(X, y, rival, scale=scale, selection=selection)
+                c = label_comparator(X, y, rival, selection=selection)
+                c = on_simplex(c, X, rival, scale=scale)
             assert (c.largest_q, c.obstacle) == (pytest.approx(Rinf2), "")
             assert not realizable or c.loss == 0
             holds(guarantees(step, learner.statistics, c, C=C), seen)
@@ -167,7 +167,8 @@ def test_one_example_nearly_reaches_the_entropy_bounds(kind):
     ]:
         learner = make(kind, "classification", geometry="entropy", step=step, C=C, margin=m)
         learner.learn([1.0], 1)
-        c = entropy_comparator("classification", [[1.0]], [1], [m], scale=1.0, margin=m)
+        c = comparator("classification", [[1.0]], [1], [m], margin=m)
+        c = on_simplex(c, [[1.0]], [m], scale=1.0)
         assert c.distance2 == pytest.approx(twice)
         [guarantee] = [g for g in guarantees(step, learner.statistics, c, C=C) if g.theorem == theorem]
         assert guarantee.guaranteed == pytest.approx(twice if step == "pa" else twice / m**2)
@@ -178,7 +179,8 @@ def test_one_example_nearly_reaches_the_entropy_bounds(kind):
         )
         learner.learn([1.0], 1)
         u = np.array([[-m / 2], [m / 2]])
-        c = entropy_label_comparator([[1.0]], [1], u, scale=1.0, margin=m, selection=selection)
+        c = label_comparator([[1.0]], [1], u, margin=m, selection=selection)
+        c = on_simplex(c, [[1.0]], u, scale=1.0)
         guarantee = find(guarantees("pa1", learner.statistics, c, C=m), theorem, "mistakes")
         assert guarantee.guaranteed == pytest.approx(twice / m**2)
         assert guarantee.suffered == 1
@@ -207,10 +209,11 @@ def test_the_divergence_of_signed_weights():
     assert divergence(np.array([0.7, -0.4]), None, True)[1]
     assert divergence(np.array([0.5, 0.4]), None, False)[1]
     assert divergence(np.array([1.5, -0.5]), None, False)[1]
+    empty = np.zeros((0, 2))
     found = guarantees(
         "pa1",
         make("reference", "classification", geometry="entropy").statistics,
-        entropy_comparator("classification", np.zeros((0, 2)), [], [1.0, 1.0], scale=1.0),
+        on_simplex(comparator("classification", empty, [], [1.0, 1.0]), empty, [1.0, 1.0], scale=1.0),
     )
     assert found
     assert not any(g.applicable for g in found)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reference_labels
-from hinge.theory.bounds import guarantees
+from hinge.theory import guarantees
 from label_streams import RUNNERS, Stream, find, random_stream
 from reference_labels import STEPS_OF
 
@@ -21,7 +21,7 @@ EXAMPLES = 20
 
 
 def applies(guarantee, stream, step, C, u):
-    """Whether the theorem's precondition holds, found in another way than bounds_labels does."""
+    """Whether the theorem's precondition holds, found in another way than the table does."""
     name, rounds = guarantee.theorem, [c for c in stream.constraints() if len(c[0])]
     losses = [asked - rows @ u for rows, asked, _ in rounds]
     lossless = all((of_round <= 0).all() for of_round in losses)

@@ -110,8 +110,8 @@ HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Featur
   std::memcpy(scores, sums, sizeof sums);
 }
 
-// Where the weights of feature j of a sparse instance lie. It may be one of those beyond it: to be asked for only, and a
-// number therefore, since it may be any.
+// Where the weights of feature j of a sparse instance lie, to be prefetched. It may be beyond the instance and was not
+// checked, so it is a number, not a pointer.
 template <class Real, class Features>
 HINGE_INLINE std::uintptr_t weights_ahead(const Real* lanes, std::size_t stride, const Features& x, std::size_t j) {
   const std::size_t last = x.size + x.beyond - 1;
@@ -119,8 +119,8 @@ HINGE_INLINE std::uintptr_t weights_ahead(const Real* lanes, std::size_t stride,
 }
 
 // Too many lanes for the registers: the sums stay in memory, and several features are added at a time. Those of the next
-// features are asked for ahead. The weights of a sparse instance lie far apart: those of features far on (measured: 24 to
-// 106 are about the same) are asked for too, to be nearer by then. (For a dense one that takes a third longer.)
+// features are prefetched. The weights of a sparse instance lie far apart: those of features further on (measured: 24 to
+// 106 are about the same) are prefetched into the second cache. (For a dense instance that takes a third longer.)
 template <std::size_t Together, class Real, class Features>
 HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Features& x, std::size_t j, Real* scores) {
   constexpr bool sparse = requires { x.columns; };

@@ -91,10 +91,10 @@ HINGE_INLINE bool in_order(const Features& x) {
   return true;
 }
 
-// Asks for what will be read soon, beside the place j: processors that look ahead themselves do not look far enough, and
-// stop at the end of each page. Any address may be asked for, so it is a number here and not a pointer.
+// Prefetches what will be read soon, relative to place j: hardware prefetchers do not look far enough, and stop at the
+// end of each page. Any address may be prefetched, so it is a number here and not a pointer.
 template <class Features>
-HINGE_INLINE void ask_ahead(const Features& x, std::size_t j) {
+HINGE_INLINE void prefetch(const Features& x, std::size_t j) {
   const auto place = [j](const auto* from, std::ptrdiff_t on) HINGE_INLINE_LAMBDA {
     return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(from) +
                                          (j + static_cast<std::size_t>(on)) * sizeof *from);
@@ -141,7 +141,7 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
     j += 8;
   };
   while (j + 8 <= x.size) {
-    if constexpr (sparse) ask_ahead(x, j);
+    if constexpr (sparse) prefetch(x, j);
     take_eight();
   }
   if (j + 4 <= x.size) {
@@ -246,7 +246,7 @@ HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatu
     j += 8;
   };
   while (j + 8 <= n) {
-    ask_ahead(x, j);
+    prefetch(x, j);
     take_eight();
   }
   if (j + 4 <= n) {

@@ -1,4 +1,4 @@
-// Takes back what a batch wrote into an array: what is overwritten is noted, until a copy of all is cheaper.
+// Undoes what a batch wrote into an array. It records what is overwritten, until a copy of all costs less.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Undo {
  public:
   explicit Undo(Buffer<Real>& array) : array_(array) {}
 
-  // `all_zero`: that is known already, and need not be noted.
+  // `all_zero`: all entries are 0, so nothing need be recorded.
   void begin(bool all_zero = false) {
     noting_ = !all_zero;
     all_zero_ = all_zero;

@@ -1,9 +1,9 @@
 // Budgets of supports (B03, S14): which of the cached examples can go.
 //
-// An example is judged at the scores without its own contribution: how much better they are than the rule asks
-// (Rule::spare). `adaptive`: after each insertion those go that would not be asked for again, one by one. `fixed`: if the
-// cache is full, one goes before another comes. The scores of all cached examples are kept up to date, with the kernel
-// values among them (Supports::values_of): to judge and to remove needs no kernel.
+// An example is judged by its slack (Rule::slack) at the scores without its own contribution. `adaptive`: after each
+// insertion, examples that the rule would not insert again go, one by one. `fixed`: if the cache is full, one goes before
+// another comes. The scores of all cached examples are kept, and the kernel values among them (Supports::values_of): to
+// judge and to remove needs no kernel.
 #pragma once
 
 #include <algorithm>
@@ -40,31 +40,31 @@ class Budget {
  public:
   struct Kind {
     std::size_t size = 0;  // fixed; 0: adaptive
-    bool oldest = false;   // which one of several goes first: the oldest; else the one with most to spare
+    bool oldest = false;   // which one goes first: the oldest; else the one with the largest slack
   };
   explicit Budget(Kind kind) : kind_(kind) {}
 
   bool adaptive() const { return kind_.size == 0; }
   bool full(const Supports& supports) const { return !adaptive() && supports.count() >= kind_.size; }
 
-  // The one to go, judged by the rule; none if only redundant ones may go and there is none.
+  // The support to remove; none if only redundant ones may go and there are none.
   std::size_t choose(const Rule& rule, const Supports& supports, bool only_redundant) {
     std::size_t chosen = none;
     double most = 0;
     if (only_redundant && supports.kind().distances && supports.count() == 1) return none;  // a ball needs a centre
     for (std::size_t i = 0; i < supports.count(); ++i) {
-      const double spare = kind_.oldest && !only_redundant ? 0 : spare_of(i, rule, supports);
-      if (only_redundant && !(spare >= 0)) continue;
+      const double slack = kind_.oldest && !only_redundant ? 0 : slack_of(i, rule, supports);
+      if (only_redundant && !(slack >= 0)) continue;
       const bool older = chosen == none || supports.ages[i] < supports.ages[chosen];
-      if (chosen == none || (kind_.oldest ? older : spare > most || (spare == most && older))) {
+      if (chosen == none || (kind_.oldest ? older : slack > most || (slack == most && older))) {
         chosen = i;
-        most = spare;
+        most = slack;
       }
     }
     return chosen;
   }
 
-  // Support i goes: the products of the others, and the support itself.
+  // Removes support i, and its part of the products of the others.
   void remove(std::size_t i, Supports& supports) {
     const std::size_t held = supports.held(), last = supports.count() - 1;
     const double own = products[i * held];
@@ -95,8 +95,8 @@ class Budget {
       products.reserve(std::max(count * supports.held(), 2 * products.capacity()));
     coming_ = KeptTruth::of(truth);
   }
-  // What a move changes in the products of the supports. It comes before it: kernel values and products are those of the
-  // present row.
+  // What a move changes in the products of the supports. Called before the move: kernel values and products are those of
+  // the present row.
   void moving(const Supports& supports, const double* amounts, double decay) {
     const std::size_t held = supports.held(), count = supports.count();
     const bool fresh = supports.known() == none;
@@ -127,15 +127,15 @@ class Budget {
     commit();
   }
 
-  // Two classes become lanes; lanes that are given up must never have moved.
+  // Two classes become lanes, for which there is room already.
   void split() {
-    widen(1, 2);
     for (std::size_t i = 0; i < products.size(); i += 2) {
       products[i + 1] = products[i] / 2;
       products[i] = 0 - products[i + 1];
     }
     for (KeptTruth& truth : truths) truth.value = truth.value > 0 ? 1 : 0;
   }
+  // Lanes that are given up must never have moved.
   void widen(std::size_t before, std::size_t after) {
     std::vector<double> wide(truths.size() * after);
     for (std::size_t i = 0; i < truths.size(); ++i)
@@ -152,8 +152,8 @@ class Budget {
   std::vector<KeptTruth> truths;
 
  private:
-  // A ball divides by 1 - c whenever a support goes, so what was rounded grows: at once, if the support was most of it,
-  // or e-fold in about as many removals as there are supports. Then its sums are made anew.
+  // A ball divides by 1 - c whenever a support goes, so rounding errors grow: at once, if the support was most of it, or
+  // e-fold in about as many removals as there are supports. Then the sums are recomputed.
   void sum_up_anew(Supports& supports, bool at_once) {
     const std::size_t count = supports.count();
     if (count == 0) return;
@@ -168,13 +168,13 @@ class Budget {
     supports.now.norm2 = std::max(0.0, norm2);
   }
 
-  double spare_of(std::size_t i, const Rule& rule, const Supports& supports) {
+  double slack_of(std::size_t i, const Rule& rule, const Supports& supports) {
     const double* const its_products = products.data() + i * supports.held();
     const double itself = supports.itself_of(i);
     scores_.resize(supports.lanes());
     supports.scores_without(i, its_products, scores_.data());
     const double q = supports.kind().distances ? 1 : itself;
-    return rule.spare(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
+    return rule.slack(Scores{scores_.data(), scores_.size(), q}, truths[i].seen());
   }
 
   Kind kind_;
@@ -188,3 +188,5 @@ class Budget {
 };
 
 }  // namespace hinge
+
+#include "supports/rollback.hpp"

@@ -1,4 +1,4 @@
-// What supports know beside their coefficients and vectors: kernel values of rows, and numbers of the whole.
+// What supports keep besides their vectors: coefficients, and kernel values of rows.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct KernelRows {
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
   std::vector<std::size_t> numbers;   // in passes over the same rows: which of them these are
-  std::vector<char> in_order;         // else it is refused when its turn comes
+  std::vector<char> in_order;         // else it is rejected when its turn comes
 
   void make_room(std::size_t rows, std::size_t supports) {
     count = rows;
@@ -47,7 +47,23 @@ struct SupportScalars {
   std::int64_t tallied = 0, insertions = 0, removals = 0;
 };
 
-// A kernel of the user's own: a function of two sets of vectors.
+// The numbers of the supports, one after the other. A rollback restores a copy of them; a model file has them.
+class SupportNumbers {
+ public:
+  std::vector<std::int64_t> numbers;  // of the examples
+  std::vector<std::int64_t> ages;     // the order of insertion
+  std::vector<double> v;              // count x stride: the coefficients, over the scale
+  std::vector<double> u;              // the same for the average
+  std::vector<double> given;          // ordinal: what each support gave to each threshold
+  std::vector<double> biases, bias_sums;
+  SupportScalars now;
+  bool sparse = false;  // whether the first support came as a sparse row
+
+ protected:
+  std::vector<double> itself_, squares_;  // K(x, x) and |x|^2 of each
+};
+
+// A custom kernel: a function of two sets of vectors.
 class Outside {
  public:
   virtual ~Outside() = default;

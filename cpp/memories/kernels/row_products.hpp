@@ -22,7 +22,7 @@ namespace hinge {
 
 class RowProducts {
  public:
-  // Passes over `rows` begin, at w = 0. `most`: how many bytes of kernel values may be kept.
+  // Passes over `rows` begin, at w = 0. `most`: the limit of `kept_bytes`.
   void begin(const Rows& rows, std::size_t lanes, double most) {
     clear();
     count_ = rows.count();
@@ -37,6 +37,12 @@ class RowProducts {
   bool are_of(const Rows& rows) const { return on() && arrays_->same_as(rows); }
   // How many rows are followed; 0 if none are.
   std::size_t count() const { return count_; }
+  // How many bytes the kernel values take.
+  std::size_t kept_bytes() const {
+    std::size_t bytes = 0;
+    for (const Buffer<double>& block : blocks_) bytes += block.bytes();
+    return bytes;
+  }
   static double bytes(std::size_t rows, std::size_t lanes) {
     return static_cast<double>(rows) * static_cast<double>(8 * (lanes + 2));
   }
@@ -82,27 +88,29 @@ class RowProducts {
     for (std::size_t i = 0; i < count_; ++i) largest[i % 4] = std::max(largest[i % 4], std::abs(values[i]));
     return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
   }
-  // Rows of kernel values lie together in large blocks, which take few pages.
+  // Rows of kernel values lie together in large blocks, which take few pages. A block has no more rows than may be kept;
+  // there is room for one at least.
   double* room() {
-    const std::size_t rows = std::max<std::size_t>(1, block_bytes / sizeof(double) / count_);
-    if (blocks_.empty() || used_ == rows) {
+    if (blocks_.empty() || used_ == rows_of_block_) {
+      const double bytes = 8 * static_cast<double>(count_);
+      rows_of_block_ = static_cast<std::size_t>(std::max(1.0, std::min(block_bytes, most_) / bytes));
       blocks_.emplace_back();
-      blocks_.back().resize(rows * count_);
+      blocks_.back().resize(rows_of_block_ * count_);
       blocks_.back().expect_use();
       used_ = 0;
     }
     return blocks_.back().data() + count_ * used_++;
   }
 
-  static constexpr std::size_t block_bytes = std::size_t{8} << 20;
+  static constexpr double block_bytes = 8 << 20;
   std::optional<Rows> arrays_;
   std::size_t count_ = 0;
-  double most_ = 0;
+  double most_ = 0;  // bytes of kernel values that may still be kept
   std::vector<double> sums_;                // lane by lane, each with all rows
   std::vector<std::size_t> supports_;       // of each row
   std::vector<Kernels> kept_;               // of each support, in `blocks_`
   std::vector<Buffer<double>> blocks_;
-  std::size_t used_ = 0;  // rows of the last block
+  std::size_t rows_of_block_ = 0, used_ = 0;  // of the last block
 };
 
 }  // namespace hinge

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "budget.hpp"
 #include "supports.hpp"
 
 namespace hinge {
@@ -12,8 +13,10 @@ namespace hinge {
 template <class Real>
 class SupportsOf final : public Supports {
  public:
-  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside)
-      : Supports(kind, lanes), outside_(std::move(outside)) {}
+  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside, std::unique_ptr<Budget> its_budget)
+      : Supports(kind, lanes), outside_(std::move(outside)) {
+    budget = std::move(its_budget);
+  }
 
   void look_ahead(const Batch& batch, std::size_t from, std::size_t count) override {
     take(*batch.rows, batch.order, from, count, rows_, ahead_.in_order);
@@ -114,17 +117,17 @@ class SupportsOf final : public Supports {
   }
   double bytes_with(std::size_t row) const override { return static_cast<double>(vectors_.bytes(rows_, row)); }
 
-  // A refusal names a row of the block; place(i) is what it is called outside.
+  // An error names a row of the block; place(i) is its number in the batch.
   template <class Place, class Function>
   static void with_row(Place&& place, Function&& function) {
     try {
       function();
-    } catch (Refused& refused) {
-      if (refused.row != none) refused.row = place(refused.row);
+    } catch (InputError& error) {
+      if (error.row != none) error.row = place(error.row);
       throw;
     }
   }
-  // Rows of `order`, or as they lie. Those that cannot be taken will be refused when their turn comes.
+  // Rows of `order`, or as they lie. Invalid ones are rejected when their turn comes.
   void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, AskedRows<Real>& block,
             std::vector<char>& in_order) const {
     Instance x = rows.blank();
@@ -133,7 +136,7 @@ class SupportsOf final : public Supports {
       if (row < 0 || static_cast<std::size_t>(row) >= rows.count()) return false;
       try {
         rows.take(static_cast<std::size_t>(row), x);
-      } catch (const Refused&) {
+      } catch (const InputError&) {
         return false;
       }
       return true;
@@ -156,7 +159,7 @@ class SupportsOf final : public Supports {
     block.drop_last();
     try {
       return block.add(rows.in_order(x, none, scratch));
-    } catch (const Refused&) {
+    } catch (const InputError&) {
       return false;
     }
   }
@@ -238,8 +241,8 @@ class SupportsOf final : public Supports {
     for (std::size_t i = 0; i < count; ++i) new_rows_ += passes_.support_of(ahead_.numbers[i]) == none;
   }
 
-  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z has no digits left where it is small beside
-  // its parts: there |x - z|^2 is summed up. Of the vectors from `from` on.
+  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z loses its digits where it is small relative
+  // to its terms: there |x - z|^2 is summed up. Of the vectors from `from` on.
   void apply(const AskedRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
              std::size_t from, double* values) const {
     const double square = rows.square(row);
@@ -257,7 +260,7 @@ class SupportsOf final : public Supports {
     std::vector<SparseVector> asked(count), held;
     for (std::size_t i = 0; i < count; ++i)
       rows.each(i, [&](std::size_t column, Real value) {
-        if (!std::isfinite(rows.square(i))) return;  // will be refused
+        if (!std::isfinite(rows.square(i))) return;  // will be rejected
         asked[i].columns.push_back(static_cast<std::int64_t>(column));
         asked[i].values.push_back(static_cast<double>(value));
       });
@@ -276,7 +279,7 @@ class SupportsOf final : public Supports {
     for (double& value : values) value += constant;
     for (std::size_t i = 0; i < count; ++i) {
       into.itself[i] = values[i * count + i];
-      if (into.itself[i] < 0) throw Refused("the kernel's value of an instance with itself is negative", i);
+      if (into.itself[i] < 0) throw InputError("the kernel's value of an instance with itself is negative", i);
     }
     if (learning) into.with_rows = std::move(values), into.knows_rows = true;
   }

@@ -286,11 +286,11 @@ class Covariance final : public Shape {
   Covariance(double constant, double variance, double most) : Shape(constant, variance), most_(most) { resize(0); }
 
   void resize(std::size_t columns) override {
-    const std::size_t size = columns + extras(), blocks = (size + 3) / 4;
+    const std::size_t size = columns + bias_count(), blocks = (size + 3) / 4;
     if (blocks > first_.size()) {
       if (const double bytes = bytes_of(blocks); bytes > most_)
-        throw Refused("a full covariance of " + std::to_string(columns) + " features" +
-                      (extras() == 0 ? "" : " and the intercept") + " needs " + in_words(bytes) +
+        throw InputError("a full covariance of " + std::to_string(columns) + " features" +
+                      (bias_count() == 0 ? "" : " and the intercept") + " needs " + in_words(bytes) +
                       ", the limit is " + in_words(most_) + " (max_covariance); geometry='diagonal' needs " +
                       in_words(8.0 * static_cast<double>(size)));
       u_.resize(8 * blocks * (blocks + 1));
@@ -320,7 +320,7 @@ class Covariance final : public Shape {
 #else
     factored.product(f_.data(), k_.data());
 #endif
-    beside_ = extras() == 0 ? 0 : k_[0];
+    bias_ = bias_count() == 0 ? 0 : k_[0];
     return sum;
   }
   double narrow(const Instance& x, double precision) override {
@@ -337,22 +337,22 @@ class Covariance final : public Shape {
 #endif
     const double least = least_variance();
     for (std::size_t j = 4 * range_.begin; j < 4 * range_.end; ++j) d_[j] = std::max(d_[j], least);
-    beside_ = extras() == 0 ? 0 : k_[0];
+    bias_ = bias_count() == 0 ? 0 : k_[0];
     return sum;
   }
 
   // Dense, or if most of it is 0 sparse.
   Instance direction(const Instance& /*x*/) const override {
     Instance g;
-    g.values = k_.data() + extras();
+    g.values = k_.data() + bias_count();
     g.size = columns_;
     if (8 * (range_.end - range_.begin) > columns_) return g;
     values_.clear();
     places_.clear();
-    for (std::size_t i = std::max(extras(), 4 * range_.begin); i < std::min(4 * range_.end, columns_ + extras()); ++i) {
+    for (std::size_t i = std::max(bias_count(), 4 * range_.begin); i < std::min(4 * range_.end, columns_ + bias_count()); ++i) {
       if (k_[i] == 0) continue;
       values_.push_back(k_[i]);
-      places_.push_back(static_cast<std::int64_t>(i - extras()));
+      places_.push_back(static_cast<std::int64_t>(i - bias_count()));
     }
     g.values = values_.data();
     g.columns = places_.data();
@@ -387,37 +387,37 @@ class Covariance final : public Shape {
   }
 
   std::vector<double> save() const override {
-    const std::size_t size = columns_ + extras();
+    const std::size_t size = columns_ + bias_count();
     std::vector<double> state{added_};
     state.insert(state.end(), d_.begin(), d_.begin() + static_cast<std::ptrdiff_t>(size));
     for (std::size_t j = 0; j < size; ++j) state.insert(state.end(), row(j), row(j) + j);
     return state;
   }
   void restore(const double* state, std::size_t count, std::size_t columns) override {
-    const std::size_t size = columns + extras();
-    if (count != 1 + size + size * (size - (size > 0)) / 2) throw Refused("the covariance does not fit the learner");
+    const std::size_t size = columns + bias_count();
+    if (count != 1 + size + size * (size - (size > 0)) / 2) throw InputError("the covariance does not fit the learner");
     resize(columns);
     const double* from = state + 1;
     for (std::size_t j = 0; j < size; ++j)
-      if (!(from[j] > 0 && from[j] <= variance_ * (1 + 1e-9))) throw Refused("a variance is not positive");
+      if (!(from[j] > 0 && from[j] <= variance_ * (1 + 1e-9))) throw InputError("a variance is not positive");
     std::copy_n(from, size, d_.begin());
     from += size;
     for (std::size_t j = 0; j < size; ++j)
       for (std::size_t i = 0; i < j; ++i, ++from) {
-        if (!(std::abs(*from) <= largest_ratio)) throw Refused("the covariance is not one of a learner");
+        if (!(std::abs(*from) <= largest_ratio)) throw InputError("the covariance is not one of a learner");
         row(j)[i] = *from;
         if (*from != 0) first_[j / 4] = std::min(first_[j / 4], i / 4);
       }
     if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
-      throw Refused("the covariance is not one of a learner");
+      throw InputError("the covariance is not one of a learner");
     added_ = state[0];
     for (std::size_t j = 0; j < size; ++j)  // what it says of itself must be about what the variances say
-      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw Refused("the covariance is not one of a learner");
+      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw InputError("the covariance is not one of a learner");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
 
   Factors factors() const override {
-    const std::size_t size = columns_ + extras();
+    const std::size_t size = columns_ + bias_count();
     Factors factors{{d_.begin(), d_.begin() + static_cast<std::ptrdiff_t>(size)}, std::vector<double>(size * size)};
     for (std::size_t j = 0; j < size; ++j) {
       for (std::size_t i = 0; i < j; ++i) factors.u[i * size + j] = row(j)[i];

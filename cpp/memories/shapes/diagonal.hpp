@@ -19,17 +19,17 @@ namespace hinge {
 class Diagonal final : public Shape {
  public:
   Diagonal(double constant, double variance, bool drop) : Shape(constant, variance), drop_(drop), undo_(t_) {
-    t_.resize(extras());
+    t_.resize(bias_count());
   }
 
-  void resize(std::size_t columns) override { t_.resize(columns + extras()); }
+  void resize(std::size_t columns) override { t_.resize(columns + bias_count()); }
 
   double size(const Instance& x) const override {
     return visit(x, [&](const auto& features) {
       double sum = constant_ == 0 ? 0 : constant2() * s(0);
       for (std::size_t j = 0; j < features.size; ++j) {
         const double value = features.value(j);
-        sum += value * value * s(features.column(j) + extras());
+        sum += value * value * s(features.column(j) + bias_count());
       }
       return sum;
     });
@@ -37,10 +37,10 @@ class Diagonal final : public Shape {
 
   double aim(const Instance& x) override {
     g_.resize(x.size);
-    beside_ = constant_ == 0 ? 0 : constant_ * s(0);
+    bias_ = constant_ == 0 ? 0 : constant_ * s(0);
     visit(x, [&](const auto& features) {
       for (std::size_t j = 0; j < features.size; ++j)
-        g_[j] = features.value(j) * s(features.column(j) + extras());
+        g_[j] = features.value(j) * s(features.column(j) + bias_count());
     });
     return size(x);
   }
@@ -48,13 +48,13 @@ class Diagonal final : public Shape {
   double narrow(const Instance& x, double precision) override {
     const double sizes = aim(x);
     visit(x, [&](const auto& features) {
-      undo_.note(features.size + extras(), [&](const auto& note) {
+      undo_.note(features.size + bias_count(), [&](const auto& note) {
         if (constant_ != 0) note(std::size_t{0});
-        for (std::size_t j = 0; j < features.size; ++j) note(features.column(j) + extras());
+        for (std::size_t j = 0; j < features.size; ++j) note(features.column(j) + bias_count());
       });
       if (constant_ != 0) add(0, constant_, sizes, precision);
       for (std::size_t j = 0; j < features.size; ++j)
-        add(features.column(j) + extras(), features.value(j), sizes, precision);
+        add(features.column(j) + bias_count(), features.value(j), sizes, precision);
     });
     return sizes;
   }
@@ -84,14 +84,14 @@ class Diagonal final : public Shape {
     return state;
   }
   void restore(const double* state, std::size_t size, std::size_t columns) override {
-    if (size != 1 + columns + extras()) throw Refused("the variances do not fit the learner");
+    if (size != 1 + columns + bias_count()) throw InputError("the variances do not fit the learner");
     double sum = 0;
     for (std::size_t i = 1; i < size; ++i) {
-      if (!(state[i] >= 0 && state[i] <= largest_ratio / variance_)) throw Refused("a variance is not positive");
+      if (!(state[i] >= 0 && state[i] <= largest_ratio / variance_)) throw InputError("a variance is not positive");
       sum = std::max(sum, state[i]);
     }
     if (!(state[0] >= sum * (1 - 1e-9) && state[0] <= largest_ratio / variance_))
-      throw Refused("the variances are not those of a learner");
+      throw InputError("the variances are not those of a learner");
     resize(columns);
     std::copy_n(state + 1, size - 1, t_.data());
     added_ = state[0];

@@ -1,7 +1,7 @@
 // Weights in the geometry of a covariance (M11): a memory that holds the weights, and a shape.
 //
-// An instance moves the weights in the direction Sx, and has the squared size x'Sx. To measure it costs much more than
-// to score it, so the loop asks for it only if the rule would move (Learner::shaped_round).
+// An instance moves the weights in the direction Sx, and has the squared size x'Sx. It costs much more than a score, so
+// it is computed only if the rule would move (rounds/shaped.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,21 @@
 
 namespace hinge {
 
-class Curved final : public Memory {
+class Shaped final : public Memory {
  public:
-  // `beside`: what moves have in the extra coordinates, if the shape has none of these (thresholds).
-  Curved(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double beside)
-      : Memory(0, 0, false), flat_(std::move(flat)), shape_(std::move(shape)), beside_(beside) {}
+  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `threshold_step`: by how much a move of 1 moves
+  // the thresholds of ordinal regression, which are no part of S; 0 if there are none.
+  Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double threshold_step)
+      : Memory(0, 0, false),
+        flat_(std::move(flat)),
+        shape_(std::move(shape)),
+        regularizer_(regularizer),
+        threshold_step_(threshold_step) {}
 
   Memory& flat() override { return *flat_; }
   Shape& shape() { return *shape_; }
   const Shape& shape() const { return *shape_; }
+  double regularizer() const { return regularizer_; }
   // Other weights (more lanes), the same shape.
   void change_flat(std::unique_ptr<Memory> flat) { flat_ = std::move(flat); }
 
@@ -32,7 +38,7 @@ class Curved final : public Memory {
   void check_room(std::size_t dimension) const override { flat_->check_room(dimension); }
   void resize(std::size_t dimension) override {
     if (dimension > flat_->dimension()) flat_->check_room(dimension);
-    shape_->resize(dimension);  // may refuse
+    shape_->resize(dimension);  // may throw
     flat_->resize(dimension);
   }
 
@@ -42,17 +48,17 @@ class Curved final : public Memory {
   }
   // No coordinate of Sx is larger than the largest variance times |x|. Thresholds move by the amount itself.
   void admit(double amount, double decay, double square) override {
-    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), decay, square);
+    flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), decay, square);
   }
   bool would_admit(double amount, double square) const override {
-    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(beside_)), square);
+    return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), square);
   }
-  // In the direction that the shape found last, which must be that of x.
+  // In the direction that the shape computed last, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
-    flat_->move_along(amounts, shape_->direction(x), beside_ == 0 ? shape_->beside() : beside_);
+    flat_->move_along(amounts, shape_->direction(x), threshold_step_ == 0 ? shape_->bias() : threshold_step_);
   }
-  void move_along(const double* amounts, const Instance& direction, double beside) override {
-    flat_->move_along(amounts, direction, beside);
+  void move_along(const double* amounts, const Instance& direction, double bias_value) override {
+    flat_->move_along(amounts, direction, bias_value);
   }
   void tally() override { flat_->tally(); }
 
@@ -73,18 +79,18 @@ class Curved final : public Memory {
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
     return flat_->weight(column, lane, averaged);
   }
-  double extra(std::size_t lane, bool averaged) const override { return flat_->extra(lane, averaged); }
-  void start_at(const double* w, std::size_t size, const double* extras) override {
+  double bias(std::size_t lane, bool averaged) const override { return flat_->bias(lane, averaged); }
+  double largest_weight() const override { return flat_->largest_weight(); }
+  void start_at(const double* w, std::size_t size, const double* biases) override {
     shape_->resize(size);
-    flat_->start_at(w, size, extras);
+    flat_->start_at(w, size, biases);
   }
 
  private:
-  double look_for_reach() const override { return 0; }  // the flat one's concern
-
   std::unique_ptr<Memory> flat_;
   std::unique_ptr<Shape> shape_;
-  double beside_;
+  double regularizer_;
+  double threshold_step_;
 };
 
 }  // namespace hinge

@@ -16,16 +16,16 @@ from .. import __version__
 
 # Each has a module with `add_arguments(parser)` and `run(arguments) -> exit code`; its docstring is the long help.
 COMMANDS = {
-    "learn": "learn from a stream, with progressive validation as it goes",
-    "predict": "predictions of a model, to the standard output or a file",
-    "compare": "several learners over the same stream in one pass: a table and a plot",
-    "tune": "a grid over C and steps in one pass, chosen by progressive error",
-    "inspect": "what a model is, its statistics, its largest weights, what is guaranteed",
-    "algorithms": "the published algorithms, with task, paper and theorem",
-    "papers": "the experiments of the papers, run again: figures, tables, verdicts",
-    "demo": "learn from a real stream and see what was guaranteed",
-    "completion": "a script that completes commands and options in your shell",
-    "version": "the versions of hinge and of what it runs on",
+    "learn": "learn from a stream, with progressive validation",
+    "predict": "write the predictions of a model to the standard output or a file",
+    "compare": "compare several learners on the same stream in one pass: a table and a plot",
+    "tune": "try a grid over C and steps in one pass, and choose by progressive error",
+    "inspect": "show a model: its statistics, its largest weights, its guarantees",
+    "algorithms": "list the published algorithms, with task, paper and theorem",
+    "papers": "reproduce the experiments of the papers: figures, tables, verdicts",
+    "demo": "learn from a real stream, and compare the mistakes with the guarantees",
+    "completion": "print a script that completes commands and options in your shell",
+    "version": "print the versions of hinge and of its dependencies",
 }
 WRONG_USE = 2
 
@@ -91,7 +91,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
     group = parser.add_argument_group("help")
     group.add_argument("-h", "--help", action="help", help="Show this help.")
     if any(hasattr(action, "brief") for action in parser._actions):
-        group.add_argument("--help-all", action=_HelpAll, nargs=0, help="Show the whole text of each option.")
+        group.add_argument("--help-all", action=_HelpAll, nargs=0, help="Show the full text of each option.")
     return parser
 
 
@@ -100,7 +100,7 @@ def main_help() -> str:
     commands = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
     return f"""usage: hinge COMMAND [options]
 
-Online margin learning: predict, be told the truth, and move just far enough.
+Online margin learning: predict, get the true label, and update just enough.
 
 commands:
 {commands}

@@ -16,7 +16,7 @@ from ..streams.stream import Stream
 from . import learner_options, reading
 from .options import PASSES, flag
 
-ONCE = "{} can be read once only: --shuffle keeps it in memory for more passes"
+ONCE = "{} can only be read once: --shuffle keeps it in memory for more passes"
 FIRST_BYTES = 4096  # by which a file is known again
 
 
@@ -24,11 +24,11 @@ def check_places(arguments: argparse.Namespace) -> None:
     """Where the model is to go, and what may be replaced."""
     model = arguments.model
     if arguments.resume and model is None:
-        raise ValueError("--resume needs the model to go on with: -m FILE")
+        raise ValueError("--resume needs the model to resume: -m FILE")
     if arguments.save_every is not None and model is None:
         raise ValueError("--save-every needs a file to save to: -m FILE")
     if arguments.resume and (arguments.initial is not None or arguments.force):
-        raise ValueError("--resume goes on with the model at -m: --initial and --force do not go with it")
+        raise ValueError("--resume resumes the model at -m: it excludes --initial and --force")
     if model is not None:
         check_place(model, "the model", arguments.data)
         check_replaced(arguments)
@@ -36,7 +36,7 @@ def check_places(arguments: argparse.Namespace) -> None:
         others = [path for path in (model, arguments.initial) if path is not None]
         check_place(arguments.predictions, "the predictions", [*arguments.data, *others])
     elif arguments.scores:
-        raise ValueError("--scores is for the predictions: --predictions FILE")
+        raise ValueError("--scores needs --predictions FILE")
     if arguments.plot is not None:
         check_plot(arguments.plot, arguments.data)
 
@@ -47,7 +47,7 @@ def check_replaced(arguments: argparse.Namespace) -> None:
     same = initial is not None and os.path.abspath(initial) == os.path.abspath(model)
     if os.path.exists(model) and not (arguments.resume or arguments.force or same):
         raise ValueError(
-            f"{model} is there already: --resume goes on with it, --initial {model} learns more from other data, "
+            f"{model} already exists: --resume resumes it, --initial {model} starts from it with other data, "
             "--force replaces it"
         )
 
@@ -72,7 +72,7 @@ def check_place(path: str, what: str, others: list[str]) -> None:
             and os.path.samefile(path, other)
             and os.path.isfile(path)
         ):
-            raise ValueError(f"{path} is read from: {what} must go somewhere else")
+            raise ValueError(f"{path} is an input: write {what} to another file")
 
 
 def check_plot(path: str, data: list[str]) -> None:
@@ -94,16 +94,14 @@ def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None
         or log.lower().endswith(PACKED)
         or (os.path.exists(log) and not os.path.isfile(log))
     ):
-        raise ValueError("--follow reads one file that is not compressed (a pipe is followed as it is)")
+        raise ValueError("--follow reads one uncompressed file (a pipe does not need it)")
     for option, given in (
         ("--passes", passing.get("max_iter", 1) > 1), ("--shuffle", passing.get("shuffle")),
         ("--batch-tolerance", passing.get("batch_tolerance") is not None), ("--plot", arguments.plot is not None),
         ("--certificate", arguments.certificate),
     ):  # fmt: skip
         if given:
-            raise ValueError(
-                f"--follow goes over the log once, and it has no end: {option} does not go with it"
-            )
+            raise ValueError(f"--follow reads a log without an end once: it excludes {option}")
 
 
 def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing: dict[str, Any]) -> None:
@@ -113,9 +111,7 @@ def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing
         if options.get("step", (arguments.algorithm or "").partition(":")[0]) != "pa":
             raise ValueError("--batch-tolerance is N03's batch conversion: it needs --step pa")
         if passing.get("shuffle"):
-            raise ValueError(
-                "--batch-tolerance takes the examples in their order: --shuffle does not go with it"
-            )
+            raise ValueError("--batch-tolerance visits the examples in order: it excludes --shuffle")
     if (
         "-" in arguments.data and _many(passing) and not passing.get("shuffle")
     ):  # before anything waits for it
@@ -173,7 +169,7 @@ def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Stud
     if changed and arguments.resume:
         name = next(iter(changed))
         raise ValueError(
-            f"{path} has {name}={known.get(name)!r}: --resume goes on as it began "
+            f"{path} has {name}={known.get(name)!r}: --resume cannot change it "
             f"({flag(name)} can change with --initial)"
         )
     if changed:
@@ -217,23 +213,23 @@ def check_same_run(
 ) -> None:
     """To go on is to go on with the same data, read in the same way. More files may have come after the others."""
     known, names = ([os.path.basename(name) for name in its] for its in (position.files, now.files))
-    other = (
-        "the model learned from {}: --resume goes on with the same data, --initial learns from other data"
-    ).format(", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else ""))
+    other = ("the model learned from {}: --resume needs the same data, --initial takes other data").format(
+        ", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else "")
+    )
     if known != names[: len(known)]:
         raise ValueError(other)
     if position.log is not None and not arguments.follow:
         raise ValueError(f"the model follows the log {position.files[0]}: --resume needs --follow")
     path = now.files[0]
     if position.begins and _first_bytes(path, position.begins) != (position.begins, position.begins_with):
-        raise ValueError(f"{path} does not begin as it did: {other}")
+        raise ValueError(f"{path} begins differently: {other}")
     if position.seed != now.seed:
         before = (
             "without --shuffle" if position.seed is None else f"with --shuffle --random-state {position.seed}"
         )
-        raise ValueError(f"the model was learned {before}: --resume goes on as it began")
+        raise ValueError(f"the model was learned {before}: --resume cannot change this")
     for option, value in reading.given_options(arguments).items():
         if (kept or {}).get("options", {}).get(option, value) != value:
             was = (kept or {})["options"][option]
-            raise ValueError(f"the data was read with {option}={was!r}: --resume goes on as it began")
+            raise ValueError(f"the data was read with {option}={was!r}: --resume cannot change this")
     position.files, position.begins, position.begins_with = now.files, now.begins, now.begins_with

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import plots
-from ..learner import Learner
 from ..model.statistics import Statistics
 from ..streams.evaluation import ERRORS, Study
 from ..streams.session import Session
 from ..streams.stream import Stream
-from ..theory.bounds import Guarantee
-from ..theory.certificates import Certificate
-from ..theory.certificates_compared import begins_with_one
-from .hindsight import certified, guarantees, moments, no_comparators
+from ..theory.certificate import Certificate
+from .hindsight import certified, first_is_start, hindsight, moments, no_comparators
 from .progress import COUNTED, Figures, error_text, short_error
 
 
@@ -47,9 +44,8 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     if not why_not and study.learner.averaged:
         why_not = "the theorems are about the vectors that were averaged, not about their average"
     bound = [] if why_not else list(_bounds(study, curve, stream))
-    largest, words = _largest_error(study)
-    if bound and bound[-1][1] >= largest:
-        why_not, bound = f"it is above {words}, which says nothing", []
+    if bound and bound[-1][1] >= (largest := hindsight(study).largest_error):
+        why_not, bound = f"it is above {_largest(study, largest)}, which says nothing", []
     if not why_not and not bound:
         why_not = f"no theorem bounds the error of this step for {study.task}"
     curves = {"so far": curve.errors}
@@ -74,14 +70,10 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
 
 
-def _largest_error(study: Study) -> tuple[float, str]:
-    """What no error can exceed."""
-    if ERRORS[study.task][1]:
-        return 1.0, "100 %"
-    if study.task == "ordinal":
-        most = len(study.learner.labels.known) - 1
-        return float(most), f"the {most} ranks between the lowest and the highest"
-    return math.inf, ""
+def _largest(study: Study, error: float) -> str:
+    """The largest error there is, in words."""
+    share = ERRORS[study.task][1]
+    return "100 %" if share else f"the {error:.0f} ranks between the lowest and the highest"
 
 
 def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:
@@ -97,8 +89,7 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
     position = session.position
     if position.weighted:
         return "the theorems are about examples without weights"
-    first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))
-    whole = study.learner.statistics.rounds + first == position.examples
+    whole = study.learner.statistics.rounds + first_is_start(study) == position.examples
     if position.passes or position.seed is not None or not whole:
         return (
             "it is for one whole pass over the data in its order, from the start and without skipped examples"
@@ -115,28 +106,10 @@ def certificate_of(session: Session, stream: Stream) -> Certificate:
 
 def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float]]:
     """At each moment of the curve, the best bound against what was learned in the end."""
-    first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))
-    examples = [statistics.rounds + first for statistics in curve.statistics]
+    examples = [statistics.rounds + first_is_start(study) for statistics in curve.statistics]
     for (rounds, _), statistics, seen in zip(
         curve.errors, curve.statistics, moments(study, stream, examples), strict=False
     ):
-        best = min(
-            (_as_error(one, study, rounds) for one in guarantees(study, seen, statistics)), default=math.inf
-        )
+        best = seen.error_bound(statistics, rounds)
         if math.isfinite(best):
             yield rounds, best
-
-
-def _as_error(found: Guarantee, study: Study, rounds: int) -> float:
-    """A guarantee as a bound of the error, as `Score` counts it."""
-    if not found.applicable:
-        return math.inf
-    p, share = study.learner.parameters, found.guaranteed / rounds
-    if study.task == "regression":  # the mean absolute error, by Cauchy-Schwarz
-        return float(p["epsilon"] + math.sqrt(share)) if found.quantity == "squared loss" else math.inf
-    if study.task == "sequence":  # tags wrong are the cost, if each costs 1
-        return share if found.quantity == "cost" and p["cost"] is None else math.inf
-    if found.quantity != "mistakes":
-        return math.inf
-    # A mistake is off by all the other ranks at most.
-    return share * (len(study.learner.labels.known) - 1) if study.task == "ordinal" else share

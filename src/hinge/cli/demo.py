@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import __version__, plots
-from ..theory.bounds import Guarantee
+from ..theory import Guarantee
 from . import demo_runs
 from .console import new_console, new_table, percent, say, show_table, watch
 from .demo_runs import LEARNERS, OtherTask, Run
@@ -30,7 +30,7 @@ def run(plot: Path | None, *, seed: int = 0, insist: bool = False) -> int:
     say(
         console,
         f"{len(stream.y):,} handwritten digits arrive one at a time: odd or even? Each learner predicts, "
-        "is told the truth, and moves just far enough. It sees every digit once.",
+        "gets the true label, and updates its weights just enough. It sees every digit once.",
     )
     console.print()
     with watch(console, LEARNERS, len(stream.y)) as watching:
@@ -64,9 +64,9 @@ def _show_results(console: Console, runs: list[Run], hindsight: float) -> None:
     console.print()
     say(
         console,
-        "error: of predictions made before the truth was known. us/event: microseconds to predict and learn "
-        "one dict of 64 named pixels. For comparison: the best of several LinearSVC, fitted to all digits at "
-        f"once and asked about the same ones again, errs on {percent(hindsight)}.",
+        "error: progressive, each digit is predicted before it is learned. us/event: microseconds to predict and "
+        "learn one dict of 64 named pixels. For comparison: the best of several LinearSVC, fitted to all digits "
+        f"at once and tested on the same digits, errs on {percent(hindsight)}.",
     )
 
 
@@ -137,12 +137,12 @@ def _draw(console: Console, plot: Path, runs: list[Run], hindsight: float) -> bo
 
 
 def _show_next_steps(console: Console) -> None:
-    console.print("\nYour turn, one event at a time:\n")
+    console.print("\nTry it, one event at a time:\n")
     for line in SNIPPET.splitlines():
         console.print(f"    {line}", soft_wrap=True)
     console.print()
     say(
         console,
         "PAClassifier, PARegressor, PAOneClass, PAMultilabel, PAOrdinal, PARanker, PASequence and PAStructured "
-        "are scikit-learn estimators, too: they fit, partial_fit and predict.",
+        "are also scikit-learn estimators, with fit, partial_fit and predict.",
     )

@@ -15,9 +15,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from .. import Learner, PAClassifier, PAOneClass, PARegressor
 from ..streams import absolute, progressive
-from ..theory.bounds import Comparator, Guarantee, comparator
-from ..theory.bounds_geometries import follow
-from ..theory.certificates import strongest
+from ..theory import Comparator, Guarantee, comparator, follow
+from ..theory.theorems import strongest
 from .console import Watch, percent
 
 Doubles = npt.NDArray[np.float64]
@@ -143,7 +142,7 @@ def _machines(X: Doubles, signs: npt.NDArray[Any]) -> list[Any]:
 
 def _about_the_average(guarantee: Guarantee) -> Guarantee:
     """The theorems speak of the predictions of w itself, which an averaged learner does not make."""
-    reason = "it is about the vectors that were averaged, not about their average"
+    reason = "it holds for the vectors that were averaged, not for their average"
     return Guarantee(guarantee.theorem, guarantee.quantity, guarantee.suffered, float("inf"), reason)
 
 
@@ -180,7 +179,7 @@ def regress(seed: int) -> OtherTask:
     return OtherTask(
         "regression, pa2",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
-        f"off by {100 * last.error:.0f} on average, where the mean so far is off by {100 * naive:.0f}",
+        f"mean absolute error {100 * last.error:.0f}; predicting the mean so far: {100 * naive:.0f}",
         telling(strongest("pa2", model.stats_, [u], C=model.C)),
     )
 
@@ -201,7 +200,7 @@ def one_class(stream: Stream, which: npt.NDArray[np.int64], radius: float = 4.0)
     return OtherTask(
         "one class, pa",
         f"the {len(zeros.y)} zeros among the digits; it never sees another digit",
-        f"finds {percent(last.error)} of the zeros strange, and {percent(strange)} of the other digits",
+        f"flags {percent(last.error)} of the zeros and {percent(strange)} of the other digits as anomalies",
         telling(strongest("pa", learner.statistics, [u])),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from ..streams.files import SourceError, printable
+from ..data.errors import InputError
+from ..streams.files import printable
 
 WRONG_INPUT = 2
 
@@ -14,7 +15,7 @@ def told(error: Exception) -> int:
     """Prints what is wrong with input, options or files, and returns the exit code; raises all else again."""
     if os.environ.get("HINGE_DEBUG"):
         raise error
-    if isinstance(error, SourceError):
+    if isinstance(error, InputError) and error.file is not None:
         message = str(error)  # it begins with the file
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""

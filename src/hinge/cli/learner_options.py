@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(group)
     group.add_argument(
         "-a", "--algorithm", metavar="NAME",
-        help="A published algorithm by its name ('hinge algorithms' lists them), with options if you like: arow:r=0.1. "
+        help="A published algorithm by its name ('hinge algorithms' lists them), optionally with options: arow:r=0.1. "
         "The options below are added to it. [default: pa1]",
     )  # fmt: skip
     for title, names in table.GROUPS.items():
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_task(group: Any) -> None:
     group.add_argument(
         "--task", choices=TASKS, metavar="NAME",
-        help=f"What to learn: {', '.join(TASKS)}. [default: guessed from the labels of the first examples]",
+        help=f"What to learn: {', '.join(TASKS)}. [default: inferred from the labels of the first examples]",
     )  # fmt: skip
 
 
@@ -58,8 +58,7 @@ def options_for(
                 )
         made = catalogue.options_of(name, task, {**options, **values, **r})
     check_options(task, made)
-    allowed = table.OF_SEQUENCE if task == "sequence" else (*table.OF_LEARNER, "features")
-    beyond = [name for name in made if name not in allowed]
+    beyond = [name for name in made if name in table.OF_FIT]
     if beyond:
         raise ValueError(f"{beyond[0]} is not an option of a learner")
     return made
@@ -90,12 +89,12 @@ def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Calla
     guess = guess_task(piece.batch)
     label = source.settings.get("label")
     field = f"; the label is {label!r}" if isinstance(label, str) and arguments.label is None else ""
-    few = f" in the {len(piece.batch):,} examples that have come" if arguments.data == ["-"] else ""
+    few = f" in the first {len(piece.batch):,} examples" if arguments.data == ["-"] else ""
     override = "--task and --label override" if field else "--task overrides"
-    say(f"Task: {guess.task}, as {guess.reason}{few}{field} ({override}).")
+    say(f"Task: {guess.task}, because {guess.reason}{few}{field} ({override}).")
     if guess.or_else:  # also if nothing else is said
         print(
-            f"The task was guessed: {guess.task}, as {guess.reason}. It may be {guess.or_else}: --task decides.",
+            f"The task {guess.task} is a guess, because {guess.reason}. It may be {guess.or_else}: set --task.",
             file=sys.stderr,
         )
     return guess.task

@@ -1,4 +1,4 @@
-"""The options of parameters.py on the command line: their names, their texts, and values from words."""
+"""The options of the table on the command line: their names, their texts, and values from words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..options.table import PARAMETERS, Parameter
+from ..options.parameter import Parameter
+from ..options.table import PARAMETERS
 
 # What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
 PASSES: dict[str, tuple[Any, str]] = {

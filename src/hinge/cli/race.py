@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from ..learner import Learner
 from ..streams.batches import BadLines, part
 from ..streams.evaluation import ERRORS, Score, Study
 from ..streams.guessing import guess_task
@@ -260,13 +259,11 @@ def certify(race: Race, as_json: bool) -> None:
 
 
 def _no_certificate(race: Race, study: Study) -> str:
-    from ..theory.certificates_compared import begins_with_one
-    from .hindsight import no_comparators
+    from .hindsight import first_is_start, no_comparators
 
-    first = int(isinstance(study.learner, Learner) and begins_with_one(study.learner))
     if race.weighted:
         return "the theorems are about examples without weights"
-    if study.learner.statistics.rounds + first != race.examples:
+    if study.learner.statistics.rounds + first_is_start(study) != race.examples:
         return "examples were skipped"
     return no_comparators(study, race.stream)
 

@@ -22,17 +22,17 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "FIELD",
         "CSV, JSON, Arrow",
         "A field with text or a list of words, learned as a bag of words. May be given several times. The other fields "
-        "stay features (--keep and --drop choose).",
+        "are still features (--keep and --drop select them).",
     ),
     "ngrams": (
         "N",
         "CSV, JSON, Arrow",
-        "With --text: the features are sequences of up to N words; 2-3: of two or three words. [default: 1]",
+        "With --text: the features are sequences of up to N words. 2-3: sequences of two or three words. [default: 1]",
     ),
     "char_ngrams": (
         "N",
         "CSV, JSON, Arrow",
-        "With --text: sequences of up to N characters within words are features, too; 3-5: of three to five.",
+        "With --text: sequences of up to N characters within words are features, too. 3-5: three to five characters.",
     ),
     "keep": (
         "A,B,...",
@@ -40,28 +40,32 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "Only these fields (CSV, JSON, Arrow: 'user.*' is a pattern), namespaces or features (VW), indices or ranges "
         "(svmlight: 1-100,205) are features.",
     ),
-    "drop": ("A,B,...", "all but CoNLL", "These are not features. They are named as for --keep."),
+    "drop": (
+        "A,B,...",
+        "all but CoNLL",
+        "These fields, namespaces or indices are not features (see --keep).",
+    ),
     "interactions": (
         "A*B,...",
         "CSV, JSON, Arrow, VW",
-        "The products of the features of two fields (VW: namespaces, by name or first letter) are features, too; A*A: "
-        "within one field; all: of all.",
+        "The products of the features of two fields (VW: namespaces, by name or first letter) are features, too. A*A: "
+        "products within one field; all: products of all features.",
     ),
     "categorical": (
         "A,B,...",
         "CSV, JSON, Arrow",
-        "Columns whose numbers are names: each value becomes an indicator.",
+        "Columns whose numbers are categories: each value becomes an indicator.",
     ),
     "missing": (
         "NAME",
         "CSV, JSON, Arrow",
-        "What to do with a value that is missing (empty, NA, ?, nan, null; in JSON null): indicator makes it a feature "
+        "What to do with a missing value (empty, NA, ?, nan, null; in JSON null): indicator makes it a feature "
         "of its own, omit leaves it out, error rejects it. [default: indicator; JSON: omit]",
     ),
     "separator": (
         "CHARACTER",
         "CSV, CoNLL",
-        "The character between columns; 'tab' is one. [default: found from the first line]",
+        "The character between columns; 'tab' is a tab. [default: detected from the first line]",
     ),
     "header": (
         "",
@@ -108,12 +112,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what cannot be read")
     group.add_argument(
         "--on-error", choices=["stop", "skip"], default="stop",
-        help="A line that cannot be read ends the run (stop, exit code 2), or is left out and counted (skip). "
+        help="A line that cannot be read ends the run (stop, exit code 2), or is skipped and counted (skip). "
         "[default: stop]",
     )  # fmt: skip
     group.add_argument(
         "--max-skipped", metavar="N", type=whole_or_zero, default=1000,
-        help="The most lines that --on-error skip leaves out. [default: 1000]",
+        help="The maximum number of lines that --on-error skip skips. [default: 1000]",
     )  # fmt: skip
     group.add_argument(
         "--max-line",
@@ -183,7 +187,7 @@ def open_stream(
     for option, value in given_options(arguments).items():
         if option not in known:
             raise ValueError(
-                f"{flag(option)} is for {OPTIONS[option][1]}: it does not go with the format {name}"
+                f"{flag(option)} is for {OPTIONS[option][1]}: it cannot be used with the format {name}"
             )
         options[option] = value
     if arguments.max_line is not None:
@@ -226,7 +230,7 @@ def remarks(source: Any) -> list[str]:
     if ignored := getattr(source, "n_ignored", 0):
         found.append(f"{ignored:,} features beyond --max-features were ignored (--at-max-features).")
     found += [
-        f"{name!r} names the example, and is not a feature (--categorical {name} makes it one)."
+        f"{name!r} identifies the example and is not a feature (--categorical {name} makes it one)."
         for name in getattr(source, "ids", [])
     ]
     counts = {column: count for column, count in getattr(source, "missing_counts", {}).items() if count}
@@ -253,7 +257,7 @@ def unfinished(files: list[Input], name: str) -> list[str]:
             opened.seek(max(0, opened.tell() - 1))
             if opened.read() not in (b"", b"\n"):
                 found.append(
-                    f"The last line of {file.name} has no newline at its end: it was taken as it is."
+                    f"The last line of {file.name} has no newline at its end: it was read nevertheless."
                 )
     return found
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ..options import hints
+from ..options.constructors import constructor
 from ..structured.sequence import PASequence
 
 _STEPS = {0: "pa", 1: "pa1", 2: "pa2"}
@@ -22,7 +22,7 @@ _UNUSED = (
 )  # fmt: skip
 
 
-@hints.explain_unknown_options
+@constructor()
 class CRF(BaseEstimator):
     """Takes the parameters of `sklearn_crfsuite.CRF`, and learns by margins: algorithm 'pa', 'ap' or 'arow'.
 
@@ -71,36 +71,7 @@ class CRF(BaseEstimator):
         keep_tempfiles: bool = False,
         trainer_cls: Any = None,
         random_state: int | None = 0,
-    ) -> None:
-        self.algorithm = algorithm
-        self.min_freq = min_freq
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.num_memories = num_memories
-        self.epsilon = epsilon
-        self.period = period
-        self.delta = delta
-        self.linesearch = linesearch
-        self.max_linesearch = max_linesearch
-        self.calibration_eta = calibration_eta
-        self.calibration_rate = calibration_rate
-        self.calibration_samples = calibration_samples
-        self.calibration_candidates = calibration_candidates
-        self.calibration_max_trials = calibration_max_trials
-        self.pa_type = pa_type
-        self.c = c
-        self.error_sensitive = error_sensitive
-        self.averaging = averaging
-        self.variance = variance
-        self.gamma = gamma
-        self.verbose = verbose
-        self.model_filename = model_filename
-        self.keep_tempfiles = keep_tempfiles
-        self.trainer_cls = trainer_cls
-        self.random_state = random_state
+    ) -> None: ...
 
     def _options(self) -> dict[str, Any]:
         """The same in hinge's words."""

@@ -4,7 +4,7 @@ scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These h
 methods and attributes, and learn the same numbers: for the same `random_state` the same order of rows, and
 always the same stopping and the same average. scikit-learn's SGD code is not used: every update runs in our
 core, which has scikit-learn's way built in. For new code see `hinge.PAClassifier` and `hinge.PARegressor`,
-which follow the paper; docs/from-scikit-learn.md says what differs, and why.
+which follow the paper; docs/guide/from-scikit-learn.md says what differs, and why.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ..data.rows import as_array, as_values, check_length, too_large
 from ..data.shown import shown
 from ..estimators import inputs
 from ..options import hints, table
+from ..options.constructors import constructor
 from .passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
 
 __all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
@@ -203,6 +204,7 @@ class _PassiveAggressive(BaseEstimator):
         return tags
 
 
+@constructor()
 class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     """scikit-learn's PassiveAggressiveClassifier, without the deprecation.
 
@@ -259,22 +261,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         warm_start: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         average: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
+    ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit."""
@@ -393,6 +380,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return labels
 
 
+@constructor()
 class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
     """scikit-learn's PassiveAggressiveRegressor, without the deprecation.
 
@@ -437,21 +425,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         random_state: int | np.random.RandomState | None = None,
         warm_start: bool = False,
         average: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
+    ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit.

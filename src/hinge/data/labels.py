@@ -12,6 +12,7 @@ from typing import Any
 from .._numpy import Doubles as Doubles
 from .._numpy import Indices as Indices
 from .._numpy import np, npt
+from .errors import InputError, in_row
 from .shown import shown
 
 # The types of labels that the core reads as they are: numbers that fit into a float64, but for the halves.
@@ -138,7 +139,7 @@ class Labels:
             try:
                 label = plain(y[row])
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
+                raise in_row(error, row) from None
             if label not in self.codes and label not in met and (weights is None or weights[row] != 0):
                 met[label] = row
         return met
@@ -164,9 +165,7 @@ class Labels:
             unknown &= weights != 0
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
-            raise ValueError(
-                f"row {row}: the label {y.tolist()[row]!r} is not one of the classes {self.listed()}"
-            )
+            raise InputError(f"the label {y.tolist()[row]!r} is not one of the classes {self.listed()}", row)
         codes = np.maximum(places, 0).astype(np.float64)
         return codes if self.lanes else 2 * codes - 1
 

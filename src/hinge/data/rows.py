@@ -8,6 +8,7 @@ from typing import Any
 from .._numpy import Doubles as Doubles
 from .._numpy import np, npt
 from . import sparse
+from .errors import InputError, InputTypeError
 from .shown import shown
 
 FLOATS = ("float32", "float64")
@@ -107,9 +108,8 @@ def unmasked(values: Any, name: str) -> Any:
     """What was given, unless values of it are masked: numpy would silently take what lies under the mask."""
     if hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
-        where = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False))
-        raise ValueError(
-            f"{where}: the value of {name} is masked: fill masked values (.filled), or leave the row out"
+        raise InputError(
+            f"the value of {name} is masked: fill masked values (.filled), or leave the row out", *place[:2]
         )
     return values
 
@@ -160,15 +160,11 @@ def _different(names: list[Any]) -> list[Any]:
     return names
 
 
-class InvalidInput(ValueError, TypeError):
-    """Something else than what was asked for: scikit-learn raises a ValueError for some of it, a TypeError for some."""
-
-
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     if X.dtype in (np.float64, np.float32) and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
         return X
     if X.dtype.kind in "US" and X.size:
-        raise InvalidInput(f"{name} must hold numbers: {_first_bad(X, name)}")
+        raise _first_bad(X, name)
     if X.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold numbers, not {X.dtype}")
     try:
@@ -176,7 +172,7 @@ def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     except MemoryError:
         raise too_large(name, X.shape) from None
     except (TypeError, ValueError, ArithmeticError, RecursionError):
-        raise InvalidInput(f"{name} must hold numbers: {_first_bad(X, name)}") from None
+        raise _first_bad(X, name) from None
 
 
 def too_large(name: str, shape: tuple[int, ...]) -> ValueError:
@@ -228,7 +224,7 @@ def as_list(values: Any, name: str, entries: str, sized: bool = True) -> list[An
         check_length(values, name)
         return list(values)
     except (TypeError, NotImplementedError):
-        raise InvalidInput(f"{name} must be a list {entries}, not {type(values).__name__}") from None
+        raise InputTypeError(f"{name} must be a list {entries}, not {type(values).__name__}") from None
 
 
 def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
@@ -238,7 +234,7 @@ def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
         what = "NaN" if np.isnan(values[row, column]) else "infinity (inf)"
-        raise ValueError(f"row {row}, column {names[column]!r}: the value is {what}")
+        raise InputError(f"the value is {what}", row, names[column])
     return values, names
 
 
@@ -248,11 +244,11 @@ def check_frame(frame: Any) -> None:
         if _is_numeric(dtype):
             continue
         if getattr(dtype, "kind", "O") not in "O":
-            raise InvalidInput(f"X must hold numbers: column {name!r} is of the type {dtype}")
+            raise InputTypeError(f"X must hold numbers, not {dtype}", column=name)
         for row, value in enumerate(frame[name].to_list()):
             why = _not_a_number(value, "X")
             if why is not None:
-                raise InvalidInput(f"X must hold numbers: row {row}, column {name!r}: {why}")
+                raise InputTypeError(f"X must hold numbers: {why}", row, name)
 
 
 def rows_by_name(values: npt.NDArray[Any], names: list[Any], known: list[Any]) -> Rows:
@@ -279,7 +275,7 @@ def unseen_squares(frame: Any, known: list[Any]) -> Doubles:
             squares += values * values
     if not np.isfinite(squares).all():
         row = int(np.argmin(np.isfinite(squares)))
-        raise ValueError(f"row {row}: the values are too large: the sum of their squares overflows float64")
+        raise InputError("the values are too large: the sum of their squares overflows float64", row)
     return squares
 
 
@@ -345,14 +341,13 @@ _HINT = (
 )
 
 
-def _first_bad(X: npt.NDArray[Any], name: str) -> str:
-    """Where the first value stands that is not a number, and why it is none."""
+def _first_bad(X: npt.NDArray[Any], name: str) -> InputError:
+    """Where the first value is that is not a number, and why it is not one."""
     for place, value in np.ndenumerate(X):
         why = _not_a_number(value, name)
         if why is not None:
-            where = ", ".join(f"{what} {k}" for what, k in zip(("row", "column"), place, strict=False))
-            return f"{where}: {why}" if where else why
-    return f"it holds texts ({X.dtype}): convert it (.astype(float))"
+            return InputTypeError(f"{name} must hold numbers: {why}", *place[:2])
+    return InputTypeError(f"{name} must hold numbers, not texts ({X.dtype}): convert it (.astype(float))")
 
 
 def _not_a_number(value: Any, name: str) -> str | None:

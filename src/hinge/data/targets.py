@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .._numpy import np, npt
 from . import sparse
+from .errors import InputError, in_row
 from .labels import Doubles, Indices, Labels, plain
 from .rows import as_array, as_labels, as_list, as_numbers, as_values, check_length, is_frame, is_sparse
 from .shown import shown
@@ -129,7 +130,7 @@ class LabelSets:
         if unknown.any():
             at = int(np.flatnonzero(unknown)[0])
             name = self.names[self.places[at]]
-            raise ValueError(f"row {rows[at]}: the label {name!r} is not one of the labels {labels.listed()}")
+            raise InputError(f"the label {name!r} is not one of the labels {labels.listed()}", int(rows[at]))
         known = indices >= 0
         indices, rows = indices[known], rows[known]
         order = np.lexsort((indices, rows))
@@ -151,7 +152,7 @@ class LabelSets:
                         self.names.append(label)
                     places.append(place_of[label])
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
+                raise in_row(error, row) from None
             starts.append(len(places))
         check_count(starts[1:], count)
         self.places, self.starts = np.asarray(places, dtype=np.int64), np.asarray(starts, dtype=np.int64)

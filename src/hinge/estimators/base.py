@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from ..data.errors import for_each
 from ..data.plain_rows import plain_rows
 from ..data.rows import Rows, are_events, as_events, check_length, is_frame, rows_of
 from ..learner import Contribution, Learner, Statistics
@@ -29,7 +30,7 @@ from .option_changes import FollowsOptions
 from .passes import BatchReport, FitsInPasses
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..theory.certificate import Certificate
 
 
 _FIRST = threading.RLock()
@@ -44,13 +45,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     # ---- the learner inside -----------------------------------------------------------------------------
 
-    def _new_learner(self, **replaced: Any) -> Learner:
-        given = self.get_params(deep=False)
-        self._check_options()
-        options = {name: given[name] for name in table.OF_LEARNER if name in given}
-        if options.get("gamma") == "scale" and "_gamma" in self.__dict__:
-            options["gamma"] = self._gamma
-        return Learner(self._task, **{**options, **replaced})
+    def _new_learner(self, **replaced: Any) -> Any:
+        """A learner with the options, which the caller has checked; what `fit` has found replaces some of them."""
+        mine = self.__dict__
+        options = {name: mine[name] for name in self._of_learner if name in self._option_names}
+        if options.get("gamma") == "scale" and "_gamma" in mine:
+            options["gamma"] = mine["_gamma"]
+        table.check_values(replaced)
+        return self._learner_class._from_checked(self._task, {**options, **replaced})
 
     def _fitted(self) -> Learner:
         learner: Learner | None = self.__dict__.get("_learner")
@@ -195,7 +197,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def _read_events(self, events: Any) -> Rows:
         """Events for `fit` and the first `partial_fit`: their features are named as `learn_one` names them."""
-        reader = Learner("regression", hash_bits=self.hash_bits, max_features=self.max_features)
+        limits = {"hash_bits": self.hash_bits, "max_features": self.max_features}
+        reader = Learner._from_checked("regression", limits)
         rows = reader.read_events(events)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -246,13 +249,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def _begun(self) -> dict[str, Any]:
         """What a stream begins with."""
+        self._check_options()
         return {"learner": self._new_learner()}
 
     def _asked(self) -> Learner:
         """The learner that predicts. Asked before the first event, it is one that nothing has come to yet, and that
         nobody keeps: classes and options may still be given."""
         learner: Learner | None = self.__dict__.get("_learner")
-        return self._new_learner() if learner is None else learner
+        return self._begun()["learner"] if learner is None else learner
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """The score of the features `x`: the decision function of one event. Many labels: a dict of scores."""
@@ -288,7 +292,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         index = X.index if hasattr(X, "index") and is_frame(X) else None
         if self._takes_names(X):
             events = X.to_dict("records") if index is not None else X
-            told = [self.explain_one(x, label) for x in events]
+            told = for_each(lambda x: self.explain_one(x, label), events)
         else:
             told = explain.of_rows(learner, self._rows(X, reset=False), label)
         return explain.as_frame(told, range(len(told)) if index is None else index)
@@ -344,10 +348,10 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, beside: Any = None) -> Certificate:
+    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
-        return self._fitted().certificate(X, y, u, beside)
+        return self._fitted().certificate(X, y, u, intercept)
 
     # ---- files ----------------------------------------------------------------------------------------------
 

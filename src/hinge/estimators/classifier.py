@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,16 @@ from ..data.labels import as_labels, in_array, in_order, plain
 from ..data.rows import Rows
 from ..learner import Learner
 from ..options import table
+from ..options.constructors import constructor
 from ..tasks.growth import check_weight
 from . import inputs
 from .base import StreamEstimator
 
+if TYPE_CHECKING:
+    from ..options.types import PAClassifierOptions
 
-@table.documented("classification", table.PARAMETERS)
+
+@constructor("PAClassifier")
 class PAClassifier(ClassifierMixin, StreamEstimator):
     """Passive-Aggressive classification (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
@@ -64,98 +68,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin", "beta")
     _task: ClassVar[str] = "classification"
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        cost: Any = table.default("cost"),
-        nu: Any = table.default("nu"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        w1: npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        class_weight: Mapping[Any, float] | str | None = table.default("class_weight"),
-        max_iter: int = table.default("max_iter"),
-        tol: float | None = table.default("tol"),
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        batch_tolerance: float | None = table.default("batch_tolerance"),
-        max_updates: int = table.default("max_updates"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.beta = beta
-        self.cost = cost
-        self.nu = nu
-        self.fit_intercept = fit_intercept
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.eta = eta
-        self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
-        self.w1 = w1
-        self.average = average
-        self.classes = classes
-        self.max_labels = max_labels
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.batch_tolerance = batch_tolerance
-        self.max_updates = max_updates
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PAClassifierOptions]) -> None: ...
 
     # ---- learn ------------------------------------------------------------------------------------------
 

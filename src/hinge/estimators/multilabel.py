@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,16 @@ from ..data.rows import as_array, as_list, by_lane, check_length, is_frame, is_s
 from ..data.targets import LabelSets, class_list
 from ..learner import Learner
 from ..options import table
+from ..options.constructors import constructor
 from ..tasks import growth
 from . import inputs
 from .base import StreamEstimator
 
+if TYPE_CHECKING:
+    from ..options.types import PAMultilabelOptions
 
-@table.documented("multilabel", table.PARAMETERS)
+
+@constructor("PAMultilabel")
 class PAMultilabel(ClassifierMixin, StreamEstimator):
     """Passive-Aggressive label ranking: every relevant label above every other one (J06 section 7, S06, CS03).
 
@@ -58,92 +62,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     _kept: ClassVar[tuple[str, ...]] = (*StreamEstimator._kept, "_one_each")
     _one_each = False  # whether all that was learned had one label each, given as a vector
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        beta: float | None = table.default("beta"),
-        nu: Any = table.default("nu"),
-        threshold: float | str = table.default("threshold"),
-        fit_intercept: bool = table.default("fit_intercept"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        eta: float = table.default("eta"),
-        scale: float = table.default("scale"),
-        w1: npt.ArrayLike | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        max_iter: int = table.default("max_iter"),
-        tol: float | None = table.default("tol"),
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        batch_tolerance: float | None = table.default("batch_tolerance"),
-        max_updates: int = table.default("max_updates"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.beta = beta
-        self.nu = nu
-        self.threshold = threshold
-        self.fit_intercept = fit_intercept
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.eta = eta
-        self.scale = scale
-        self.w1 = w1
-        self.average = average
-        self.classes = classes
-        self.max_labels = max_labels
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.batch_tolerance = batch_tolerance
-        self.max_updates = max_updates
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PAMultilabelOptions]) -> None: ...
 
     # ---- learn ------------------------------------------------------------------------------------------
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import OutlierMixin
 
 from ..options import table
+from ..options.constructors import constructor
 from . import inputs
 from .base import StreamEstimator
 from .passes import HeldBack
 
+if TYPE_CHECKING:
+    from ..options.types import PAOneClassOptions
 
-@table.documented("uniclass", table.PARAMETERS)
+
+@constructor("PAOneClass")
 class PAOneClass(OutlierMixin, StreamEstimator):
     """Passive-Aggressive one-class learning: a ball around what is usual (J06 section 6, N03).
 
@@ -40,76 +43,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
 
     _task: ClassVar[str] = "uniclass"
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        step: str = table.default("step"),
-        radius: float | None = table.default("radius"),
-        contamination: float = table.default("contamination"),
-        max_radius: float | None = table.default("max_radius"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        scale: float = table.default("scale"),
-        signed: bool = table.default("signed"),
-        entropy_step: str = table.default("entropy_step"),
-        w1: str | npt.ArrayLike | Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        max_iter: int = table.default("max_iter"),
-        tol: float | None = table.default("tol"),
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        batch_tolerance: float | None = table.default("batch_tolerance"),
-        max_updates: int = table.default("max_updates"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.radius = radius
-        self.contamination = contamination
-        self.max_radius = max_radius
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.scale = scale
-        self.signed = signed
-        self.entropy_step = entropy_step
-        self.w1 = w1
-        self.average = average
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.batch_tolerance = batch_tolerance
-        self.max_updates = max_updates
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PAOneClassOptions]) -> None: ...
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`). No y."""

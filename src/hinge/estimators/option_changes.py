@@ -8,11 +8,13 @@ noticed.)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from .._numpy import is_array, np
 from ..data.rows import is_single
 from ..options import hints, table
+from ..options.parameter import Parameter
 
 
 class FollowsOptions:
@@ -20,6 +22,7 @@ class FollowsOptions:
 
     _task: ClassVar[str]
     _option_names: ClassVar[frozenset[str]] = frozenset()
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}  # their rows of the table; `constructor` sets both
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C")  # what the learner can change in mid-stream
     _live: ClassVar[tuple[str, ...]] = ()  # what is read whenever it is used, so that nothing need follow
     _start_anew: ClassVar[str] = "start anew with `fit`"
@@ -28,6 +31,9 @@ class FollowsOptions:
         super().__init_subclass__(**options)
         cls._option_names = hints.names_of(cls.__init__)
         hints.explain_unknown_options(cls, getattr(cls, "_task", None))
+
+    def _initialized(self) -> None:
+        """Runs at the end of the constructor."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._option_names:
@@ -93,7 +99,8 @@ class FollowsOptions:
         self._used = {**mine["_used"], **{name: mine[name] for name in changed}}
 
     def _check_options(self) -> None:
-        table.check(self._task, self._options_now())
+        mine, rows, names = self.__dict__, self._parameters, self._option_names
+        table.check(self._task, {name: mine[name] for name in rows if name in names}, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: whether it is ready is found out again."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,16 @@ from ..data.labels import as_labels, plain
 from ..data.rows import by_lane
 from ..learner import Learner
 from ..options import table
+from ..options.constructors import constructor
 from ..tasks import growth
 from . import inputs
 from .base import StreamEstimator
 
+if TYPE_CHECKING:
+    from ..options.types import PAOrdinalOptions
 
-@table.documented("ordinal", table.PARAMETERS, selection="simproj")
+
+@constructor("PAOrdinal")
 class PAOrdinal(ClassifierMixin, StreamEstimator):
     """Ordinal regression with simultaneous projections (S06 section 3).
 
@@ -53,84 +56,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "ordinal"
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = "simproj",
-        nu: Any = table.default("nu"),
-        sort_thresholds: bool | None = table.default("sort_thresholds"),
-        geometry: str = table.default("geometry"),
-        kernel: Any = table.default("kernel"),
-        degree: int = table.default("degree"),
-        gamma: float | str = table.default("gamma"),
-        coef0: float = table.default("coef0"),
-        budget: int | str | None = table.default("budget"),
-        removal: str = table.default("removal"),
-        max_cache: float = table.default("max_cache"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        scale: float = table.default("scale"),
-        w1: npt.ArrayLike | dict[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_iter: int = table.default("max_iter"),
-        tol: float | None = table.default("tol"),
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        batch_tolerance: float | None = table.default("batch_tolerance"),
-        max_updates: int = table.default("max_updates"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.nu = nu
-        self.sort_thresholds = sort_thresholds
-        self.geometry = geometry
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.budget = budget
-        self.removal = removal
-        self.max_cache = max_cache
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.scale = scale
-        self.w1 = w1
-        self.average = average
-        self.classes = classes
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.batch_tolerance = batch_tolerance
-        self.max_updates = max_updates
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PAOrdinalOptions]) -> None: ...
 
     # ---- learn ------------------------------------------------------------------------------------------
 

@@ -4,57 +4,41 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import Texts
+from ..data.errors import of_one_example
 from ..data.rows import Rows, as_list, check_length, is_frame
-from ..data.shown import shown
 from ..features.words import LENGTH, check_range
 from ..learner import Contribution, Learner
 from ..model import encoding, file
-from ..options import table, validators
+from ..options import table
+from ..options.constructors import constructor
 from .base import _FIRST
 from .classifier import PAClassifier
 
-ANALYZERS = ("word", "char", "char_wb")
-WEIGHTINGS = ("tfidf", "binary")
+if TYPE_CHECKING:
+    from ..options.types import TextClassifierOptions
+
 COUNTS = "document_frequencies"  # in a file
 
 
+@constructor("TextClassifier")
 class TextClassifier(PAClassifier):
     """Classification of texts, online: each text is a bag of words, or of sequences of words or characters.
 
     Give it strings: a list, an array, a Series, or a DataFrame with one column. There is nothing to fit ahead: the
     vocabulary grows with the stream, or terms are hashed (`hash_bits`), and terms are weighed by how many texts had
     them so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature of 1, takes a
-    hundredth of a step, not half of it).
+    hundredth of a step, not half of it). So C limits steps if it is less than about 0.02.
 
     Parameters
     ----------
-    analyzer : {'word', 'char', 'char_wb'}, default='word'
-        Terms are words (two or more letters, digits or underscores), characters, or characters within words, which
-        get a space at each end.
-    ngram_range : (int, int), default=(1, 1)
-        The least and the most words or characters of a term, up to 10.
-    lowercase : bool, default=True
-        Whether texts are taken in lower case.
-    weighting : {'tfidf', 'binary'}, default='tfidf'
-        What a term of a text weighs. 'tfidf': (1 + log t) (1 + log((1 + n)/(1 + d))) if it occurs t times, and d of
-        the n texts so far have it. `predict` takes n and d as they are and never changes them; `learn_one` and
-        `partial_fit` learn from a text as `predict` would see it, and count it then; `fit` counts all texts before it
-        learns from them. A text of weight 0 is not counted. 'binary': all terms weigh the same.
-    hash_bits : int or None, default=None
-        Terms fall into 2^hash_bits columns by their hash: memory is fixed, and weights have no names. None: a
-        vocabulary.
-    max_features : int, default=2**22
-        The most terms of the vocabulary. Further ones are ignored, and counted in `n_ignored_`.
-    C, step, average, fit_intercept, class_weight, max_iter, tol, n_iter_no_change, early_stopping,
-    validation_fraction, shuffle, random_state, verbose :
-        As in `PAClassifier`. Since texts have length 10, C limits steps if it is less than about 0.02.
+    {parameters}
 
     Examples
     --------
@@ -85,48 +69,7 @@ class TextClassifier(PAClassifier):
 
     _texts: Texts
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        analyzer: str = "word",
-        ngram_range: Sequence[int] = (1, 1),
-        lowercase: bool = True,
-        weighting: str = "tfidf",
-        hash_bits: int | None = None,
-        max_features: int = 2**22,
-        step: str = table.default("step"),
-        average: bool | int = table.default("average"),
-        fit_intercept: bool = True,
-        class_weight: Mapping[Any, float] | str | None = None,
-        max_iter: int = table.default("max_iter"),
-        tol: float | None = table.default("tol"),
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.lowercase = lowercase
-        self.weighting = weighting
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.step = step
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[TextClassifierOptions]) -> None: ...
 
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C")
 
@@ -140,18 +83,7 @@ class TextClassifier(PAClassifier):
 
     # ---- from texts to rows -----------------------------------------------------------------------------------
 
-    def _check_options(self) -> None:
-        mine = self._options_now()
-        table.check(self._task, {name: mine[name] for name in mine if name in table.PARAMETERS})
-        self._new_texts()
-
     def _new_texts(self) -> Texts:
-        for name, known in (("analyzer", ANALYZERS), ("weighting", WEIGHTINGS)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {shown(value)}")
-        if not validators.is_bool(self.lowercase):
-            raise ValueError(f"lowercase must be True or False, not {shown(self.lowercase)}")
         least, most = check_range("ngram_range", self.ngram_range)
         return Texts(
             analyzer=self.analyzer,
@@ -217,6 +149,7 @@ class TextClassifier(PAClassifier):
 
     # ---- one text ---------------------------------------------------------------------------------------------
 
+    @of_one_example
     def learn_one(self, x: str, y: Any, weight: float = 1.0) -> Self:  # type: ignore[override]
         """One round: a text, and its label."""
         return self._learn_stream([x], [y], [weight])
@@ -236,6 +169,7 @@ class TextClassifier(PAClassifier):
         self._learn_texts(self._current(), texts, y, sample_weight, grow=True)
         return self
 
+    @of_one_example
     def predict_one(self, x: str) -> Any:  # type: ignore[override]
         """The label of a text (None before the first label). Never learns."""
         learner = self.__dict__.get("_learner")
@@ -247,6 +181,7 @@ class TextClassifier(PAClassifier):
         place = int(scores.argmax()) if scores.ndim == 2 else int(scores[0] > 0)
         return learner.labels.known[place]
 
+    @of_one_example
     def score_one(self, x: str) -> Any:  # type: ignore[override]
         """The score of a text; more than two classes: a dict of scores."""
         learner = self._fitted()
@@ -255,6 +190,7 @@ class TextClassifier(PAClassifier):
             return float(scores[0])
         return dict(zip(learner.labels.known, scores[0].tolist(), strict=True))
 
+    @of_one_example
     def explain_one(self, x: str, label: Any = None) -> list[Contribution]:  # type: ignore[override]
         """What each term of a text contributed to its score (of many classes to that of `label`), the largest first."""
         learner = self._fitted()

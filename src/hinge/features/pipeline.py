@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from .._core import Texts, flat
+from ..data.errors import InputError, for_each, in_row
 from ..data.rows import as_list, is_frame
 from ..model import encoding, file
 from ..options import hints
@@ -28,12 +29,12 @@ IDS = ("id", "Id", "ID", "_id", "uuid", "UUID")  # fields that name an example, 
 _OF_FORMAT = ("aside", "within", "strings")
 
 
-class RecordError(ValueError):
-    """What is wrong with a record, and with which of its fields."""
+class RecordError(InputError):
+    """A record was rejected because of the field `field`, if that is known. `column` is its feature."""
 
-    def __init__(self, reason: str, field: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.field = reason, field
+    def __init__(self, reason: str, field: str = "", column: int | str | None = None) -> None:
+        super().__init__(reason, column=column)
+        self.field = field
 
 
 @hints.explain_unknown_options
@@ -253,9 +254,7 @@ class Features:
             elif isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value):
                 yield value
             elif not _is_missing(value, False):
-                raise RecordError(
-                    f"a text or a list of words was expected in {name!r}, not {_shown(value)}", name
-                )
+                raise RecordError(f"a text or a list of words was expected, not {_shown(value)}", name, name)
 
     # ---- kinds, and what is missing -----------------------------------------------------------------------------
 
@@ -278,7 +277,7 @@ class Features:
 
     def _meet_missing(self, name: str, found: dict[str, Any]) -> None:
         if self.missing == "error":
-            raise RecordError(f"the value of {name!r} is missing", name)
+            raise RecordError("the value is missing", name, name)
         if self.missing == "indicator":
             found[name + IS_MISSING] = 1.0
 
@@ -302,7 +301,7 @@ class Features:
             for place, (first, value) in enumerate(one):
                 for second, its in other[place:] if left == right else other:
                     if not math.isfinite(product := value * its):
-                        raise RecordError(f"the product of {first!r} and {second!r} is too large for float64")
+                        raise RecordError("the product is too large for float64", column=f"{first}*{second}")
                     event[f"{first}*{second}"] = product
         return event
 
@@ -370,13 +369,13 @@ def _flat(fields: dict[str, Any]) -> dict[str, Any]:
     try:
         features: dict[str, Any] = flat(fields)  # type: ignore[assignment]
         return features
-    except ValueError as error:
+    except InputError as error:
         for name, value in fields.items():
             try:
                 flat({name: value})
-            except ValueError:
-                raise RecordError(str(error), name) from None
-        raise RecordError(str(error)) from None
+            except InputError:
+                raise RecordError(error.reason, name, error.column) from None
+        raise RecordError(error.reason, column=error.column) from None
 
 
 def _numbers(event: dict[str, Any]) -> list[tuple[str, float]]:
@@ -402,7 +401,7 @@ def _number(name: str, value: Any) -> Any:
     except ValueError:
         number = math.nan
     if "_" in value or not math.isfinite(number):  # 1_000 is Python's spelling only
-        raise RecordError(f"a finite number was expected in {name!r}, not {value!r}", name)
+        raise RecordError(f"a finite number was expected, not {value!r}", name, name)
     return number
 
 
@@ -461,7 +460,7 @@ class Pipeline:
         self.model.learn_many(self.events(X), y, sample_weight)
 
     def predict_many(self, X: Iterable[Mapping[str, Any]]) -> list[Any]:
-        return [self.model.predict_one(event) for event in self.events(X)]
+        return for_each(self.model.predict_one, self.events(X))
 
     def events(self, X: Any) -> list[dict[str, Any]]:
         """The features of each record."""
@@ -470,8 +469,8 @@ class Pipeline:
         for row, record in enumerate(records):
             try:
                 found.append(self.features.event(record))
-            except (RecordError, TypeError) as error:
-                raise ValueError(f"row {row}: {error}") from None
+            except (InputError, TypeError) as error:
+                raise in_row(error, row) from None
         return found
 
     def __repr__(self) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._core import Texts
+from ..options.validators import MAX_NGRAMS, is_ngram_range
 
-MAX_NGRAMS = 10  # words or characters of a term
 # The length of a text as a vector. A learner has an intercept, a constant feature of 1 that counts in the size of an
 # example: with texts of length 1 half of every step would go there, and there would be far more errors.
 LENGTH = 10.0
@@ -16,14 +16,12 @@ LENGTH = 10.0
 
 def check_range(name: str, value: Any) -> tuple[int, int]:
     """The least and the most words or characters of a term."""
-    pair = isinstance(value, (tuple, list)) and len(value) == 2
-    low, high = value if pair else (1, value)
-    if not (isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= MAX_NGRAMS):
+    if not is_ngram_range(value):
         raise ValueError(
             f"{name} must be a whole number from 1 to {MAX_NGRAMS}, or the least and the most as a pair of them, "
             f"not {value!r}"
         )
-    return low, high
+    return tuple(value) if isinstance(value, (tuple, list)) else (1, value)
 
 
 def two_names(text: str) -> tuple[str, str]:

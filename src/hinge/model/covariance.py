@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._numpy import np
+from ..data.errors import InputError
 from ..data.rows import Doubles
 
 
@@ -52,5 +53,5 @@ def plus_unseen(sizes: Doubles, norms: Doubles, variance: float) -> Doubles:
         sizes = sizes + variance * norms**2
     if not np.isfinite(sizes).all():
         row = int(np.argmin(np.isfinite(sizes)))
-        raise ValueError(f"row {row}: the squared norm of the instance overflows float64")
+        raise InputError("the squared norm of the instance overflows float64", row)
     return np.asarray(sizes)

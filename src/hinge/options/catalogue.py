@@ -7,17 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import table, validators
+from .parameter import ESTIMATORS
 
-_ESTIMATORS = {
-    "classification": ("estimators.classifier", "PAClassifier"),
-    "multilabel": ("estimators.multilabel", "PAMultilabel"),
-    "ordinal": ("estimators.ordinal", "PAOrdinal"),
-    "prototype": ("structured.ranker", "PARanker"),
-    "regression": ("estimators.regressor", "PARegressor"),
-    "sequence": ("structured.sequence", "PASequence"),
-    "uniclass": ("estimators.oneclass", "PAOneClass"),
-}
-_ALL = tuple(_ESTIMATORS)
+_ALL = tuple(sorted(ESTIMATORS.keys() - {"structured"}))
 _SETS = ("classification", "multilabel")
 _SHAPED = ("classification", "multilabel", "ordinal", "regression")
 _RANKED = ("classification", "multilabel", "ordinal", "prototype")
@@ -31,7 +23,7 @@ class Algorithm:
     tasks: tuple[str, ...]
     options: dict[str, Any] = field(hash=False)  # the parameters that make it
     paper: str
-    theorem: str  # what is guaranteed; see hinge.theory.bounds
+    theorem: str  # what is guaranteed; see hinge.theory
     about: str
 
     def __str__(self) -> str:
@@ -130,8 +122,8 @@ def algorithms(task: str | None = None) -> list[Algorithm]:
     >>> print(hinge.algorithms()[1])
     pa1               the same, but never farther than C [J06; classification, multilabel, ordinal, prototype, regression, sequence, uniclass]
     """  # noqa: E501
-    if task is not None and task not in _ESTIMATORS:
-        raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
+    if task is not None and task not in _ALL:
+        raise ValueError(f"task must be one of {', '.join(map(repr, _ALL))}, not {task!r}")
     return [algorithm for algorithm in _ALGORITHMS if task is None or task in algorithm.tasks]
 
 
@@ -148,8 +140,7 @@ def make(name: str, task: str = "classification", **options: Any) -> Any:
                  geometry='diagonal', step='pa2')
     """
     options = options_of(name, task, options)
-    module, estimator = _ESTIMATORS[task]
-    return getattr(importlib.import_module(f"hinge.{module}"), estimator)(**options)
+    return getattr(importlib.import_module("hinge"), ESTIMATORS[task])(**options)
 
 
 def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -162,8 +153,8 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"there is no algorithm {name!r}{hint} There are {', '.join(found)}")
     algorithm = found[name]
-    if task not in _ESTIMATORS:
-        raise ValueError(f"task must be one of {', '.join(map(repr, _ESTIMATORS))}, not {task!r}")
+    if task not in _ALL:
+        raise ValueError(f"task must be one of {', '.join(map(repr, _ALL))}, not {task!r}")
     if task not in algorithm.tasks:
         raise ValueError(f"{name!r} is for {', '.join(algorithm.tasks)}, not for {task}")
     known = table.PARAMETERS

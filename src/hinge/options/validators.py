@@ -1,4 +1,4 @@
-"""What an option may be: one test a kind of value. The table of the options is parameters.py."""
+"""What an option may be: one test for each kind of value. The rows of the options table name them."""
 
 from __future__ import annotations
 
@@ -124,6 +124,16 @@ def is_nu(value: Any) -> bool:
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
         return all(is_matrix(one) for one in value)
     return is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
+
+
+MAX_NGRAMS = 10  # words or characters of a term
+
+
+def is_ngram_range(value: Any) -> bool:
+    """The most words or characters of a term, or the least and the most as a pair."""
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    low, high = value if pair else (1, value)
+    return isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= MAX_NGRAMS
 
 
 def is_feature_map(value: Any) -> bool:

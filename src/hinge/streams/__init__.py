@@ -1,12 +1,11 @@
 """Streams of events, of rows and of sentences, and how to judge a learner on one."""
 
 from ..data.sentences import Sentence
-from .files import SourceError
-from .formats.columns import ColumnError, examples, read_columns, read_examples
+from .formats.columns import examples, read_columns, read_examples
 from .formats.text import TextBatch, read_svmlight
 from .progressive import Round, StreamLearner, absolute, progressive, wrong
 
 __all__ = [
-    "ColumnError", "Round", "Sentence", "SourceError", "StreamLearner", "TextBatch", "absolute", "examples",
+    "Round", "Sentence", "StreamLearner", "TextBatch", "absolute", "examples",
     "progressive", "read_columns", "read_examples", "read_svmlight", "wrong",
 ]  # fmt: skip

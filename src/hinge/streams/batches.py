@@ -18,8 +18,9 @@ from typing import Any, Protocol
 
 from .._core import one_each
 from .._numpy import Doubles, Indices, np, npt
+from ..data.errors import InputError
 from ..data.rows import Rows, TextRows
-from .files import Input, SourceError
+from .files import Input
 
 
 class Numbers:
@@ -82,17 +83,17 @@ class BadLines:
     def __init__(self, skip: bool = False, most: int = 1000) -> None:
         self.skip, self.most = skip, most
         self.count = 0
-        self.first: list[SourceError] = []  # ten of them
-        self.end: SourceError | None = None  # what ended the reading,
+        self.first: list[InputError] = []  # ten of them
+        self.end: InputError | None = None  # what ended the reading,
         self.last_line = 0  # and the line where it did
 
-    def meet(self, error: SourceError) -> None:
+    def meet(self, error: InputError) -> None:
         """To be called where an example is left out because of `error`."""
         end = self.refuse(error)
         if end is not None and (self.end is None or error.line < self.last_line):
             self.end, self.last_line = end, error.line
 
-    def refuse(self, error: SourceError) -> SourceError | None:
+    def refuse(self, error: InputError) -> InputError | None:
         """Counts an example that is left out; returns an error if it may not be."""
         if not self.skip:
             return error
@@ -103,7 +104,7 @@ class BadLines:
             return None
         first = self.first[0]
         reason = f"{first.reason} (the first of {self.count} that cannot be read; {self.most} may be skipped)"
-        return SourceError(first.source, first.line, reason, first.column)
+        return InputError(reason, column=first.column, file=first.file, line=first.line)
 
     def up_to_the_end(self, batch: Batch | None) -> Iterator[Any]:
         """The batch, if there is something in it; if reading has ended, the examples before that, and the error."""

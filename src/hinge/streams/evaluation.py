@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._core import Engine
 from .._numpy import np
+from ..data.errors import InputError, for_each
 from ..data.labels import in_order
 from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
@@ -22,7 +22,6 @@ from ..options import table
 from ..structured.sequence_learner import SequenceLearner
 from ..tasks import growth, scored
 from .batches import BadLines, Batch, Numbers, part, taken
-from .files import SourceError
 from .guessing import listed
 from .order import Order
 
@@ -63,7 +62,7 @@ class Taken(NamedTuple):
     rows: int  # from its beginning
     refused: int  # among them
     unlabelled: int  # among them: they were not learned either
-    error: SourceError | None = None  # what the next row was refused for, if none may be skipped
+    error: InputError | None = None  # what the next row was refused for, if none may be skipped
 
 
 class Study:
@@ -142,13 +141,16 @@ class Study:
                 some = None if costs is None else costs[start:stop]
                 self._learn(part(known, start, stop), name, passing, some, told)
                 start = stop
-            except _RowRefused as found:
-                stop, refusal = start + found.row, found.error
+            except InputError as error:
+                if error.row is None:
+                    raise
+                stop, refusal = start + error.row, error
+                error.row = None  # the line says where
             if start < stop or refusal is None:  # if it is refused: those before it first
                 continue
-            if (error := bad.refuse(refusal)) is not None:
+            if (end := bad.refuse(refusal)) is not None:
                 there = start if rows is None else rows[start]
-                return Taken(there, refused, there - start, error)
+                return Taken(there, refused, there - start, end)
             refused, start, stop, refusal = refused + 1, start + 1, len(known), None
         return Taken(len(batch), refused, len(batch) - len(known))
 
@@ -176,7 +178,7 @@ class Study:
             else:
                 (self.ranker or learner).learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
-            raise _refused(error, batch, name) from None
+            raise located(error, batch, name) from None
         if self.task == "classification":
             self.order.see(y)
         self.given_weights.see(batch.weights)
@@ -232,7 +234,7 @@ class Study:
     def _guess(self, batch: Batch, name: str) -> list[float]:
         try:
             return self._costs_of(batch, self.truth(batch, name), name) if len(batch) else []
-        except (_RowRefused, ValueError):
+        except ValueError:
             if len(batch) == 1:
                 return [0.0]
         middle = len(batch) // 2
@@ -246,16 +248,22 @@ class Study:
         X, where = batch.X, batch.lines[0] if len(batch) else 1
         sentences = isinstance(X, list) and bool(X) and isinstance(X[0], list) and self.ranker is None
         if sentences and self.task != "sequence":
-            raise SourceError(name, where, f"there are sentences, which are not for the task {self.task}")
+            raise InputError(
+                f"there are sentences, which are not for the task {self.task}", file=name, line=where
+            )
         if not sentences and self.task == "sequence":
-            raise SourceError(name, where, "sequences need sentences (--format conll), and there are none")
+            raise InputError(
+                "sequences need sentences (--format conll), and there are none", file=name, line=where
+            )
         engine = self.learner._engine
         if not isinstance(engine, Engine) or self.ranker is not None or self.learner.parameters["hash_bits"]:
             return
         numbered = engine.n_names == 0 or not isinstance(engine.name_of(0), str)
         if engine.n_columns > 0 and numbered != batch.numbered:
             theirs, ours = ("numbers", "names") if batch.numbered else ("names", "numbers")
-            raise SourceError(name, where, f"the features have {theirs}, those of the model have {ours}")
+            raise InputError(
+                f"the features have {theirs}, those of the model have {ours}", file=name, line=where
+            )
 
     def _name(self, batch: Batch) -> None:
         if batch.new_names and isinstance(self.learner, Learner):
@@ -295,7 +303,7 @@ class Study:
         if isinstance(learner, SequenceLearner):
             return learner.predict_many(batch.X)
         if not isinstance(batch.X, Rows):
-            made = [(self.ranker or learner).predict_one(x) for x in batch.X]
+            made = for_each((self.ranker or learner).predict_one, batch.X)
             return [in_order(labels) for labels in made] if self.task == "multilabel" else made
         if self.task == "uniclass":
             return [1 if score >= 0 else -1 for score in self._inside(batch).tolist()]
@@ -323,9 +331,9 @@ class Study:
         """A number for each example, or a dict with one for each label."""
         learner = self.learner
         if isinstance(learner, SequenceLearner):
-            return [learner.score_one(x) for x in batch.X]  # type: ignore[union-attr]
+            return for_each(learner.score_one, batch.X)  # type: ignore[arg-type]
         if not isinstance(batch.X, Rows):
-            return [(self.ranker or learner).score_one(x) for x in batch.X]
+            return for_each((self.ranker or learner).score_one, batch.X)
         if self.task == "uniclass":
             return list(self._inside(batch).tolist())
         return self.scored(self.lanes(batch))
@@ -346,7 +354,7 @@ class Study:
         if self.task == "uniclass":
             return learner.radius - np.asarray(self.scores(batch), dtype=np.float64)
         if not isinstance(batch.X, Rows):
-            return np.asarray([learner._lanes_one(x) for x in batch.X])
+            return np.asarray(for_each(learner._lanes_one, batch.X))
         return learner.lanes_of(narrowed(batch.X, learner.n_features), self._beside_the_columns(batch))
 
     def _inside(self, batch: Batch) -> Doubles:
@@ -370,10 +378,7 @@ class Study:
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost, as `score` counts it."""
-        try:
-            y = self.truth(batch, name)
-        except _RowRefused as refused:
-            raise refused.error from None
+        y = self.truth(batch, name)
         return Score(
             sum(map(len, y)) if self.task == "sequence" else len(batch), sum(self._costs_of(batch, y, name))
         )
@@ -415,7 +420,7 @@ class Study:
                 if self.task == "ordinal":
                     growth.rank(self.learner.labels, y[-1])
             except ValueError as error:
-                raise _RowRefused(row, SourceError(name, batch.lines[row], str(error))) from None
+                raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
         return y
 
 
@@ -500,33 +505,17 @@ def narrowed(rows: Rows, width: int) -> Rows:
 # ---- what is refused ----------------------------------------------------------------------------------------------
 
 
-class _RowRefused(Exception):
-    """A row of a batch that was refused: the batch was not learned."""
-
-    def __init__(self, row: int, error: SourceError) -> None:
-        super().__init__(row, error)
-        self.row, self.error = row, error
-
-
-def _refused(error: Exception, batch: Batch, name: str) -> Exception:
-    """What the learner says of a row, with its line in the file."""
-    found = re.match(r"(?:row|sentence) (\d+)(?:, |: )?", str(error))
-    if found is None and len(batch) != 1:
-        return error
-    row = int(found[1]) if found else 0
-    if row >= len(batch):
-        return error
-    reason = str(error)[found.end() :] if found else str(error)
-    column = re.match(r"column (\d+): ", reason)
-    if column is not None and isinstance(batch.X, Rows):
-        reason = f"index {int(column[1]) + batch.first_index}: {reason[column.end() :]}"
-    return _RowRefused(row, SourceError(name, batch.lines[row], reason))
-
-
 def located(error: Exception, batch: Batch, name: str) -> Exception:
-    """An error of predicting a batch, with the line of the example."""
-    refused = _refused(error, batch, name)
-    return refused.error if isinstance(refused, _RowRefused) else refused
+    """What the learner says of a row of the batch, with its line in the file."""
+    found = error if isinstance(error, InputError) else InputError(str(error))
+    row = 0 if found.row is None and len(batch) == 1 else found.row
+    if row is None or row >= len(batch):
+        return error
+    reason, column = found.reason, found.column
+    if isinstance(column, int):  # in a file, that would be a place in the line
+        index = f"index {column + batch.first_index}" if isinstance(batch.X, Rows) else f"column {column}"
+        reason, column = f"{index}: {reason}", None
+    return InputError(reason, row, column, name, batch.lines[row])
 
 
 def has_label(batch: Batch) -> bool:

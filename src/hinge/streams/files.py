@@ -17,17 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-
-class SourceError(ValueError):
-    """Something in a file cannot be read: `source`, `line`, `column` (bytes, from 1; None: no matter) and `reason`."""
-
-    def __init__(self, source: str, line: int, reason: str, column: int | None = None) -> None:
-        where = f"{source}:{line}:" if column is None else f"{source}:{line}: {column}:"
-        super().__init__(f"{where} {reason}")
-        self.source, self.line, self.column, self.reason = source, line, column, reason
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.source, self.line, self.reason, self.column))
+from ..data.errors import InputError
 
 
 def printable(text: str) -> str:
@@ -60,7 +50,6 @@ def ending_of(path: str) -> str:
 def open_bytes(
     source: str | os.PathLike[str],
     stack: ExitStack,
-    error: type[SourceError] = SourceError,
     opening: Callable[[Any], None] | None = None,
 ) -> Any:
     """The bytes of a file, unpacked; "-" is the standard input. The stack closes what was opened here. `opening` gets
@@ -76,7 +65,7 @@ def open_bytes(
     if ending not in PACKED:
         return file
     if not file.peek(1):  # gzip would take it for an end
-        raise error(path, 1, "the compressed file is damaged or cut off: it is empty")
+        raise InputError("the compressed file is damaged or truncated: it is empty", file=path, line=1)
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
     return io.BufferedReader(Unpacked(stack.enter_context(unpack(file))))
 
@@ -267,17 +256,21 @@ class Again(io.RawIOBase):
 
 
 @contextmanager
-def damage_told(name: str, lines: Callable[[], int]) -> Iterator[None]:
-    """What is wrong with a packed file becomes a SourceError; `lines` tells how many have been read."""
+def damage_told(name: str, lines: Callable[[], int], what: str = "the compressed file") -> Iterator[None]:
+    """Errors of decompression become InputErrors. `lines` returns how many lines have been read."""
     try:
         yield
     except damage() as error:
-        reason = f"the compressed file is damaged or cut off: {error}"
-        raise SourceError(name, lines() + 1, reason) from None
+        reason = f"{what} is damaged or truncated: {_on_one_line(error)}"
+        raise InputError(reason, file=name, line=lines() + 1) from None
     except OSError as error:
         if error.errno is not None:  # the disk, the network, ...
             raise
-        raise SourceError(name, lines() + 1, f"the compressed file is damaged: {error}") from None
+        raise InputError(f"{what} is damaged: {_on_one_line(error)}", file=name, line=lines() + 1) from None
+
+
+def _on_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def damage() -> tuple[type[Exception], ...]:
@@ -296,5 +289,5 @@ def _zstandard(path: str) -> Any:
         except ImportError:
             continue
     raise ImportError(
-        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or unpack it"
+        f"reading {path} needs Python 3.14 or the package backports.zstd: pip install 'hinge[zstd]', or decompress it"
     )

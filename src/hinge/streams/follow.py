@@ -211,7 +211,9 @@ class Followed(Stream):
         """The file that came after this one."""
         if file.partial:
             self.lost += 1
-            self.warn(f"{file.path}: its last line had no end ({file.partial:,} bytes), and is not learned")
+            self.warn(
+                f"{file.path}: its last line was incomplete ({file.partial:,} bytes) and is not learned"
+            )
         if file.truncated:
             self.warn(f"{file.path} was truncated: it is read from its beginning")
             return file.path

@@ -48,7 +48,7 @@ class Order:
         if self.count < ENOUGH or self.error >= self.usual / 3:
             return []
         return [
-            f"The labels come in runs: repeating the last one errs {100 * self.error:.2g} %, where it would err "
-            f"{100 * self.usual:.2g} % in random order. The progressive error is that of this order; "
-            "--shuffle mixes the examples."
+            f"The labels come in runs: predicting the last one again errs {100 * self.error:.2g} %, but it would err "
+            f"{100 * self.usual:.2g} % in random order. The progressive error holds for this order only; "
+            "--shuffle shuffles the examples."
         ]

@@ -28,13 +28,13 @@ def remarks(study: Study) -> list[str]:
     q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
     if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
         found.append(
-            "All rows have a length of 1 or less, so that the intercept counts as much as a whole row: "
-            "--no-fit-intercept often errs less."
+            "All rows have a length of 1 or less, so the intercept counts as much as a whole row: "
+            "--no-fit-intercept often has a lower error."
         )
     if study.features is not None and study.features.text and q > 10 * LENGTH**2:
         found.append(
             "The other fields are much larger than the texts, which have a length of 10, and take most of each "
-            "step: leave large numbers out (--drop), or make them categories (--categorical)."
+            "step: drop large numbers (--drop), or make them categories (--categorical)."
         )
     return found + _looks_like_text(learner, study.score.rounds)
 
@@ -44,7 +44,7 @@ def _ineffective_weights(options: dict[str, Any]) -> str:
         why = f"they scale C={options['C']:g}, which capped no step. Lower --C, or use --step pa2"
     else:
         why = f"--step {options['step']} does not use them. Use --step pa1 with a small --C, or --step pa2"
-    return f"The weights of the examples changed nothing: {why}."
+    return f"The weights of the examples had no effect: {why}."
 
 
 def _looks_like_text(learner: Learner, rounds: int) -> list[str]:
@@ -56,6 +56,6 @@ def _looks_like_text(learner: Learner, rounds: int) -> list[str]:
     if count < 0.8 * rounds:
         return []
     return [
-        f"Nearly every example has a value of its own in {field!r}, and each is a feature: if it is text, "
-        f"--text {field} makes words of it; if it is a name or a number of the example, --drop {field}."
+        f"Nearly every example has a different value in {field!r}, and each value is a feature. If it is text, use "
+        f"--text {field}; if it identifies the example, use --drop {field}."
     ]

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any, Protocol
 
+from ..data.errors import InputError
 from ..model.file import ModelFileError
 from .batches import BadLines, part
 from .evaluation import Score, Study, Taken, has_label
-from .files import PACKED, Input, SourceError
+from .files import PACKED, Input
 from .follow import Growing
 from .stream import Piece, Shuffled, Stream
 
@@ -66,11 +67,11 @@ class Position:
                 raise ValueError("numbers are missing")
             return position
         except (TypeError, ValueError, KeyError, LookupError) as error:
-            raise ModelFileError(f"what it says of its stream makes no sense: {error}") from None
+            raise ModelFileError(f"its record of the stream is invalid: {error}") from None
 
     def unknown_from(self, error: Exception, first: Input) -> None:
         """A wrong line may be corrected before the run is resumed: the first file is known by what is before it."""
-        if not self.begins or not isinstance(error, SourceError) or error.source != first.name:
+        if not self.begins or not isinstance(error, InputError) or error.file != first.name:
             return
         with open(first.path, "rb") as file:
             lines = file.read(self.begins).split(b"\n")
@@ -217,8 +218,8 @@ class Session:
 
     def ended_at(self, error: Exception) -> tuple[str, int] | None:
         """The file and the line after which an error left lines that were read and not learned; None: at their end."""
-        if isinstance(error, SourceError):
-            return error.source, error.line
+        if isinstance(error, InputError) and error.file is not None:
+            return error.file, error.line
         return None if self.position.finished else self._reached
 
     def run(self) -> Iterator[Session]:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..data.errors import InputError
 from .batches import Source
-from .files import Input, SourceError, ending_of
+from .files import Input, ending_of
 from .formats.lines import shortened
 
 # What reads each format: the module, and the class in it. It is imported when it is used (pyarrow is large).
@@ -85,13 +86,17 @@ def detect(file: Input) -> str:
             return format
     usage = f"use --format, one of {', '.join(FORMATS)}"
     if not first.strip():
-        raise SourceError(file.name, 1, f"the file is empty: nothing says what its format is; {usage}")
+        raise InputError(f"the file is empty, so its format is unknown; {usage}", file=file.name, line=1)
     packing = next((ending for mark, ending in _PACKING if first.startswith(mark)), None)
     if packing:
-        raise SourceError(file.name, 1, f"it is packed, but its name does not end with {packing}")
+        raise InputError(
+            f"it is compressed, but its name does not end with {packing}", file=file.name, line=1
+        )
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if "\0" in text:
-        raise SourceError(file.name, 1, f"it is not a text, and begins with {shortened(first[:8])}; {usage}")
+        raise InputError(
+            f"it is not text: it begins with {shortened(first[:8])}; {usage}", file=file.name, line=1
+        )
     lines = re.split(r"\r?\n", text)
     if len(first) == PEEKED:  # the last line may be cut: it is left out, or at least its last word
         *before, last = lines
@@ -99,8 +104,8 @@ def detect(file: Input) -> str:
     found = _of_text(lines)
     if found is None:
         line = next(filter(str.strip, lines))
-        reason = f"the format cannot be told from a line that begins with {shortened(line)}; {usage}"
-        raise SourceError(file.name, lines.index(line) + 1, reason)
+        reason = f"the format is unknown: a line begins with {shortened(line)}; {usage}"
+        raise InputError(reason, file=file.name, line=lines.index(line) + 1)
     return found
 
 
@@ -150,7 +155,7 @@ def expand(paths: Iterable[str]) -> list[str]:
         if path == "-" or (os.path.exists(path) and not os.path.isdir(path)):
             found.append(path)
         elif os.path.isdir(path):
-            raise IsADirectoryError(f"{path} is a folder: {os.path.join(path, '*')} is all files in it")
+            raise IsADirectoryError(f"{path} is a folder: {os.path.join(path, '*')} matches all files in it")
         else:
             files = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
             if not files:
@@ -166,8 +171,8 @@ def _nothing(path: str) -> str:
     except OSError:
         return f"there is no {path}: there is no folder {folder}"
     if glob.has_magic(path):
-        what = ", ".join(there[:5]) + (", ..." if len(there) > 5 else "") or "none at all"
-        return f"no file is called {path}: there are {what}"
+        what = ", ".join(there[:5]) + (", ..." if len(there) > 5 else "") or "none"
+        return f"no file matches {path}: there are {what}"
     from difflib import get_close_matches
 
     near = [os.path.join(folder, one) for one in get_close_matches(name, there, 3)]

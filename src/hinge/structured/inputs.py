@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..data.errors import InputError
 from ..data.rows import Doubles, as_list, as_numbers
-from ..options import table
+from ..options.table import structures
 
-FUNCTIONS = ("joint_features", "argmax", "cost", "loss_augmented_argmax")
+FUNCTIONS = tuple(row.name for row in structures.ROWS)
 
 
-def check_functions(functions: Mapping[str, Any], selection: str) -> None:
-    for name, function in functions.items():
-        optional = name == "loss_augmented_argmax"
-        if not callable(function) and not (optional and function is None):
-            raise ValueError(f"{name} must be a function{' or None' if optional else ''}, not {function!r}")
-    searches = table.SEARCHES
-    if selection not in searches:
-        raise ValueError(f"selection={selection!r} is not for structured; there are {', '.join(searches)}")
-    given = functions["loss_augmented_argmax"] is not None
+def check_search(selection: str, loss_augmented_argmax: Any) -> None:
+    given = loss_augmented_argmax is not None
     if selection == "prediction" and given:
         raise ValueError(
             "selection='prediction' does not use loss_augmented_argmax: choose 'max', if it finds the largest "
@@ -51,6 +44,5 @@ def checked_weights(given: Any, count: int) -> Doubles:
     odd = ~((weights >= 0) & (weights < np.inf))
     if odd.any():
         row = int(odd.argmax())
-        where = f"example {row}: " if count > 1 else ""
-        raise ValueError(f"{where}the sample weight is {weights[row]}; it must be 0 or more, and finite")
+        raise InputError(f"the sample weight is {weights[row]}; it must be 0 or more, and finite", row)
     return weights

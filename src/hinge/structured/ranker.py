@@ -6,13 +6,14 @@ import copy
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ..data.errors import InputError, for_each, in_row
 from ..data.labels import Labels, in_array, in_order, plain
 from ..data.rows import Doubles, as_list, as_numbers
 from ..data.shown import shown
@@ -24,18 +25,19 @@ from ..estimators.progress import reporter
 from ..learner import Contribution, Learner
 from ..model import encoding, explain, file
 from ..options import table
+from ..options.constructors import constructor
 from ..tasks import growth
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..options.types import PARankerOptions
+    from ..theory.certificate import Certificate
 
 _MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
 _BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
-_OWN_WORDS = ("max_iter", "shuffle")  # their defaults are not those of the table
 
 
-@table.documented("prototype", [name for name in table.PARAMETERS if name not in _OWN_WORDS])
+@constructor("PARanker")
 class PARanker(ClassifierMixin, StreamEstimator):
     """Single-prototype label ranking with class-dependent features (J06 section 7, S06 section 6).
 
@@ -45,15 +47,12 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     The map counts what it has seen, so the order of the examples matters, and an example is never scored with its
     own counts. Therefore `fit`, which starts afresh, makes one pass in the order of the rows. In further passes
-    (`max_iter`) the counts are those of the first pass. Examples without weight are not counted.
+    (`max_iter`) the counts are those of the first pass; a pass that has changed nothing is the last
+    one. Examples without weight are not counted.
 
     Parameters
     ----------
     {parameters}
-    max_iter : a whole number of 1 or more, default=1
-        At most so many passes over the data in `fit`; it stops when a pass has changed nothing.
-    shuffle : True or False, default=False
-        Visit the rows in a new random order each pass of `fit`.
 
     Examples
     --------
@@ -77,46 +76,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
     _task: ClassVar[str] = "prototype"
     _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        features: str | FeatureMap = table.default("features"),
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = table.default("selection"),
-        cost: Any = table.default("cost"),
-        nu: Any = table.default("nu"),
-        w1: Mapping[str, float] | None = table.default("w1"),
-        average: bool | int = table.default("average"),
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        max_iter: int = 1,
-        shuffle: bool = False,
-        max_features: int = table.default("max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.features = features
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.cost = cost
-        self.nu = nu
-        self.w1 = w1
-        self.average = average
-        self.classes = classes
-        self.max_labels = max_labels
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.max_features = max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PARankerOptions]) -> None: ...
 
     # ---- the learner and the map inside ---------------------------------------------------------------------
 
@@ -138,14 +98,15 @@ class PARanker(ClassifierMixin, StreamEstimator):
         return copy.deepcopy(self.features)
 
     def _begun(self) -> dict[str, Any]:
-        return {"learner": self._new_learner(), "feature_map_": self._new_map()}
+        return {**super()._begun(), "feature_map_": self._new_map()}
 
     def _asked_with_map(self) -> tuple[Learner, FeatureMap]:
         """What predicts; before the first example a learner and a map that nobody keeps."""
         mine = self.__dict__
-        if mine.get("_learner") is None:
-            return self._new_learner(), self._new_map()
-        return mine["_learner"], mine["feature_map_"]
+        if mine.get("_learner") is not None:
+            return mine["_learner"], mine["feature_map_"]
+        begun = self._begun()
+        return begun["learner"], begun["feature_map_"]
 
     # ---- learn ----------------------------------------------------------------------------------------------
 
@@ -234,11 +195,14 @@ class PARanker(ClassifierMixin, StreamEstimator):
                 unknown = [label for label in relevant if label not in learner.labels.codes]
                 if unknown and weight and not grow:
                     listed = learner.labels.listed()
-                    raise ValueError(f"the label {unknown[0]!r} is not one of the classes {listed}")
+                    raise InputError(f"the label {unknown[0]!r} is not one of the classes {listed}")
                 self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
-            except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from error
-            except Exception as error:  # of a map of one's own
+            except InputError as error:
+                error.row = row
+                raise
+            except ValueError as error:  # of a custom map
+                raise InputError(str(error), row) from error
+            except Exception as error:
                 error.add_note(f"row {row}")
                 raise
 
@@ -279,9 +243,9 @@ class PARanker(ClassifierMixin, StreamEstimator):
             if learner is not None:
                 self._all_or_none(learner, self.feature_map_, run, several)
                 return self
-            learner, feature_map = self._new_learner(), self._new_map()
-            run(learner, feature_map)  # what is rejected is not a beginning
-            return self._keep(learner, feature_map_=feature_map)
+            begun = self._begun()
+            run(begun["learner"], begun["feature_map_"])  # what is rejected is not a beginning
+            return self._keep(**begun)
 
     def _all_or_none(
         self,
@@ -324,7 +288,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     def explain(self, X: Any, label: Any = None) -> Any:
         """What `explain_one` says of each example, as a pandas DataFrame with one line per example and feature."""
-        told = [self.explain_one(x, label) for x in as_list(X, "X", "of examples")]
+        told = for_each(lambda x: self.explain_one(x, label), as_list(X, "X", "of examples"))
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
@@ -351,8 +315,11 @@ class PARanker(ClassifierMixin, StreamEstimator):
             for row, x in enumerate(examples):
                 try:
                     scores[row] = _scores_one(learner, self.feature_map_, x)
-                except ValueError as error:
-                    raise ValueError(f"row {row}: {error}") from error
+                except InputError as error:
+                    error.row = row
+                    raise
+                except ValueError as error:  # of a custom map
+                    raise InputError(str(error), row) from error
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -371,9 +338,9 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PARanker | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` as it is), and what
         was guaranteed against `u`, another ranker, or against some that are found. The run is made again."""
-        from ..theory.certificates_searched import of_ranker
+        from ..theory.hindsight.rankings import certificate
 
-        return of_ranker(self, X, y, u)
+        return certificate(self, X, y, u)
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
@@ -448,7 +415,7 @@ class _Batch:
             try:
                 self.relevant.append(_relevant(label))
             except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
+                raise in_row(error, row) from None
         weights = (
             np.ones(len(labels)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
         )

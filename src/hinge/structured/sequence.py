@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.labels import in_order, plain
 from ..data.rows import as_list, check_length
 from ..data.targets import class_list
@@ -18,26 +19,15 @@ from ..estimators.base import StreamEstimator
 from ..model import explain
 from ..model.explain import Contribution
 from ..options import table
+from ..options.constructors import constructor
 from .sequence_learner import SequenceLearner, checked_weights
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
-
-_DEFAULTS: dict[str, Any] = {"selection": "prediction", "average": True, "max_iter": 10, "tol": None}
-_NAMES = [
-    *table.OF_SEQUENCE,
-    "max_iter",
-    "tol",
-    "n_iter_no_change",
-    "early_stopping",
-    "validation_fraction",
-    "shuffle",
-    "random_state",
-    "verbose",
-]
+    from ..options.types import PASequenceOptions
+    from ..theory.certificate import Certificate
 
 
-@table.documented("sequence", _NAMES, **_DEFAULTS)
+@constructor("PASequence")
 class PASequence(StreamEstimator):
     """First-order sequence labelling (J06 section 9): tags for the tokens of a sentence.
 
@@ -75,65 +65,10 @@ class PASequence(StreamEstimator):
     _learner: Any
     _learner_class: ClassVar[Any] = SequenceLearner
 
-    def __init__(
-        self,
-        C: float = table.default("C"),
-        *,
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = _DEFAULTS["selection"],
-        cost: Any = table.default("cost"),
-        geometry: str = table.default("geometry"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        average: bool | int = _DEFAULTS["average"],
-        classes: Sequence[Any] | None = table.default("classes"),
-        max_labels: int = table.default("max_labels"),
-        max_iter: int = _DEFAULTS["max_iter"],
-        tol: float | None = _DEFAULTS["tol"],
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        at_max_features: str = table.default("at_max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.cost = cost
-        self.geometry = geometry
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.average = average
-        self.classes = classes
-        self.max_labels = max_labels
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.at_max_features = at_max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+    def __init__(self, C: float = table.default("C"), **options: Unpack[PASequenceOptions]) -> None: ...
 
     def _new_learner(self, **replaced: Any) -> Any:
-        given = self.get_params(deep=False)
-        table.check(self._task, given)
-        learner = SequenceLearner(**{**{name: given[name] for name in table.OF_SEQUENCE}, **replaced})
+        learner = super()._new_learner(**replaced)
         learner.closed = self.classes is not None or (self.cost is not None and not callable(self.cost))
         return learner
 
@@ -221,6 +156,7 @@ class PASequence(StreamEstimator):
         tagged: list[list[Any]] = self._fitted().predict_many(X)
         return tagged
 
+    @of_one_example
     def predict_single(self, x: Any) -> list[Any]:
         """The best tags of one sentence (sklearn-crfsuite's name for `predict_one`)."""
         return self.predict([x])[0]
@@ -243,10 +179,10 @@ class PASequence(StreamEstimator):
         if len(tags) != len(sentences):
             raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
         told, places = [], []
-        for sentence, (x, its) in enumerate(zip(sentences, tags, strict=True)):
-            for token, parts in enumerate(self.explain_one(x, its)):
-                told.append(parts)
-                places.append((sentence, token))
+        explained = for_each(lambda pair: self.explain_one(*pair), zip(sentences, tags, strict=True))
+        for sentence, tokens in enumerate(explained):
+            told += tokens
+            places += [(sentence, token) for token in range(len(tokens))]
         return explain.as_frame(told, places)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
@@ -260,9 +196,12 @@ class PASequence(StreamEstimator):
             weights = np.ones(len(tagged))
         right = total = 0.0
         for row, (tags, its, weight) in enumerate(zip(tagged, truths, weights.tolist(), strict=True)):
-            truth = as_list(its, f"sentence {row}: y", "of tags")
+            try:
+                truth = as_list(its, "y", "of tags")
+            except ValueError as error:
+                raise in_row(error, row) from None
             if len(tags) != len(truth):
-                raise ValueError(f"sentence {row}: there are {len(tags)} tokens and {len(truth)} tags")
+                raise InputError(f"there are {len(tags)} tokens and {len(truth)} tags", row)
             right += weight * sum(a == b for a, b in zip(tags, truth, strict=True))
             total += weight * len(tags)
         return right / total if total else 0.0
@@ -270,7 +209,7 @@ class PASequence(StreamEstimator):
     def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
         """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
-        from ..theory.certificates_searched import check_comparator
+        from ..theory.hindsight.sentences import check_comparator
 
         check_comparator(self, u)
         found: Certificate = self._fitted().certificate(X, y, None if u is None else u._fitted())

@@ -7,11 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .._core import Sentences, SequenceEngine
 from .._numpy import np, npt
 from ..data import sparse, targets
+from ..data.errors import InputError, in_row, of_one_example
 from ..data.labels import Indices, Labels, plain
 from ..data.rows import Doubles, as_array, as_list, as_numbers, is_single, is_sparse, too_large
 from ..data.shown import shown
@@ -19,10 +20,13 @@ from ..model import encoding, file
 from ..model.explain import Contribution
 from ..model.guard import Guard
 from ..model.statistics import Statistics
-from ..options import hints, table, validators
+from ..options import table, validators
+from ..options.classes import CLASSES
+from ..options.constructors import signature
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..options.types import SequenceLearnerOptions
+    from ..theory.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,21 @@ class SequenceLearner:
     A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
     """
 
-    def __init__(self, **options: Any) -> None:
-        hints.check_known(type(self).__name__, "sequence", options, table.OF_SEQUENCE)
-        self.parameters: dict[str, Any] = table.completed(table.OF_SEQUENCE, options)
-        table.check("sequence", self.parameters)
+    @signature("SequenceLearner")
+    def __init__(self, **options: Unpack[SequenceLearnerOptions]) -> None:
+        self._set_up(options)
+
+    @classmethod
+    def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
+        """A learner with options that an estimator has checked."""
+        learner = cls.__new__(cls)
+        learner._set_up(options, checked=True)
+        return learner
+
+    def _set_up(self, values: Mapping[str, Any], checked: bool = False) -> None:
+        self.parameters: dict[str, Any] = CLASSES["SequenceLearner"].completed(values)
+        if not checked:
+            table.check("sequence", self.parameters)
         self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
         cost = self.parameters["cost"]
         self._labels = self._first_labels()
@@ -118,6 +133,7 @@ class SequenceLearner:
 
     # ---- learning -------------------------------------------------------------------------------------
 
+    @of_one_example
     def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> None:
         """One round: the sentence `x`, and the tags of its tokens. A weight of 0 changes nothing; others scale C."""
         self.learn_many([x], [y], [weight])
@@ -131,7 +147,7 @@ class SequenceLearner:
         self._engine.check_free()  # before the lock, for which another thread of the same learner may wait
         with self._lock:
             tags, known, labels = self._encode(sentences, y, weights, grow)
-            cost = self._cost(labels, len(sentences))
+            cost = self._cost(labels)
             self._engine.learn(sentences, tags, known, list(labels.known), weights, cost)
 
     def read(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Lesson:
@@ -147,7 +163,7 @@ class SequenceLearner:
     ) -> None:
         """A pass over what was read; `order` names the sentences to visit."""
         with self._lock:
-            cost = self._cost(self.labels, lesson.count)
+            cost = self._cost(self.labels)
             self._engine.learn_read(lesson.sentences, lesson.tags, lesson.weights, order, cost)
 
     def _encode(
@@ -161,13 +177,12 @@ class SequenceLearner:
         codes: list[int] = []
         known: list[int] = []
         for row, (sentence, given) in enumerate(zip(sentences, y, strict=True)):
-            where = f"sentence {row}: " if len(sentences) > 1 else ""
-            tags = _checked_tags(sentence, given, where)
+            tags = _checked_tags(sentence, given, row)
             try:
                 codes += [places[tag] for tag in tags]
             except (KeyError, TypeError):
                 weighs = weights is None or weights[row] != 0
-                codes += [self._place(tag, places, grow, weighs, where) for tag in tags]
+                codes += [self._place(tag, places, grow, weighs, row) for tag in tags]
             known.append(len(places))
         labels = self.labels
         if len(places) > len(labels.known):
@@ -175,24 +190,24 @@ class SequenceLearner:
             self._check_limit(labels)
         return np.asarray(codes, dtype=np.int64), np.asarray(known, dtype=np.int64), labels
 
-    def _place(self, tag: Any, places: dict[Any, int], grow: bool, weighs: bool, where: str) -> int:
+    def _place(self, tag: Any, places: dict[Any, int], grow: bool, weighs: bool, row: int) -> int:
         try:
             label = plain(tag)
             if label in places or not weighs:
                 return places.get(label, 0)
         except (TypeError, ValueError):
             what = type(tag).__name__ if isinstance(tag, int) else shown(tag)
-            raise ValueError(f"{where}a tag must be a string, a boolean or a number, not {what}") from None
+            raise InputError(f"a tag must be a string, a boolean or a number, not {what}", row) from None
         if not grow or self.closed:
             among = (
                 f"one of the classes {self.labels.listed()}" if self.labels.known else "known: no tag is, yet"
             )
-            raise ValueError(f"{where}the tag {label!r} is not {among}")
+            raise InputError(f"the tag {label!r} is not {among}", row)
         places[label] = len(places)
         return places[label]
 
-    def _cost(self, labels: Labels, count: int) -> Callable[[int, list[int], list[int]], float] | None:
-        """The cost of one's own, of tags by their numbers."""
+    def _cost(self, labels: Labels) -> Callable[[int, list[int], list[int]], float] | None:
+        """The custom cost, of tags by their numbers."""
         given = self.parameters["cost"]
         if not callable(given):
             return None
@@ -205,9 +220,9 @@ class SequenceLearner:
             except OverflowError:
                 number = np.nan
             if not 0 <= number < np.inf:
-                where = f"sentence {row}: " if count > 1 else ""
-                raise ValueError(
-                    f"{where}the cost must be a number of 0 or more, not {value!r}, of {tags[0]!r} and {tags[1]!r}"
+                raise InputError(
+                    f"the cost must be a number of 0 or more, not {value!r}, of {tags[0]!r} and {tags[1]!r}",
+                    row,
                 )
             return number
 
@@ -229,6 +244,7 @@ class SequenceLearner:
 
     # ---- predicting -----------------------------------------------------------------------------------
 
+    @of_one_example
     def predict_one(self, x: Any) -> list[Any]:
         """The best tags of a sentence (None before the first one is known). Never learns."""
         return self.predict_many([x])[0]
@@ -237,6 +253,7 @@ class SequenceLearner:
         tagged: list[list[Any]] = self._engine.tag(_sentences(X), self.averaged)
         return tagged
 
+    @of_one_example
     def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
         """w.Phi(x, y): the score of the tags `y`, or of the best ones."""
         sentences = _sentences([x])
@@ -247,6 +264,7 @@ class SequenceLearner:
             tags, _, _ = self._encode(sentences, [y], None, grow=False)
             return self._engine.score(sentences, tags, self.averaged)
 
+    @of_one_example
     def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:
         """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
         the best ones), the largest first. All of them add up to `score_one`."""
@@ -299,11 +317,11 @@ class SequenceLearner:
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
         """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
         learner `u`, or against some that are found."""
-        from ..theory.certificates_searched import check_comparator, of_sequences
+        from ..theory.hindsight.sentences import certificate, check_comparator
 
         check_comparator(self, u)
         X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
-        return of_sequences(self, X, y, u)
+        return certificate(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weights of tags that follow each other, if not 0; the first one after None."""
@@ -382,8 +400,7 @@ def _sentences(X: Any) -> list[Any]:
             try:
                 sentences[row] = _array(sentence)
             except (TypeError, ValueError) as error:
-                where = f"sentence {row}: " if len(sentences) > 1 else ""
-                raise ValueError(f"{where}{error}") from None
+                raise in_row(error, row) from None
     return sentences
 
 
@@ -430,19 +447,19 @@ def _dense(sentence: Any) -> list[list[float]]:
     return rows
 
 
-def _checked_tags(sentence: Any, given: Any, where: str) -> list[Any]:
+def _checked_tags(sentence: Any, given: Any, row: int) -> list[Any]:
     """The tags of a sentence, one for each token."""
     try:
         tags = as_list(given, "y", "of tags")
     except TypeError:
-        raise ValueError(
-            f"{where}there must be a list of tags, one for each token, not {shown(given)}"
+        raise InputError(
+            f"there must be a list of tags, one for each token, not {shown(given)}", row
         ) from None
     length = len(sentence) if isinstance(sentence, (list, tuple)) else sentence.shape[0]
     if length != len(tags):
-        raise ValueError(f"{where}there are {length} tokens and {len(tags)} tags")
+        raise InputError(f"there are {length} tokens and {len(tags)} tags", row)
     if length == 0:
-        raise ValueError(f"{where}the sentence is empty")
+        raise InputError("the sentence is empty", row)
     return tags
 
 
@@ -454,6 +471,5 @@ def checked_weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | No
         raise ValueError(f"sample_weight has {len(weights)} entries for {len(X)} sentences")
     for row, weight in enumerate(weights.tolist()):
         if not 0 <= weight < np.inf:
-            where = f"sentence {row}: " if len(weights) > 1 else ""
-            raise ValueError(f"{where}the sample weight is {weight}; it must be 0 or more, and finite")
+            raise InputError(f"the sample weight is {weight}; it must be 0 or more, and finite", row)
     return weights

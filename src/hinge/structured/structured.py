@@ -8,30 +8,32 @@ import math
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
+from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.rows import as_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
 from ..learner import Contribution
 from ..model import explain
 from ..options import table
-from .inputs import FUNCTIONS, Batch, check_functions, checked_weights
+from ..options.constructors import constructor
+from .inputs import FUNCTIONS, Batch, check_search, checked_weights
 from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
 
 if TYPE_CHECKING:
-    from ..theory.certificates import Certificate
+    from ..options.types import PAStructuredOptions
+    from ..theory.certificate import Certificate
 
 _Result = TypeVar("_Result")
-_DEFAULTS: dict[str, Any] = {"selection": "prediction", "max_iter": 10, "tol": None}
 
 
-@table.documented("structured", [name for name in table.PARAMETERS if name not in FUNCTIONS], **_DEFAULTS)
+@constructor("PAStructured")
 class PAStructured(StreamEstimator):
     """Structured output (J06 section 9): you bring features, a search and a cost, it learns w.
 
@@ -41,18 +43,6 @@ class PAStructured(StreamEstimator):
 
     Parameters
     ----------
-    joint_features : function of x and y
-        Phi(x, y): a dict {name: number}, an array of one dimension, or a sparse row (1 x n); always the same kind,
-        arrays and rows always of the same length. In dicts strings and booleans are indicators, as in all events.
-    argmax : function of w and x
-        The output that scores highest. With dicts, w has `w[name]`, `w.get(name)` (0.0 for a name that was never
-        learned) and `w.dot(features)`; otherwise it is an array. It cannot be written to. It is w as it is now while
-        learning, and while predicting the average, if `average`.
-    cost : function of y and y'
-        What it costs to predict y' when y is true: a finite number, 0 or more, 0 for y itself.
-    loss_augmented_argmax : function of w, x and y, default=None
-        For selection='max' the output y' with the largest w.Phi(x, y') + margin * sqrt(cost(y, y')), for
-        selection='max-additive' with the largest w.Phi(x, y') + margin * cost(y, y'): it competes with y, not yhat.
     {parameters}
 
     Notes
@@ -89,6 +79,7 @@ class PAStructured(StreamEstimator):
     _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
     _learner: StructuredLearner
     _learner_class: ClassVar[Any] = StructuredLearner
+    _of_learner: ClassVar[tuple[str, ...]] = tuple(name for name in table.OF_LEARNER if name not in FUNCTIONS)
 
     def __init__(
         self,
@@ -96,70 +87,14 @@ class PAStructured(StreamEstimator):
         argmax: Callable[[Any, Any], Any],
         cost: Callable[[Any, Any], float],
         loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
-        *,
-        C: float = table.default("C"),
-        step: str = table.default("step"),
-        margin: float = table.default("margin"),
-        selection: str = _DEFAULTS["selection"],
-        geometry: str = table.default("geometry"),
-        covariance_regularizer: float = table.default("covariance_regularizer"),
-        initial_variance: float = table.default("initial_variance"),
-        covariance_update: str = table.default("covariance_update"),
-        max_covariance: float = table.default("max_covariance"),
-        average: bool | int = table.default("average"),
-        max_iter: int = _DEFAULTS["max_iter"],
-        tol: float | None = _DEFAULTS["tol"],
-        n_iter_no_change: int = table.default("n_iter_no_change"),
-        early_stopping: bool = table.default("early_stopping"),
-        validation_fraction: float = table.default("validation_fraction"),
-        shuffle: bool = table.default("shuffle"),
-        hash_bits: int | None = table.default("hash_bits"),
-        max_features: int = table.default("max_features"),
-        max_weights: float = table.default("max_weights"),
-        dtype: Any = table.default("dtype"),
-        random_state: int | np.random.RandomState | None = table.default("random_state"),
-        verbose: int = table.default("verbose"),
-    ) -> None:
-        self.joint_features = joint_features
-        self.argmax = argmax
-        self.cost = cost
-        self.loss_augmented_argmax = loss_augmented_argmax
-        self.C = C
-        self.step = step
-        self.margin = margin
-        self.selection = selection
-        self.geometry = geometry
-        self.covariance_regularizer = covariance_regularizer
-        self.initial_variance = initial_variance
-        self.covariance_update = covariance_update
-        self.max_covariance = max_covariance
-        self.average = average
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.hash_bits = hash_bits
-        self.max_features = max_features
-        self.max_weights = max_weights
-        self.dtype = dtype
-        self.random_state = random_state
-        self.verbose = verbose
+        **options: Unpack[PAStructuredOptions],
+    ) -> None: ...
 
     # ---- the learner inside ---------------------------------------------------------------------------------
 
-    def _new_learner(self, **replaced: Any) -> StructuredLearner:
-        self._check_options()
-        given = self._options_now()
-        options = {name: given[name] for name in table.OF_LEARNER if name in given and name not in FUNCTIONS}
-        return StructuredLearner(**{**options, **replaced})
-
     def _check_options(self) -> None:
-        given = self._options_now()
-        functions = {name: given[name] for name in FUNCTIONS}
-        table.check(self._task, {name: given[name] for name in given if name not in FUNCTIONS})
-        check_functions(functions, given["selection"])
+        super()._check_options()
+        check_search(self.selection, self.loss_augmented_argmax)
 
     def _fitted(self) -> StructuredLearner:
         learner = super()._fitted()
@@ -187,7 +122,7 @@ class PAStructured(StreamEstimator):
     def _taught(self, run: Callable[[StructuredLearner], None], several: bool) -> bool:
         if self.__dict__.get("_learner") is None:
             # Threads wait for the one that learns first, so there is a learner before anything was learned.
-            new = self._new_learner()
+            new = self._begun()["learner"]
             with _FIRST:
                 if self.__dict__.get("_learner") is None:
                     self._keep(new)
@@ -249,7 +184,7 @@ class PAStructured(StreamEstimator):
         try:
             return learner.read(given, like)
         except ValueError as error:
-            raise ValueError(f"{_where(row)}{error}") from None
+            raise in_row(error, row) from None
 
     def _cost(self, row: int | None, y: Any, predicted: Any) -> float:
         given = self._call("cost", row, y, predicted)
@@ -258,9 +193,10 @@ class PAStructured(StreamEstimator):
             with contextlib.suppress(TypeError, ValueError, OverflowError):
                 number = float(given)
         if not 0 <= number < math.inf:
-            raise ValueError(
-                f"{_where(row)}cost must return a finite number, 0 or more, not {given!r:.100}, "
-                f"of {y!r:.100} and {predicted!r:.100}"
+            raise InputError(
+                f"cost must return a finite number, 0 or more, not {given!r:.100}, "
+                f"of {y!r:.100} and {predicted!r:.100}",
+                row,
             )
         return number
 
@@ -282,7 +218,7 @@ class PAStructured(StreamEstimator):
         try:
             learner.learn_constraint(truth, rival, wanted, weight, cost)
         except ValueError as error:
-            raise ValueError(f"{_where(row)}{error}") from None
+            raise in_row(error, row) from None
 
     def _pass(self, learner: StructuredLearner, batch: Batch, order: Any = None) -> None:
         for row in range(batch.count) if order is None else order.tolist():
@@ -293,7 +229,7 @@ class PAStructured(StreamEstimator):
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
         """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
         if type(weight) is not float or not 0 <= weight < math.inf:
-            weight = float(checked_weights([weight], 1)[0])
+            weight = float(of_one_example(checked_weights)([weight], 1)[0])
         return self._teach(lambda learner: self._round(learner, None, x, y, weight), several=False)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -311,7 +247,7 @@ class PAStructured(StreamEstimator):
         batch = Batch(X, y, sample_weight)
         if not any(batch.weights):
             raise ValueError("there are no examples to learn from")
-        learner = self._new_learner()
+        learner = self._begun()["learner"]
         lesson: Any = _Lesson(self, learner)
         held = self._hold_back(batch.X, batch.y, batch.weights, batch.count)
         lesson, history = _inside(self, lambda: self._pass_over(lesson, batch, None, None, held))
@@ -358,7 +294,7 @@ class PAStructured(StreamEstimator):
         outputs whose scores are explained (None: the predicted ones)."""
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
-        told = [self.explain_one(x, its) for x, its in zip(inputs, outputs, strict=True)]
+        told = for_each(lambda pair: self.explain_one(*pair), zip(inputs, outputs, strict=True))
         return explain.as_frame(told, range(len(told)))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
@@ -375,7 +311,7 @@ class PAStructured(StreamEstimator):
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
         pairs = list(zip(inputs, outputs, strict=True))
-        sizes = self._read(lambda _: [self.uncertainty_one(x, output) for x, output in pairs])
+        sizes = self._read(lambda _: for_each(lambda pair: self.uncertainty_one(*pair), pairs))
         return np.asarray(sizes, dtype=np.float64)
 
     def _joint(self, learner: StructuredLearner, x: Any, y: Any) -> Joint:
@@ -387,10 +323,10 @@ class PAStructured(StreamEstimator):
         """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against `u`, another model with the same functions, or against some
         that are found. That the functions are deterministic is taken for granted: the run is made again."""
-        from ..theory.certificates_searched import of_structures
+        from ..theory.hindsight.structures import certificate
 
         _check_outside(self)
-        return of_structures(self, X, y, u)
+        return certificate(self, X, y, u)
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
@@ -419,10 +355,6 @@ class PAStructured(StreamEstimator):
         """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
         given = zip(FUNCTIONS, (joint_features, argmax, cost, loss_augmented_argmax), strict=True)
         return cls._load_file(path, {name: function for name, function in given if function is not None})
-
-
-def _where(row: int | None) -> str:
-    return "" if row is None else f"example {row}: "
 
 
 # ---- calls from within ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from .._core import Engine
 from ..data import sparse
+from ..data.errors import InputError
 from ..data.labels import Indices
 from ..data.rows import Doubles, Rows, as_values, is_sparse
 from ..learner import Contribution, Learner
@@ -108,8 +108,8 @@ class StructuredLearner(Learner):
     def __init__(self, task: str = "structured", **options: Any) -> None:
         super().__init__(task, **options)
 
-    def _set_up(self, task: str, values: Mapping[str, Any]) -> None:
-        super()._set_up(task, values)
+    def _set_up(self, task: str, values: Mapping[str, Any], checked: bool = False) -> None:
+        super()._set_up(task, values, checked)
         self.features: str | None = None  # the kind; None before the first round
         self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
 
@@ -174,8 +174,9 @@ class StructuredLearner(Learner):
             else:
                 self._learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
             self._count(truth, cost, before)
-        except ValueError as error:
-            raise ValueError(re.sub("^row 0[:,] ", "", str(error))) from None
+        except InputError as error:
+            error.row = None  # of an array of one row
+            raise
         except BaseException:
             if engine.statistics()[0] != before[0]:  # an interrupt right after the round
                 self._count(truth, cost, before)

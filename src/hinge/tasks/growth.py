@@ -6,16 +6,14 @@ what it was.
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._numpy import np
 from ..data import targets
+from ..data.errors import InputTypeError
 from ..data.labels import Doubles, Indices, Labels, plain
-from ..data.rows import InvalidInput
 from ..data.shown import shown
 from ..data.targets import Encoded
 from ..model.supports import beta_of
@@ -169,7 +167,7 @@ def check_weight(weight: Any) -> None:
     try:
         targets.number(weight)
     except ValueError:
-        raise InvalidInput(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
+        raise InputTypeError(f"the weight must be a number, 0 or more, not {shown(weight)}") from None
 
 
 def learn_one(learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
@@ -283,18 +281,6 @@ def learn_batch(
         _grow(learner, labels, learn_it)
         return presented
     return _or_back(learner, lambda: _learn_in_parts(learner, labels, fresh, codes, everything.stop, learn))
-
-
-@contextlib.contextmanager
-def counted_from(first: int) -> Iterator[None]:
-    """The core counts the rows of what it is given: here a part, which begins at row `first`."""
-    try:
-        yield
-    except ValueError as error:
-        if first == 0:
-            raise
-        message = re.sub(r"^row (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
-        raise ValueError(message) from None
 
 
 def _learn_in_parts(

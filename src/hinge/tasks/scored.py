@@ -39,5 +39,5 @@ def learn(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: Any = No
             engine.learn_sparse(data, indices, indptr, width, truth.y, **options)
         else:
             learner._events()
-            engine.learn_dicts([learner._event(row, x) for row, x in enumerate(X)], truth.y, **options)
+            engine.learn_dicts(learner._event_list(X), truth.y, **options)
     return scores[:, 0] if scores.shape[1] == 1 else scores

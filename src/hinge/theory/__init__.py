@@ -1,1 +1,46 @@
-"""Theorems, comparators and certificates."""
+"""The theorems, computable: what is guaranteed on your data, next to what was suffered.
+
+Every theorem compares an online learner with a *comparator*, any fixed predictor u that you like (one fitted in
+hindsight, say). First find what u suffers on the stream, then ask what follows for the learner:
+
+    c = comparator("classification", X, y, u, intercept=b)
+    for guarantee in guarantees("pa1", learner.statistics, c, C=0.1):
+        print(guarantee)
+
+The stream is the one that the learner saw, row for row, each row as often as it was presented, and without weights:
+streams with a sample weight other than 1 are out of scope (the theorems do not cover them), and rows of weight 0,
+which are not rounds, must be left out.
+
+`label_comparator` is for many labels, `prototype_comparator` for features that depend on the label,
+`ordinal_comparator` for ranks, `structured_comparator` for structures. In the entropy geometry, `on_simplex` measures
+any of them; with a covariance, `follow` runs the learner over the stream, and its `Trace` makes the comparators.
+"""
+
+from .certificate import Certificate
+from .comparators.arrays import (
+    comparator,
+    label_comparator,
+    ordinal_comparator,
+    prototype_comparator,
+    structured_comparator,
+)
+from .comparators.comparator import Comparator
+from .comparators.covariance import Trace, follow
+from .comparators.entropy import on_simplex
+from .theorems import Guarantee, cache_bound, guarantees
+
+__all__ = [
+    "Certificate",
+    "Comparator",
+    "Guarantee",
+    "Trace",
+    "cache_bound",
+    "comparator",
+    "follow",
+    "guarantees",
+    "label_comparator",
+    "on_simplex",
+    "ordinal_comparator",
+    "prototype_comparator",
+    "structured_comparator",
+]

@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const double expected = std::strtod(read.c_str(), nullptr);
     EXPECT(is_number(read));
     EXPECT(std::isfinite(value) && value == expected && std::signbit(value) == std::signbit(expected));
-  } catch (const BadLine& bad) {
+  } catch (const InputError& bad) {
     EXPECT(bad.column == 1);
     EXPECT(!is_number(word) || !std::isfinite(std::strtod(word.c_str(), nullptr)));
   }

@@ -10,7 +10,7 @@ struct Outcome {
   std::vector<std::string> refused;  // line: column: reason
 };
 
-inline std::string told(const hinge::BadLine& bad) {
+inline std::string told(const hinge::InputError& bad) {
   return std::to_string(bad.line) + ": " + std::to_string(bad.column) + ": " + bad.what();
 }
 
@@ -26,11 +26,11 @@ void read_text(hinge::LineReader<Format>& reader, std::string_view text, std::si
       text.remove_prefix(size);
     }
     reader.finish(outcome.rows);
-  } catch (const hinge::BadLine& bad) {
+  } catch (const hinge::InputError& bad) {
     outcome.refused.push_back(told(bad));
     EXPECT(reader.take_bad_lines().empty());
   }
-  for (const hinge::BadLine& bad : reader.take_bad_lines()) outcome.refused.push_back(told(bad));
+  for (const hinge::InputError& bad : reader.take_bad_lines()) outcome.refused.push_back(told(bad));
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-"""The published algorithms: what they do, for which tasks, and where they come from."""
+"""List the published algorithms: what they do, for which tasks, and their papers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...streams.evaluation import TASKS
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--task", choices=TASKS, metavar="NAME", help=f"Only those for a task: {', '.join(TASKS)}."
+        "--task", choices=TASKS, metavar="NAME", help=f"Only the algorithms for one task: {', '.join(TASKS)}."
     )
-    parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object per line.")
 
 
 def run(arguments: argparse.Namespace) -> int:

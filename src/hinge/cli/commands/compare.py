@@ -24,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_arguments(parser)
     data = next(action for action in parser._actions if action.dest == "data")
     data.metavar = "DATA... LEARNER"
-    data.help = f"{data.help} Then the learners; without, {', '.join(USUAL)}."
+    data.help = f"{data.help} Then the learners. [default: {', '.join(USUAL)}]"
     race.add_shown(parser).add_argument(
         "--certificate",
         action=argparse.BooleanOptionalAction,
-        help="Read the data again, and say for each learner what was guaranteed, and what was suffered. "
-        f"[default: of up to {QUICKLY_READ:,} examples]",
+        help="Read the data again, and print for each learner what was guaranteed and what it suffered. "
+        f"[default: for up to {QUICKLY_READ:,} examples]",
     )
     learner_options.add_arguments(parser)
 

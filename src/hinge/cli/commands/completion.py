@@ -1,6 +1,6 @@
 """Print a script that completes commands, options and their values in your shell.
 
-It asks hinge itself what may come next, so it knows what this version knows.
+The script calls hinge for each completion, so it is always up to date.
 
   hinge completion bash >> ~/.bashrc
   hinge completion zsh >> ~/.zshrc
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "shell", choices=[*SCRIPTS], metavar="SHELL", nargs="?", help=f"{', '.join(SCRIPTS)}."
     )
     parser.add_argument(
-        "--words", nargs=argparse.REMAINDER, help="What may come next; the scripts ask for it."
+        "--words", nargs=argparse.REMAINDER, help="Print the possible next words (used by the scripts)."
     )
 
 

@@ -1,8 +1,8 @@
-"""Learn from a real stream and see what was guaranteed.
+"""Learn from a real stream, and compare the mistakes with the guarantees.
 
-Six learners read 1,797 handwritten digits, one at a time, and say of each whether it is odd or even before they are
-told. The command shows how often they erred, how long an event took, and what the theory had guaranteed; then one
-stream each for regression and one-class learning. It takes some seconds, needs no network, and writes one picture.
+Six learners read 1,797 handwritten digits, one at a time, and predict whether each is odd or even before they learn it.
+The command prints their errors, the time per event and the guarantees of the theory. It also runs a stream for
+regression and one for one-class learning. It takes some seconds, needs no network, and draws one picture.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot", metavar="PATH", type=Path,
         help=f"Where to draw the error curves: .png, .svg or .pdf. [default: {DEFAULT_PLOT}]",
     )  # fmt: skip
-    parser.add_argument("--no-plot", action="store_true", help="Draw nothing.")
+    parser.add_argument("--no-plot", action="store_true", help="Do not draw a picture.")
     parser.add_argument(
         "--seed", metavar="NUMBER", type=_seed, default=0,
-        help="Shuffles the stream. Other seeds, other orders. [default: 0]",
+        help="The seed of the order of the stream. [default: 0]",
     )  # fmt: skip
 
 

@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 from typing import Any
 
 import numpy as np
 
 from ...learner import Learner
-from ...model.supports import beta_of
 from ...options import table
 from ...streams.evaluation import Study
 from ...streams.files import printable
 from ...streams.guessing import shown_label
 from ...streams.session import Position
 from ...structured.sequence_learner import SequenceLearner
-from ...theory.bounds import Comparator, Guarantee
-from ...theory.bounds_labels import LabelComparator, guarantees
-from ...theory.certificates import GREW, grew_from_two
-from ...theory.certificates_compared import label_options
+from ...theory.open_bounds import open_bound
 from ..progress import error_text
 from ..reading import whole
 
@@ -44,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     study = Study.load(arguments.model)
     position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
-    promise = certificate(study)
+    promise = open_bound(study.learner, weighted=position is not None and position.weighted)
     if arguments.json:
         print(json.dumps(_record(arguments.model, study, position, weights, promise)))
         return 0
@@ -90,90 +85,6 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
     return str(column + first)
 
 
-# ---- what is guaranteed -----------------------------------------------------------------------------------------
-
-
-ELSEWHERE = "it takes the data to tell: hinge learn --certificate, or in Python certificate(X, y)"
-
-
-def certificate(study: Study) -> str:
-    """What its theorem says with the numbers of this run, for every comparator u.
-
-    Without the data nobody knows what u suffers: that is left as L(u), the sum of its losses on the same examples, and
-    S(u), the sum of their squares. The bounds are linear in |u|^2, L and S: asked for one of each, they tell how much
-    it counts.
-    """
-    learner, s = study.learner, study.learner.statistics
-    p = learner.parameters
-    if not s.rounds:
-        return "nothing yet: it has seen no example"
-    if not isinstance(learner, Learner) or study.task not in (
-        "classification",
-        "regression",
-        "multilabel",
-        "ordinal",
-    ):
-        return ELSEWHERE
-    if p["geometry"] != "euclidean" or p["w1"] is not None or p["class_weight"] or p["nu"] is not None:
-        return ELSEWHERE
-    if learner.step not in ("pa", "pa1", "pa2"):
-        return ELSEWHERE
-    if grew_from_two(learner):
-        return f"nothing is known: {GREW}"
-    if s.removals:
-        return (
-            "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
-        )
-    position = Position.of(learner.notes)
-    if position is not None and position.weighted:
-        return "nothing is known: examples had weights, and the theorems are about those that have none"
-
-    def bounds(distance2: float, loss: float, squared: float) -> dict[tuple[str, str], Guarantee]:
-        u = _as_if(learner, distance2, loss, squared)
-        found = guarantees(learner.step, s, u, C=float(p["C"]))
-        return {(one.theorem, one.quantity): one for one in found if one.applicable}
-
-    for_norm, for_loss, for_square = bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)
-    for key, one in sorted(for_norm.items(), key=lambda item: item[0][1] != "mistakes"):
-        if key[1] not in ("mistakes", "updates", "cost", "squared loss"):
-            continue
-        terms = [f"{one.guaranteed:.6g} |u|^2"]
-        for found, name in ((for_loss, "L(u)"), (for_square, "S(u)")):
-            if key in found and found[key].guaranteed > 0:
-                terms.append(f"{found[key].guaranteed:.6g} {name}")
-        whom = "every u" if len(terms) > 1 else "every u without loss on the same examples"
-        where = "".join(
-            f", where {name} is the sum of {what} of u on the same examples"
-            for name, what in (("L(u)", "the losses"), ("S(u)", "the squared losses"))
-            if name in terms[-1]
-        )
-        of = " (of the vectors that were averaged)" if learner.averaged else ""
-        return f"{key[0]}: {key[1]} {one.suffered:,.6g}{of} <= {' + '.join(terms)} for {whom}{where}"
-    return ELSEWHERE
-
-
-def _as_if(learner: Learner, distance2: float, loss: float, squared: float) -> Comparator:
-    """A comparator of which no more is known than how far it is, and what it suffered."""
-    p, s = learner.parameters, learner.statistics
-    insensitivity = float(p["epsilon"] if learner.task == "regression" else -p["margin"])
-    if p["selection"] == "mira" and learner.many_scores:
-        insensitivity = -beta_of(p)
-    known: dict[str, Any] = {
-        "rounds": s.rounds, "distance2": distance2, "from_zero": True, "loss": loss, "squared_loss": squared,
-        "largest_discrepancy": math.inf if loss or squared else -math.inf, "largest_q": s.largest_q, "smallest_q": 0.0,
-    }  # fmt: skip
-    if not learner.many_scores and learner.task != "ordinal":
-        return Comparator(task=learner.task, insensitivity=insensitivity, **known)
-    labels, cost = len(learner.labels.known), label_options(learner)["cost"]
-    task = "ordinal" if learner.task == "ordinal" else "ranking" if cost is None else "cost"
-    rows = labels**2 // 4 if learner.task == "multilabel" else labels - 1  # as many as a round can have
-    return LabelComparator(
-        task=task, selection=p["selection"], insensitivity=0.0 if task == "cost" else insensitivity,
-        norm2=distance2, start_norm=0.0, most_rows=rows, smallest_nu=1.0, largest_nu=1.0,
-        largest_cost=0.0 if cost is None else float(cost.max()), **known,
-    )  # fmt: skip
-
-
 # ---- what is shown ----------------------------------------------------------------------------------------------
 
 
@@ -203,7 +114,7 @@ def _record(path: str, study: Study, position: Position | None, weights: Any, pr
 
 
 def _labels(study: Study) -> list[Any]:
-    return [] if study.task in ("regression", "uniclass") else list(study.learner.labels.known)
+    return list(study.learner.labels.known)
 
 
 def _show(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> None:

@@ -1,7 +1,7 @@
 """Learn from files or from a stream that never ends, one example after the other.
 
-Each example is predicted before it is learned, so the error that is shown is honest without any data set aside. A
-saved model resumes later, bit-identical to one that never stopped.
+Each example is predicted before it is learned, so the error is valid without a test set. A saved model resumes later,
+bit-identical to one that never stopped.
 
   hinge learn train.svm -m model.hinge
   hinge learn mails.jsonl.gz --text body --label folder -a arow:r=0.1 --geometry diagonal -m mails.hinge
@@ -15,10 +15,11 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
+from ...data.errors import InputError
 from ...model.locks import lock_for_writing
 from ...streams.batches import BadLines
 from ...streams.evaluation import Study
-from ...streams.files import Input, SourceError, printable
+from ...streams.files import Input, printable
 from ...streams.follow import Followed
 from ...streams.remarks import remarks as learned_remarks
 from ...streams.session import Every, Position, Predictions, Session
@@ -45,12 +46,12 @@ from ..stopping import Stop, stopping
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the model")
     group.add_argument(
-        "-m", "--model", metavar="FILE", help="Where to save the model. It is written whole or not at all."
+        "-m", "--model", metavar="FILE", help="Where to save the model. The file is replaced atomically."
     )
     group.add_argument(
         "--resume", action="store_true",
         help="Resume where the model at -m stopped: the same data, without the examples that it has learned. If there "
-        "is no such file, a new model starts. A pipe is read from where it is.",
+        "is no such file, a new model starts. A pipe is read from its current position.",
     )  # fmt: skip
     group.add_argument(
         "-i", "--initial", metavar="FILE", help="Start from this model, and learn from other data."
@@ -68,9 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--scores", action="store_true", help="With --predictions: write the scores, too.")
     reading.add_arguments(parser)
-    parser.add_argument_group("a log that grows").add_argument(
+    parser.add_argument_group("growing logs").add_argument(
         "--follow", action="store_true",
-        help="DATA is a log that grows. It is read as 'tail -F' does, across rotation and truncation, until a signal "
+        help="DATA is a growing log. It is read as 'tail -F' does, across rotation and truncation, until a signal "
         "ends the run. With --resume every line is learned exactly once, even after a kill.",
     )  # fmt: skip
     group = parser.add_argument_group("what is shown")
@@ -263,7 +264,7 @@ def _examples(count: int) -> str:
 
 def _without_labels(count: int) -> str:
     are = "examples have" if count != 1 else "example has"
-    return f"{count:,} {are} no label: predicted, not learned." if count else ""
+    return f"{count:,} {are} no label: predicted but not learned." if count else ""
 
 
 def unread(stream: Stream | Shuffled, after: tuple[str, int] | None = None) -> str:
@@ -271,11 +272,11 @@ def unread(stream: Stream | Shuffled, after: tuple[str, int] | None = None) -> s
     lines, partial = stream.unread(after)
     found = []
     if lines:
-        what = "of an unfinished example" if after is None else "after it"
+        what = "of an incomplete example" if after is None else "after it"
         found.append(f"{lines:,} line{'s' if lines != 1 else ''} {what}")
     if partial:
-        found.append(f"a last line without its end ({partial:,} bytes)")
-    return f"Read, and not learned: {' and '.join(found)}." if found else ""
+        found.append(f"an incomplete last line ({partial:,} bytes)")
+    return f"Read but not learned: {' and '.join(found)}." if found else ""
 
 
 def broken_off(error: Exception, session: Session, arguments: argparse.Namespace) -> int:
@@ -293,11 +294,11 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
     if arguments.model is None:
         return code
     if not session.is_saved:
-        holds = "is not there" if saved is None else f"is as it was after {_examples(saved)}"
+        holds = "does not exist" if saved is None else f"is as it was after {_examples(saved)}"
         text = f"{arguments.model} {holds}: {learned - (saved or 0):,} more were learned and are not saved."
     else:
         how = "run the same command with --resume"
-        if isinstance(error, SourceError) and session.stream.can_be_read_again:
+        if isinstance(error, InputError) and error.file is not None and session.stream.can_be_read_again:
             how = f"correct it and {how}, or add --on-error skip"
         text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
     print(printable(text), file=sys.stderr)
@@ -381,9 +382,9 @@ def _summary(
     if text := _without_labels(session.unlabelled):
         print(text)
     if stopped:
-        print("Stopped." if saved is None else f"Stopped: the model is whole in {saved}, --resume goes on.")
+        print("Stopped." if saved is None else f"Stopped: the model is saved in {saved}, --resume continues.")
         if not session.stream.can_be_read_again:
-            print(unread(session.stream) or "All that was read is learned, or counted above.")
+            print(unread(session.stream) or "All input was learned, or is counted above.")
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
         f"{study.task} ({learner_options.in_words(study)}): {position.most:,} examples{passes}, "

@@ -1,7 +1,8 @@
-"""The experiments of the papers, run again: 'hinge papers list', 'hinge papers run E1 E4 --data DIR'.
+"""Reproduce the experiments of the papers: 'hinge papers list', 'hinge papers run E1 E4 --data DIR'.
 
-Each writes its figure (the paper's axes) and its table (the paper's number, ours, and whether it is reproduced) into a
-folder. Without the data it runs a substitute, and with --quick a part: neither is judged.
+Each experiment writes a figure (with the axes of the paper) and a table (the number of the paper, that of hinge, and
+whether it is reproduced) into a folder. Without its data it uses a substitute, and with --quick less data. Then there
+is no verdict.
 """
 
 from __future__ import annotations
@@ -22,17 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ACTION",
         nargs="?",
         default="list",
-        help="list, or run. [default: list]",
+        help="list or run. [default: list]",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="Which to run: E1, E4, ... [default: all]")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="The experiments to run: E1, E4, ... [default: all]"
+    )
     parser.add_argument("--data", metavar="DIR", help="The folder with the data sets. [default: $HINGE_DATA]")
     parser.add_argument(
-        "--quick", action="store_true", help="Less data and fewer repetitions: all in a few minutes."
+        "--quick",
+        action="store_true",
+        help="Use less data and fewer repetitions: all experiments take a few minutes.",
     )
     parser.add_argument(
-        "-o", "--out", metavar="DIR", default="papers", help="Where to write. [default: papers]"
+        "-o", "--out", metavar="DIR", default="papers", help="The folder for the results. [default: papers]"
     )
-    parser.add_argument("--json", action="store_true", help="A JSON object a line, for machines.")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object per line.")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="Where to write them. The file is written whole or not at all. [default: the standard output]",
+        help="Where to write the predictions. The file is replaced atomically. [default: the standard output]",
     )
     group.add_argument(
         "--scores", action="store_true",
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
                     ValueError
                 ) as error:  # a label that the model does not know is no reason not to predict
                     unlabelled = True
-                    remarks.append(f"No error is told: {error}")
+                    remarks.append(f"No error is reported: {error}")
                     continue
                 score = Score(score.rounds + its.rounds, score.cost + its.cost)
     if not arguments.quiet:

@@ -1,6 +1,6 @@
 """Try a grid of options over the same stream, in one pass, and choose by progressive error.
 
-The best of many looks a little better than it is: its error on other data will be somewhat higher.
+The best of many looks slightly better than it is: its error on other data will be somewhat higher.
 
   hinge tune train.svm -m best.hinge
   hinge tune mails.jsonl.gz --text body --grid C=0.001,0.01,0.1 --grid step=pa1,pa2 --grid average=no,yes
@@ -27,12 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the grid")
     group.add_argument(
         "--grid", metavar="NAME=A,B,...", action="append",
-        help=f"An option and the values to try; several of them: all combinations, at most {MOST}. [default: {USUAL}]",
+        help=f"An option and the values to try. If given several times, all combinations are tried, at most {MOST}. "
+        f"[default: {USUAL}]",
     )  # fmt: skip
     group.add_argument(
-        "-m", "--model", metavar="FILE", help="Save the best one, which has learned the data once."
+        "-m", "--model", metavar="FILE", help="Save the best model. It has learned the data once."
     )
-    group.add_argument("--force", action="store_true", help="Replace a model that is there.")
+    group.add_argument("--force", action="store_true", help="Replace the model at -m, if there is one.")
     reading.add_arguments(parser)
     race.add_shown(parser)
     learner_options.add_arguments(parser)
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def tune(arguments: argparse.Namespace) -> int:
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
-        raise ValueError(f"{arguments.model} is there already: --force replaces it")
+        raise ValueError(f"{arguments.model} already exists: --force replaces it")
     options = learner_options.learner_options(arguments)
     grid = read_grid(arguments.grid) if arguments.grid else []
     bad = reading.bad_lines(arguments)
@@ -95,5 +96,5 @@ def read_grid(given: list[str]) -> list[dict[str, str]]:
         for text in texts:
             read_value(name, text)  # refuses what must be refused, before any data is read
     if count > MOST:
-        raise BadOption(f"--grid: there are {count} combinations, the most is {MOST}")
+        raise BadOption(f"--grid: there are {count} combinations, at most {MOST} are allowed")
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]

@@ -1,4 +1,4 @@
-"""Show the versions of hinge and of what it runs on."""
+"""Print the versions of hinge and of its dependencies."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...data.errors import InputError
 from ...features.pipeline import CATEGORY, NUMBER, Features
 from ..batches import BadLines, Batch
-from ..files import PACKED, Input, SourceError, damage_told
+from ..files import PACKED, Input, damage_told
 from .lines import shortened
 from .tables import Cells, Table
 
@@ -105,16 +106,20 @@ class ArrowFile:
                     reason = (
                         f"column {shortened(name)} is of type {kind}: text or lists of words were expected"
                     )
-                    raise SourceError(source, 1, reason)
+                    raise InputError(reason, file=source, line=1)
                 continue
             elif self.table.kinds.get(name) == NUMBER and not (number or types.is_null(inner)):
-                raise SourceError(source, 1, f"column {shortened(name)} held numbers before, now {kind}")
+                raise InputError(
+                    f"column {shortened(name)} held numbers before, now {kind}", file=source, line=1
+                )
             elif not types.is_null(inner):
                 self.table.kinds.setdefault(name, NUMBER if number else CATEGORY)
             if not number and not thing:
                 known = "numbers" if name == self.table.weight else "numbers, booleans or strings"
                 hint = f" (--drop {name} leaves it out)" if name in features else ""
-                raise SourceError(source, 1, f"column {shortened(name)} is of type {kind}, not {known}{hint}")
+                raise InputError(
+                    f"column {shortened(name)} is of type {kind}, not {known}{hint}", file=source, line=1
+                )
 
     def _read(self, name: str, column: Any) -> Cells:
         if self.table.kinds.get(name) == NUMBER:
@@ -179,7 +184,7 @@ def _records(file: Input) -> Iterator[Any]:
 
     first = file.peek(8)
     if not first:
-        raise SourceError(file.name, 1, "the file is empty: a table was expected")
+        raise InputError("the file is empty: a table was expected", file=file.name, line=1)
     if not first.startswith((PARQUET, ARROW)):
         with file.opened() as opened:
             stream = _Remembering(opened)
@@ -190,7 +195,7 @@ def _records(file: Input) -> Iterator[Any]:
         return
     if not os.path.isfile(file.path) or file.path.lower().endswith(PACKED):
         reason = "Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
-        raise SourceError(file.name, 1, reason)
+        raise InputError(reason, file=file.name, line=1)
     with file.opened() as stream:
         if first.startswith(PARQUET):
             import pyarrow.parquet as parquet
@@ -235,17 +240,15 @@ def _damage_told(name: str, row: Any) -> Iterator[None]:
     import pyarrow as pa
 
     try:
-        with damage_told(name, lambda: row() - 1):
+        what = (
+            "the compressed file" if name.lower().endswith(PACKED) else "the file"
+        )  # pyarrow raises OSError, too
+        with damage_told(name, lambda: row() - 1, what):
             yield
-    except SourceError as error:
-        if "compressed" not in error.reason or name.lower().endswith(PACKED):
-            raise
-        reason = error.reason.replace("the compressed file", "the file")  # pyarrow has such errors, too
-        raise SourceError(name, error.line, " ".join(reason.split())) from None
     except (pa.ArrowException, UnicodeDecodeError, OverflowError, MemoryError) as error:
         # Names that are none, and sizes beyond all memory, are what a damaged file says.
         reason = " ".join(str(error).split())
-        raise SourceError(name, row(), f"damaged, or neither Parquet nor Arrow: {reason}") from None
+        raise InputError(f"damaged, or neither Parquet nor Arrow: {reason}", file=name, line=row()) from None
 
 
 def _pyarrow(name: str) -> None:

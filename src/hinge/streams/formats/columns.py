@@ -15,17 +15,14 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import IO, Any, TypeAlias, cast
 
+from ...data.errors import InputError
 from ...data.sentences import Sentence
-from ..files import SourceError, damage, name_of, open_bytes
+from ..files import damage, name_of, open_bytes
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
 
 
 Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # of each token, as strings
-
-
-class ColumnError(SourceError):
-    """A column file is not as it should be: `source`, `line` (from 1) and `reason` say where and why."""
 
 
 def read_columns(
@@ -52,7 +49,7 @@ def read_columns(
     this is a word), with `docstart` those that begin with -DOCSTART-.
 
     A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
-    more than `max_sentence` tokens, a compressed file that is damaged or cut off: each is a `ColumnError`.
+    more than `max_sentence` tokens, a compressed file that is damaged or truncated: each is an `InputError`.
 
     >>> from hinge.streams.formats.columns import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
@@ -63,7 +60,7 @@ def read_columns(
     >>> list(read_columns(["The DT B-NP", "cat I-NP"]))
     Traceback (most recent call last):
     ...
-    hinge.streams.formats.columns.ColumnError: <lines>:2: 3 columns were expected, there are 2
+    hinge.data.errors.InputError: <lines>:2: 3 columns were expected, there are 2
     """
     if isinstance(source, str) and "\n" in source:
         raise ValueError("source must be a path, a file or lines, not a text: give text.split('\\n')")
@@ -131,13 +128,13 @@ def _sentences(
             if len(fields) != len(found):
                 if found or (names and not len(names) - optional <= len(fields) <= len(names)):
                     reason = _wrong_number(found or names or [], 0 if found else optional, len(fields))
-                    raise ColumnError(source, number, reason)
+                    raise InputError(reason, file=source, line=number)
                 found = [str(k) for k in range(len(fields))] if names is None else names[: len(fields)]
             if not rows:
                 first = number
             elif len(rows) == max_sentence:
                 reason = f"the sentence of line {first} has more than max_sentence={max_sentence} tokens"
-                raise ColumnError(source, number, f"{reason}: are there no blank lines?")
+                raise InputError(f"{reason}: are there no blank lines?", file=source, line=number)
             rows.append(fields)
     if rows:
         yield _sentence(found, rows, first)
@@ -239,28 +236,30 @@ def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Gene
                 if not isinstance(line, (bytes, str)):
                     raise TypeError(f"{name}:{number}: a line must be a string, not {line!r}")
                 if len(line) > max_line and _is_long(line, max_line):
-                    raise ColumnError(name, number, f"the line is longer than max_line={max_line}")
+                    raise InputError(f"the line is longer than max_line={max_line}", file=name, line=number)
                 text = line.decode(encoding) if isinstance(line, bytes) else line
                 text = text.rstrip("\r\n")
                 if number == 1:
                     text = text.removeprefix("\ufeff")
                 if not text.isprintable():  # most are, and it is one question instead of three
                     if "\r" in text or "\n" in text:
-                        raise ColumnError(name, number, "there is a line break within the line")
+                        raise InputError("there is a line break within the line", file=name, line=number)
                     if "\0" in text:
-                        raise ColumnError(
-                            name, number, f"there is a zero byte: not {encoding}, or not a text"
+                        raise InputError(
+                            f"there is a zero byte: not {encoding}, or not a text", file=name, line=number
                         )
                 yield text
                 number += 1
         except UnicodeError as error:
-            raise ColumnError(name, number, f"not {encoding}: {_what(error)}") from None
+            raise InputError(f"not {encoding}: {_what(error)}", file=name, line=number) from None
         except damage() as error:
-            raise ColumnError(name, number, f"the compressed file is damaged or cut off: {error}") from None
+            raise InputError(
+                f"the compressed file is damaged or truncated: {error}", file=name, line=number
+            ) from None
         except OSError as error:
             if error.errno is not None:  # the disk, the network, ...
                 raise
-            raise ColumnError(name, number, f"the compressed file is damaged: {error}") from None
+            raise InputError(f"the compressed file is damaged: {error}", file=name, line=number) from None
 
 
 def _pieces(stream: Any, size: int) -> Iterator[Any]:
@@ -292,7 +291,7 @@ def _opened(
     if not isinstance(source, (str, os.PathLike)):
         stream: Any = source
     else:
-        stream = open_bytes(source, stack, ColumnError)
+        stream = open_bytes(source, stack)
     if by_bytes or not isinstance(stream, (io.BufferedIOBase, io.RawIOBase)):
         return cast("Iterable[bytes]", stream)
     text = io.TextIOWrapper(cast("IO[bytes]", stream), encoding=encoding, newline="\n")  # UTF-16 and its like

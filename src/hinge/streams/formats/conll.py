@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...data.errors import InputError
 from ...data.sentences import Sentence
 from ...structured.templates import TAGGING, Templates
 from ..batches import BadLines, Batch
-from ..files import Input, SourceError, ending_of
-from .columns import ColumnError, column_names, read_columns
+from ..files import Input, ending_of
+from .columns import column_names, read_columns
 from .lines import line_batches
 
 MAX_LINE = 2**16
@@ -142,8 +143,8 @@ class ConllColumns:
         """What the columns of a file are called; with the first file, all that has been left open."""
         width = len(sentence.columns)
 
-        def fail(reason: str) -> SourceError:
-            return ColumnError(source, sentence.first_line, reason)
+        def fail(reason: str) -> InputError:
+            return InputError(reason, file=source, line=sentence.first_line)
 
         if self.columns is None:
             usual = "word" + "".join(f" column{k}" for k in range(2, width)) + " tag"
@@ -208,8 +209,8 @@ class ConllColumns:
                     yield sentence
                     names, optional = list(sentence.columns), 0  # after an error, the same columns
                 return
-            except ColumnError as error:
-                bad.meet(ColumnError(source, error.line + offset, error.reason))
+            except InputError as error:
+                bad.meet(InputError(error.reason, file=source, line=error.line + offset))
                 start += error.line - 2
                 while start < len(lines) and lines[start].strip(b" \t"):
                     start += 1

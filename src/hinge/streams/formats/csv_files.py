@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...data.errors import InputError
 from ...features.pipeline import Features
 from ..batches import BadLines, Batch
-from ..files import Input, SourceError, ending_of
+from ..files import Input, ending_of
 from .lines import MAX_LINE, shortened, text_batches
 from .tables import Table
 
@@ -97,7 +98,7 @@ class CsvFile:
             batch.position = file.position
             yield from bad.up_to_the_end(batch)
         if features is None and not file.stopped and not file.may_be_empty:
-            raise SourceError(file.name, 1, "the file is empty: a table was expected")
+            raise InputError("the file is empty: a table was expected", file=file.name, line=1)
 
     def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
         """Rows, and the lines where they begin. Rows that are not complete wait for the lines to come."""
@@ -145,7 +146,7 @@ def _of_width(
             kept.append(place)
         else:
             reason = f"{len(names)} fields were expected, there {'is' if len(row) == 1 else 'are'} {len(row)}"
-            bad.meet(SourceError(source, line, reason))
+            bad.meet(InputError(reason, file=source, line=line))
     return [lines[place] for place in kept], [rows[place] for place in kept]
 
 
@@ -203,7 +204,7 @@ class _Quoted:
                 break
             within = "" if end else f" within {MAX_RECORD} characters"
             reason = reason or f"a quotation mark in this row has no counterpart{within}"
-            self.bad.meet(SourceError(self.source, numbers[0], reason))
+            self.bad.meet(InputError(reason, file=self.source, line=numbers[0]))
             del lines[:1], numbers[:1]
         return starts, found
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...data.errors import InputError
 from ...features.pipeline import IDS, Features, RecordError
 from ..batches import BadLines, Batch
-from ..files import Input, SourceError
+from ..files import Input
 from .lines import MAX_LINE, shortened, text_batches
 
 LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
@@ -21,7 +22,7 @@ FEATURES = ("features", "x")  # the fields that hold all features, if they are o
 MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
 
 
-class _Refused(RecordError):
+class _LineError(RecordError):
     """What is wrong with a line; a constant to be pointed at."""
 
     def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
@@ -69,7 +70,7 @@ class JsonLines:
         self.ids: list[str] = []  # fields that name an example, and so are no features
         self.features.set_aside(self.label, self.weight)
         self._lacking = 0  # objects before the first one with a label,
-        self._first_lacking: SourceError | None = None  # and what is wrong if there is none
+        self._first_lacking: InputError | None = None  # and what is wrong if there is none
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -94,9 +95,10 @@ class JsonLines:
                     label, weight = self._label(record), self._weight(record)
                     x = self.features.event(record)
                 except json.JSONDecodeError as error:
-                    bad.meet(SourceError(file.name, number, *_what(error, line)))
+                    reason, column = _what(error, line)
+                    bad.meet(InputError(reason, column=column, file=file.name, line=number))
                 except RecordError as error:
-                    bad.meet(SourceError(file.name, number, error.reason, _column(error, line)))
+                    bad.meet(InputError(str(error), column=_column(error, line), file=file.name, line=number))
                 else:
                     X.append(x)
                     labels.append(label)
@@ -114,10 +116,10 @@ class JsonLines:
     def _settle(self, record: dict[str, Any], source: str, line: int) -> None:
         """By the first object that has a label: where it is."""
         if not self._lacking and self.weight is not None and self.weight not in record:
-            raise _Refused(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
+            raise _LineError(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
         if isinstance(self.label, str) and self.label not in record:
             reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
-            self._first_lacking = self._first_lacking or SourceError(source, line, reason)
+            self._first_lacking = self._first_lacking or InputError(reason, file=source, line=line)
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
         self.features.set_aside(self.label, self.weight)
@@ -140,9 +142,9 @@ class JsonLines:
         for one in each:
             if not (isinstance(one, (str, int)) or _is_finite(one) or (one is None and one is label)):
                 expected = "a string, a number, true, false or a list of them was expected for the label"
-                raise _Refused(f"{expected}, there is {_shown(one)}", str(self.label))
+                raise _LineError(f"{expected}, there is {_shown(one)}", str(self.label))
             if one == "":
-                raise _Refused("there is an empty name among the labels", str(self.label))
+                raise _LineError("there is an empty name among the labels", str(self.label))
         return label
 
     def _weight(self, record: dict[str, Any]) -> float:
@@ -151,7 +153,7 @@ class JsonLines:
         weight: Any = record[self.weight]
         if not _is_finite(weight) or weight < 0:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
-            raise _Refused(f"{expected}, there is {_shown(weight)}", self.weight)
+            raise _LineError(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
 
 
@@ -165,12 +167,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
-        raise _Refused(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
+        raise _LineError(f"the field {shortened(twice)} occurs {counts[twice]} times", twice)
     return record
 
 
 def _constant(name: str) -> float:
-    raise _Refused(f"{name} is not a finite number: null is for what is missing", constant=name)
+    raise _LineError(f"{name} is not a finite number: null is for what is missing", constant=name)
 
 
 _plain = json.JSONDecoder(parse_constant=_constant)
@@ -183,22 +185,22 @@ def _record(line: str) -> dict[str, Any]:
         if type(record) is not dict:
             of_objects = isinstance(record, list) and any(isinstance(one, dict) for one in record)
             hint = " (jq -c '.[]' makes lines of an array of objects)" if of_objects else ""
-            raise _Refused(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
+            raise _LineError(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
         # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
         # (a colon in a text) it is read again, in a way that looks for it.
         if (colons := line.count(":")) != len(record) and colons != _fields(record):
             record = _careful.decode(line)
     except RecursionError:
-        raise _Refused("objects and lists are nested too deep") from None
+        raise _LineError("objects and lists are nested too deep") from None
     except (json.JSONDecodeError, RecordError):
         raise
     except ValueError:  # Python's limit on the digits of a whole number
-        raise _Refused("there is a number with thousands of digits") from None
+        raise _LineError("there is a number with thousands of digits") from None
     if _SURROGATE.search(line):
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise _Refused(
+            raise _LineError(
                 "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
             ) from None
     found: dict[str, Any] = record

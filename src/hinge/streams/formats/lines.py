@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...data.errors import InputError
 from ..batches import BadLines
-from ..files import Input, SourceError, damage_told
+from ..files import Input, damage_told
 
 MAX_LINE = 2**24  # bytes
 BATCH_BYTES = 2**20
@@ -23,7 +24,9 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
 
     def checked(line: bytes) -> None:
         if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
-            raise SourceError(file.name, number, f"the line is longer than max_line={max_line} bytes")
+            raise InputError(
+                f"the line is longer than max_line={max_line} bytes", file=file.name, line=number
+            )
 
     with damage_told(file.name, lambda: number - 1), file.opened() as stream:
         pieces: list[bytes] = []  # of a line whose end has not come: joined once, as it may be long
@@ -89,7 +92,7 @@ def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterat
                 start += good
                 byte = error.object[error.start]
                 reason = f"not UTF-8: byte 0x{byte:02x} ({error.reason})"
-                bad.meet(SourceError(file.name, number + start, reason, column))
+                bad.meet(InputError(reason, column=column, file=file.name, line=number + start))
                 bad.check()
                 start += 1
 

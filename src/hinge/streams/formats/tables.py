@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.errors import InputError
 from ...features.pipeline import (
     CATEGORY,
     IDS,
@@ -24,7 +25,6 @@ from ...features.pipeline import (
     matcher,
 )
 from ..batches import BadLines, Batch
-from ..files import SourceError
 from .lines import shortened
 
 LABELS = ("label", "y", "target", "class")  # the columns that are the label, if none is named, in any case
@@ -90,8 +90,8 @@ class Table:
     def settle(self, source: str, line: int, names: Sequence[str], headed: bool = False) -> list[str]:
         """The columns that are features, of those that a file has; whatever is wrong with them is raised."""
 
-        def fail(reason: str) -> SourceError:
-            return SourceError(source, line, reason)
+        def fail(reason: str) -> InputError:
+            return InputError(reason, file=source, line=line)
 
         # Numbers are no names.
         odd = headed and any(map(_is_number, names))
@@ -206,13 +206,13 @@ class Table:
                 for row in cells.missing:
                     refused.setdefault(row, f"the value of column {shortened(name)} is missing")
         for row in sorted(refused):
-            bad.meet(SourceError(source, lines[row], refused[row]))
+            bad.meet(InputError(refused[row], file=source, line=lines[row]))
         X = self._events(features, len(lines), refused)
         if self.features.text or self.features.interactions:
             for row, reason in self._finish(X, features).items():
                 if row not in refused:
                     refused[row] = reason
-                    bad.meet(SourceError(source, lines[row], reason))
+                    bad.meet(InputError(reason, file=source, line=lines[row]))
         given: list[Any] = [None] * len(lines) if labels is None else list(labels.values)
         weighed = None if weights is None else np.array(weights.values, dtype=np.float64)
         if refused:
@@ -256,7 +256,7 @@ class Table:
                 bag = features.bag(its) if texts else {}
                 X[row] = features.multiplied(event, bag) if features.interactions else {**event, **bag}
             except RecordError as error:
-                refused[row] = error.reason
+                refused[row] = str(error)
         return refused
 
 

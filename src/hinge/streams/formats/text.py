@@ -19,10 +19,11 @@ from typing import IO, Any, TypeVar
 
 from ..._core import SvmlightReader, VowpalTextReader
 from ..._numpy import np, npt
+from ...data.errors import InputError
 from ...data.rows import TextRows
 from ...features.words import two_names
 from ..batches import BadLines, Batch, Numbers
-from ..files import Again, Input, SourceError, damage_told, name_of
+from ..files import Again, Input, damage_told, name_of
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
@@ -31,14 +32,6 @@ PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache
 BATCH = 2**20  # bytes of text that make a batch, if so many are there
 _MOST_FEATURES = 2**31 - 1
 ALL = "all"  # interactions
-
-
-class BadLine(Exception):
-    """What the core says of a line; it is told as a `SourceError`, with the name of the file."""
-
-    def __init__(self, line: int, column: int, reason: str) -> None:
-        super().__init__(line, column, reason)
-        self.line, self.column, self.reason = line, column, reason
 
 
 # ---- sources ----------------------------------------------------------------------------------------------------
@@ -231,13 +224,14 @@ def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[An
                 if full is None and not (reader.unread[1] and file.is_torn()):
                     reader.finish()
                 for line, column, reason in reader.bad_lines():
-                    bad.meet(SourceError(file.name, line, reason, column))
+                    bad.meet(InputError(reason, column=column, file=file.name, line=line))
                 if bad.end is not None:
                     break
                 if full and (rows := reader.take()) is not None:
                     yield rows
-    except BadLine as error:
-        ended = SourceError(file.name, error.line, error.reason, error.column)
+    except InputError as error:
+        error.file = file.name
+        ended = error
     except (OSError, ValueError) as error:
         ended = error
     after, file.partial = reader.unread
@@ -352,7 +346,7 @@ def read_svmlight(
 
     `source` is a path (.gz, .bz2, .xz and .zst are unpacked; "-" is the standard input), a binary file, or an iterable
     of bytes. Every batch is a CSR matrix with `n_features` columns; an index beyond is an error. Indices count from 1,
-    unless `zero_based`. Lines that cannot be read raise a `SourceError` that says which, where and why; with
+    unless `zero_based`. Lines that cannot be read raise an `InputError` that says which, where and why; with
     on_error="skip" up to `max_skipped` of them are left out, and counted. A thread reads `ahead` batches while you
     learn (0: none does), so memory is bounded whatever the size of the file.
 

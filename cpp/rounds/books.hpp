@@ -1,0 +1,117 @@
+// What a learner keeps of its rounds: statistics, when to average, and the checks that every round makes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "../data/instance.hpp"
+#include "../memories/memory.hpp"
+#include "../rules/quantile.hpp"
+#include "../rules/rule.hpp"
+
+namespace hinge {
+
+struct Statistics {
+  std::int64_t rounds = 0;
+  std::int64_t mistakes = 0;
+  std::int64_t updates = 0;
+  double loss = 0;          // the sum of l_t, each suffered before its update
+  double squared_loss = 0;  // the sum of l_t^2
+  double largest_q = 0;     // R^2 of the bounds
+  double progress = 0;      // the sum of tau (2 l - tau q): the left side of the master inequality (J06 Lemma 1)
+  double cost = 0;          // of the predictions: the number of mistakes, unless costs are given; numbers and ranks: the distance
+  std::int64_t capped = 0;    // updates that C made shorter (PA-I)
+  std::int64_t weighted = 0;  // updates that would differ if their examples had the weight 1
+};
+
+// Which vectors the average counts: from which round on, before or after the update of the round.
+struct Averaging {
+  bool on = false;
+  std::int64_t from = 1;
+  bool after = false;  // as scikit-learn does; for `hinge.compat` only
+};
+
+// The example of a round, and what the memory has read of it.
+struct Example {
+  const Instance& x;
+  const Reading& reading;
+  const Truth& truth;
+  double weight;
+};
+
+struct Books {
+  Statistics statistics;
+  Averaging averaging;
+  bool awaits_first = false;      // uniclass may start at its first instance (N03)
+  std::int64_t examples = 0;      // how many have come; supports are numbered by it
+  Quantile* tracked = nullptr;    // the quantile of the rule, if it tracks one
+
+  // Throws unless all that the round reads and records is finite. The sum is not finite if one term is not. It may
+  // overflow although all terms are finite: `find_invalid` lets that pass.
+  HINGE_INLINE void check(const Example& e, const Move& move) const {
+    const double progress = statistics.progress + move.progress;
+    if (!std::isfinite(e.reading.score + e.reading.square + e.truth.value + e.weight + move.length + move.q +
+                       (move.loss * move.loss + statistics.squared_loss) + (move.cost + statistics.cost) + progress))
+      [[unlikely]] find_invalid(e.x, e.reading, e.truth, e.weight, move, progress);
+  }
+
+  HINGE_INLINE void count(const Move& move) {
+    statistics.rounds += 1;
+    statistics.mistakes += move.mistake;
+    statistics.updates += move.length > 0;
+    statistics.loss += move.loss;
+    statistics.squared_loss += move.loss * move.loss;
+    statistics.largest_q = std::max(statistics.largest_q, move.q);
+    statistics.progress += move.progress;
+    statistics.cost += move.cost;
+    statistics.capped += move.capped;
+    statistics.weighted += move.weighted;
+  }
+  // Whether the average counts the round that was counted last.
+  HINGE_INLINE bool tallies() const { return averaging.on && statistics.rounds >= averaging.from; }
+
+  // A weight of 0 changes nothing, but the example must be valid all the same. Returns that no round was presented.
+  HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
+    if (weight != 0)
+      throw InputError("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
+    find_invalid(x, reading, truth, weight, Move(), 0);
+    return false;
+  }
+
+  // All that a batch may have to take back.
+  struct Snapshot {
+    Statistics statistics;
+    bool awaits_first;
+    std::int64_t examples;
+    Quantile quantile;
+  };
+  Snapshot snapshot() const { return {statistics, awaits_first, examples, tracked == nullptr ? Quantile() : *tracked}; }
+  void restore(const Snapshot& before) {
+    statistics = before.statistics;
+    awaits_first = before.awaits_first;
+    examples = before.examples;
+    if (tracked != nullptr) *tracked = before.quantile;
+  }
+
+ private:
+  // Rarely called. It gets copies, so that what a round works with has no address and stays in registers.
+  HINGE_APART void find_invalid(Instance x, Reading reading, Truth truth, double weight, Move move,
+                                double progress) const {
+    refuse_bad_values(x, none);
+    if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64");
+    if (std::isnan(truth.value)) throw InputError("the target is NaN");
+    if (std::isinf(truth.value)) throw InputError("the target is infinity (inf)");
+    if (!std::isfinite(weight)) throw InputError("the sample weight is infinite");
+    if (!std::isfinite(reading.score)) throw InputError("the score overflows float64");
+    if (!std::isfinite(move.q))
+      throw InputError("the instance is too large: the squared norm of its constraint overflows float64");
+    if (!std::isfinite(move.length) || !std::isfinite(progress) ||
+        !std::isfinite(statistics.squared_loss + move.loss * move.loss))
+      throw InputError("the loss or the step is too large: it overflows float64");
+    if (!std::isfinite(statistics.cost + move.cost)) throw InputError("the sum of the costs overflows float64");
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,86 @@
+"""Which class has which options: one entry per class, from the rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from . import hints, table
+from .parameter import ESTIMATORS, Parameter
+from .table import structures, texts
+
+
+class ClassOptions:
+    """The options of a class: those of the table that its task has, and its own, which come first.
+
+    `rows` have the defaults of the class; `defaults` differ from the table.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        task: str | None,
+        names: Iterable[str] = table.PARAMETERS,
+        own: Iterable[Parameter] = (),
+        positional: tuple[str, ...] = ("C",),
+        **defaults: Any,
+    ) -> None:
+        self.name, self.task, self.positional = name, task, positional
+        self.rows = {row.name: row for row in own}
+        self.own = tuple(self.rows)
+        for option in names if task is None else table.names_for(task, names):
+            self.rows.setdefault(option, table.PARAMETERS[option])
+        for option, value in defaults.items():
+            self.rows[option] = replace(self.rows[option], default=value)
+
+    @property
+    def keywords(self) -> list[Parameter]:
+        """Those that are given by name only."""
+        return [row for name, row in self.rows.items() if name not in self.positional]
+
+    def completed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options, with defaults for those that are not given. What could be changed later is copied."""
+        hints.check_known(self.name, self.task, given, self.rows)
+        return {
+            name: table.copied(given[name]) if name in given else row.default
+            for name, row in self.rows.items()
+        }
+
+
+# What is different from the table: keywords of `ClassOptions`.
+_DIFFERENT: dict[str, dict[str, Any]] = {
+    "PARegressor": {"step": None},
+    "PAOrdinal": {"selection": "simproj"},
+    "PARanker": {"max_iter": 1, "shuffle": False},
+    "PASequence": {"selection": "prediction", "average": True, "max_iter": 10, "tol": None},
+    "PAStructured": {
+        "own": structures.ROWS,
+        "positional": tuple(row.name for row in structures.ROWS),
+        "selection": "prediction",
+        "max_iter": 10,
+        "tol": None,
+    },
+}
+_OF_TEXTS = ("C", "step", "average", "fit_intercept", "class_weight", *table.OF_FIT)
+_NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
+_NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight")
+_OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
+
+CLASSES: dict[str, ClassOptions] = {
+    its.name: its
+    for its in (
+        ClassOptions("Learner", None, table.OF_LEARNER, positional=(), step=None),
+        ClassOptions("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
+        *(ClassOptions(name, task, **_DIFFERENT.get(name, {})) for task, name in ESTIMATORS.items()),
+        ClassOptions(
+            "TextClassifier",
+            "classification",
+            [name for name in _OF_TEXTS if name not in _NOT_OF_TEXTS],
+            own=texts.ROWS,
+        ),
+        ClassOptions("river.PAClassifier", "classification", _OF_RIVER),
+        ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),
+        ClassOptions("river.PAMultilabel", "multilabel", _OF_RIVER),
+    )
+}

@@ -1,0 +1,82 @@
+"""Every option of hinge, once: its name, default, type, what it may be, and what it does.
+
+The rows are in files by theme. The checks, the constructors and their types, the docstrings, the command line and
+docs/reference come from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..._numpy import is_array
+from ...data.shown import shown
+from .. import combinations
+from ..parameter import ALL_TASKS as ALL_TASKS
+from ..parameter import TASKS as TASKS
+from ..parameter import Parameter
+from . import fitting, geometries, kernels, labels, steps, weights
+from .geometries import COVARIANCES as COVARIANCES
+
+# By theme, as help shows them.
+_THEMES: dict[str, tuple[Parameter, ...]] = {
+    "the step": steps.ROWS,
+    "labels": labels.ROWS,
+    "weights and features": weights.ROWS,
+    "the passes of fit": fitting.ROWS,
+    "geometry": geometries.ROWS,
+    "kernel and budget": kernels.ROWS,
+}
+PARAMETERS: dict[str, Parameter] = {row.name: row for rows in _THEMES.values() for row in rows}
+GROUPS: dict[str, tuple[str, ...]] = {
+    title: tuple(row.name for row in rows) for title, rows in _THEMES.items()
+}
+# What only `fit` reads: no other method has to follow a change of these.
+OF_FIT = GROUPS["the passes of fit"]
+# The options of a `Learner`. (A ranker has the feature map, its learner has not.)
+OF_LEARNER = tuple(name for name in PARAMETERS if name not in (*OF_FIT, "features"))
+
+
+def default(name: str) -> Any:
+    return PARAMETERS[name].default
+
+
+def names_for(task: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if task in PARAMETERS[name].tasks]
+
+
+OF_SEQUENCE = tuple(names_for("sequence", OF_LEARNER))
+
+
+def step_of(task: str, values: Mapping[str, Any]) -> Any:
+    """The step that these options mean: None leaves it to the task and the geometry."""
+    step = values.get("step")
+    if step is not None:
+        return step
+    return "pa2" if task == "regression" and values.get("geometry") in COVARIANCES else "pa1"
+
+
+def check(task: str, values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARAMETERS) -> None:
+    """Raises ValueError for a value, or a combination of values, that makes no sense."""
+    check_values(values, rows)
+    combinations.check(task, {**values, "step": step_of(task, values)})
+    hash_bits = values.get("hash_bits")
+    if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
+        raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")
+
+
+def check_values(values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARAMETERS) -> None:
+    """Raises ValueError for a value that its option does not take."""
+    for name, value in values.items():
+        row = rows[name]
+        if value is not row.default and not row.accepts(value):
+            raise ValueError(f"{name} must be {row.allowed}, not {shown(value)}")
+
+
+def copied(value: Any) -> Any:
+    """Lists, dicts and arrays as they are now; anything else cannot change, or is a function."""
+    if isinstance(value, Mapping):
+        return {key: copied(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(copied(each) for each in value) if type(value) in (list, tuple) else list(value)
+    return value.copy() if is_array(value) else value

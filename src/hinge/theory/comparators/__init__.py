@@ -1,0 +1,1 @@
+"""What fixed predictors suffer on a stream."""
