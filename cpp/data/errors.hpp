@@ -20,7 +20,7 @@ struct InputError : std::exception {
   const char* what() const noexcept override { return reason.c_str(); }
   std::string reason;
   std::size_t row, column, line = none;
-  std::any name;  // of the feature, if it has one: an object of Python
+  std::any name;  // of the feature, if it has one: a key of names/names.hpp, or an object of Python
 };
 
 }  // namespace hinge

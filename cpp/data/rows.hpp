@@ -26,7 +26,6 @@ class Scratch {
     size_ = 0;
     last_ = -1;
     ascending_ = true;
-    read_from = 0;
   }
   void add(std::size_t column, double value) {
     if (size_ == columns_.size()) [[unlikely]] grow();
@@ -47,9 +46,6 @@ class Scratch {
     x.transient = true;
     return x;
   }
-
-  // What the features were read from, by the number that the reader gave it; 0 if that is not known.
-  std::uint64_t read_from = 0;
 
  private:
   HINGE_APART void grow() {

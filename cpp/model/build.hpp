@@ -1,7 +1,6 @@
 // From settings to a learner: the only place that knows every rule and every memory by name.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -28,59 +27,9 @@
 #include "../rules/structured.hpp"
 #include "../rules/threshold.hpp"
 #include "../rules/uniclass.hpp"
+#include "settings.hpp"
 
 namespace hinge {
-
-// Checked in Python already (parameters.py): here they are only translated.
-struct Settings {
-  std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype, structured
-  std::string step = "pa1";
-  double C = 1;
-  double margin = 1;
-  double epsilon = 0.1;
-  double radius = 1;            // uniclass; the upper bound B if the radius is learned
-  bool learned_radius = false;
-  double contamination = 0;     // uniclass: the share outside of a radius by quantile; 0: the radius is given
-  bool fit_intercept = false;
-  bool start_at_first = false;  // uniclass
-  bool single = false;          // float32 weights
-  std::int64_t average_from = 0;  // 0: no average; else the round from which on vectors are counted
-  bool scikit_learn = false;    // hinge.compat: scikit-learn's intercept, weights and average
-  double intercept_rate = 1;
-  // Many labels.
-  std::size_t labels = 2;          // how many, or how many ranks
-  std::string selection = "max";
-  double beta = 0.01;              // mira, perceptron
-  std::vector<double> cost;        // labels x labels, or none
-  std::vector<double> nu;          // labels x labels, or one a threshold (ordinal), or none
-  bool learned_threshold = false;  // multilabel
-  bool sort_thresholds = false;    // ordinal
-  // Geometries.
-  std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
-  double regularizer = 1;              // a covariance's r
-  double variance = 1;                 // its start
-  bool drop = false;                   // diagonal: which update
-  double max_covariance = 0;           // mahalanobis: bytes
-  double phi = 0;                      // cw
-  double scale = 1;                    // entropy
-  bool is_signed = true;
-  bool paper = false;                  // N03's sizes as printed
-  // Kernels.
-  std::string kernel;             // none: weights; linear, poly, rbf, outside
-  unsigned degree = 3;
-  double gamma = 1;
-  double coef0 = 0;
-  bool has_budget = false;
-  std::size_t budget = 0;         // 0: adaptive
-  bool oldest = false;            // removal
-  double max_cache = 0;           // bytes
-  std::shared_ptr<Outside> outside;  // kernel = outside
-  double max_weights = std::numeric_limits<double>::infinity();  // bytes, of all that are no kernels
-};
-
-inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
-
-inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }
 
 inline Step::Kind step_named(const std::string& name) {
   if (name == "pa") return Step::pa_;

@@ -63,6 +63,10 @@ class Vocabulary {
     }
   }
 
+  std::size_t bytes() const {
+    return bytes_.capacity() + ends_.capacity() * sizeof(std::size_t) + slots_.capacity() * sizeof(Slot);
+  }
+
  private:
   struct Slot {
     std::uint32_t hash = 0;

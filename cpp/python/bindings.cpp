@@ -5,11 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "../model/file.hpp"
 #include "engine.hpp"
-#include "custom_kernel.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
-#include "sequence_state.hpp"
+#include "settings.hpp"
 #include "texts.hpp"
 
 namespace nb = nanobind;
@@ -24,8 +24,9 @@ void raise_input_error(const std::exception_ptr& pointer, void*) {
   } catch (const InputError& error) {
     const auto number = [](std::size_t n) { return n == none ? nb::object(nb::none()) : nb::object(nb::int_(n)); };
     const auto* name = std::any_cast<nb::object>(&error.name);
+    const auto* key = std::any_cast<std::string>(&error.name);
     const nb::object made = nb::module_::import_("hinge.data.errors").attr("InputError")(
-        error.reason, "row"_a = number(error.row), "column"_a = name != nullptr ? *name : number(error.column),
+        error.reason, "row"_a = number(error.row), "column"_a = name != nullptr ? *name : key != nullptr ? name_object(*key) : number(error.column),
         "line"_a = number(error.line));
     PyErr_SetObject(made.type().ptr(), made.ptr());
   }
@@ -56,40 +57,8 @@ NB_MODULE(_core, m) {
   watch_forks();
 
   nb::class_<Engine>(m, "Engine")
-      .def(
-          "__init__",
-          [](Engine* self, const std::string& task, const std::string& step, double C, double margin,
-             double epsilon, double radius, bool learned_radius, double contamination, bool fit_intercept,
-             bool start_at_first, bool single, std::int64_t average_from, bool scikit_learn, double intercept_rate, std::size_t labels,
-             const std::string& selection, double beta, const std::optional<Doubles>& cost,
-             const std::optional<Doubles>& nu, bool learned_threshold, bool sort_thresholds,
-             const std::string& geometry, double regularizer, double variance, bool drop, double max_covariance,
-             double phi, double scale, bool is_signed, bool paper, const std::string& kernel, unsigned degree,
-             double gamma, double coef0, bool has_budget, std::size_t budget, bool oldest, double max_cache,
-             const nb::object& function, double max_weights, std::size_t hash_bits, std::size_t max_features,
-             bool ignore_new) {
-            const auto vector = [](const std::optional<Doubles>& from) {
-              return from ? std::vector<double>(from->data(), from->data() + from->size()) : std::vector<double>();
-            };
-            new (self) Engine(Settings{task, step, C, margin, epsilon, radius, learned_radius, contamination,
-                                       fit_intercept, start_at_first, single, average_from, scikit_learn, intercept_rate, labels,
-                                       selection, beta, vector(cost), vector(nu), learned_threshold,
-                                       sort_thresholds, geometry, regularizer, variance, drop, max_covariance,
-                                       phi, scale, is_signed, paper, kernel, degree, gamma, coef0, has_budget,
-                                       budget, oldest, max_cache,
-                                       function.is_none() ? nullptr : std::make_shared<FunctionKernel>(function),
-                                       max_weights},
-                              hash_bits, max_features, ignore_new);
-          },
-          "task"_a, nb::kw_only(), "step"_a, "C"_a, "margin"_a, "epsilon"_a, "radius"_a, "learned_radius"_a,
-          "contamination"_a = 0.0, "fit_intercept"_a, "start_at_first"_a, "single"_a, "average_from"_a,
-          "scikit_learn"_a = false, "intercept_rate"_a = 1.0, "labels"_a = 2, "selection"_a = "max", "beta"_a = 0.01,
-          "cost"_a.none() = nb::none(), "nu"_a.none() = nb::none(), "learned_threshold"_a = false,
-          "sort_thresholds"_a = false, "geometry"_a = "euclidean", "regularizer"_a = 1.0, "variance"_a = 1.0,
-          "drop"_a = false, "max_covariance"_a = 0.0, "phi"_a = 0.0, "scale"_a = 1.0, "signed"_a = true,
-          "paper"_a = false, "kernel"_a = "", "degree"_a = 3, "gamma"_a = 1.0, "coef0"_a = 0.0, "has_budget"_a = false,
-          "budget"_a = 0, "oldest"_a = false, "max_cache"_a = 0.0, "function"_a.none() = nb::none(),
-          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
+      .def("__init__", [](Engine* self, const nb::kwargs& settings) { new (self) Engine(settings_from(settings)); },
+           nb::sig("def __init__(self, **settings: object) -> None"), "settings"_a)
       .def(
           "learn_dense",
           [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
@@ -124,6 +93,7 @@ NB_MODULE(_core, m) {
       .def("name_labels", &Engine::name_labels, "labels"_a.none(), "turned"_a = false)
       .def_prop_ro("labels", &Engine::labels)
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
+      .def("round_label", &Engine::round_label, "x"_a.none(), "label"_a.none(), "weight"_a, "averaged"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
       .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
       .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
@@ -162,9 +132,7 @@ NB_MODULE(_core, m) {
       .def("tracked_radius", &Engine::tracked_radius)
       .def("set_tracked_radius", &Engine::set_tracked_radius, "radius"_a)
       .def("state", &Engine::state)
-      .def("restore", &Engine::restore, "v"_a, "u"_a.noconvert(), "reals"_a.noconvert(), "counts"_a.noconvert(),
-           "extras"_a.none() = nb::none(), "shape"_a.none() = nb::none())
-      .def("restore_supports", &Engine::restore_supports, "state"_a)
+      .def("restore", &Engine::restore, "state"_a)
       .def("supports", &Engine::supports, "averaged"_a)
       .def_prop_ro("n_support", &Engine::n_support)
       .def_prop_ro("n_examples", &Engine::n_examples)
@@ -194,32 +162,9 @@ NB_MODULE(_core, m) {
       }, "sentence"_a);
 
   nb::class_<SequenceEngine>(m, "SequenceEngine")
-      .def(
-          "__init__",
-          [](SequenceEngine* self, const std::string& step, double C, double margin, const std::string& selection,
-             const std::optional<Doubles>& cost, nb::list labels, bool single, std::int64_t average_from,
-             const std::string& geometry, double regularizer, double variance, bool drop, double max_weights,
-             std::size_t hash_bits, std::size_t max_features, bool ignore_new) {
-            Settings settings;
-            settings.task = "structured";
-            settings.step = step;
-            settings.C = C;
-            settings.margin = margin;
-            settings.selection = selection;
-            if (cost) settings.cost.assign(cost->data(), cost->data() + cost->size());
-            settings.labels = std::max<std::size_t>(1, labels.size());
-            settings.single = single;
-            settings.average_from = average_from;
-            settings.geometry = geometry;
-            settings.regularizer = regularizer;
-            settings.variance = variance;
-            settings.drop = drop;
-            settings.max_weights = max_weights;
-            new (self) SequenceEngine(std::move(settings), labels, hash_bits, max_features, ignore_new);
-          },
-          nb::kw_only(), "step"_a, "C"_a, "margin"_a, "selection"_a, "cost"_a.none(), "labels"_a, "single"_a,
-          "average_from"_a, "geometry"_a, "regularizer"_a, "variance"_a, "drop"_a,
-          "max_weights"_a = HUGE_VAL, "hash_bits"_a, "max_features"_a, "ignore_new"_a = false)
+      .def("__init__", [](SequenceEngine* self, nb::list labels, const nb::kwargs& settings) {
+        new (self) SequenceEngine(settings_from(settings), std::move(labels));
+      }, nb::sig("def __init__(self, labels: list, **settings: object) -> None"), "labels"_a, "settings"_a)
       .def("read", &SequenceEngine::read, "sentences"_a, "weights"_a.none() = nb::none())
       .def("learn_read", &SequenceEngine::learn_read, "sentences"_a, "tags"_a, "weights"_a.none() = nb::none(),
            "order"_a.none() = nb::none(), "cost"_a.none() = nb::none())
@@ -240,12 +185,39 @@ NB_MODULE(_core, m) {
       .def("name_columns", &SequenceEngine::name_columns, "names"_a)
       .def("names", &SequenceEngine::names)
       .def("state", &SequenceEngine::state)
-      .def("restore", &SequenceEngine::restore, "places"_a.noconvert(), "v"_a, "u"_a.noconvert(), "t"_a.noconvert(),
-           "reals"_a.noconvert(), "counts"_a.noconvert())
+      .def("restore", &SequenceEngine::restore, "state"_a)
       .def_prop_ro("n_columns", &SequenceEngine::n_columns)
       .def_prop_rw("n_ignored", &SequenceEngine::n_ignored, &SequenceEngine::count_ignored)
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
+
+  nb::exception<BadFile>(m, "ModelFileError", PyExc_ValueError);
+  // The beginning of a file, and the names of the tensors in the order in which they follow it.
+  m.def("file_beginning", [](const std::string& header, const nb::dict& tensors, std::int64_t version) {
+    const BorrowedTensors borrowed(tensors);
+    const FileParts parts = file_parts(header, borrowed.tensors, version);
+    nb::list names;
+    for (const auto& [name, tensor] : parts.tensors) names.append(nb::str(name.c_str(), name.size()));
+    return nb::make_tuple(nb::bytes(parts.beginning.data(), parts.beginning.size()), names);
+  }, "header"_a, "tensors"_a, "version"_a = file_version);
+  m.def("begins_like_a_model", [](const nb::bytes& beginning) {
+    return begins_like_a_model({beginning.c_str(), beginning.size()});
+  }, "beginning"_a);
+  // The header (JSON) and the tensors, as arrays of numpy.
+  const auto contents = [](const FileContents& contents) {
+    return nb::make_tuple(nb::str(contents.header.c_str(), contents.header.size()), views_of<nb::numpy>(contents.tensors));
+  };
+  m.def("read_model_file", [contents](const nb::bytes& path, const std::string& source) {
+    std::optional<FileContents> read;
+    {
+      const WithoutGil released;
+      read = read_file(path.c_str(), source);
+    }
+    return contents(*read);
+  }, "path"_a, "source"_a);
+  m.def("read_model", [contents](const nb::bytes& data, const std::string& source) {
+    return contents(read_contents(std::vector<char>(data.c_str(), data.c_str() + data.size()), source));
+  }, "data"_a, "source"_a);
 
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
   svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,
@@ -293,7 +265,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_ignored", &Texts::n_ignored)
       .def_prop_ro("n_columns", &Texts::n_columns);
 
-  m.def("flat", &Names::flat, "record"_a);
+  m.def("flat", &Records::flat, "record"_a);
   m.def("one_each", &one_each, "starts"_a);
   m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
   m.def("count_changes", &count_changes, "labels"_a);

@@ -10,21 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "../model/build.hpp"
+#include "../model/model.hpp"
 #include "arrays.hpp"
+#include "events.hpp"
 #include "locks.hpp"
 #include "named_block.hpp"
-#include "names.hpp"
-#include "state.hpp"
+#include "labels.hpp"
+#include "tensors.hpp"
 
 namespace hinge {
 
 class Engine : public Guarded {
  public:
-  Engine(Settings settings, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
-      : settings_(std::move(settings)), learner_(build(settings_)), names_(hash_bits, max_features, ignore_new) {
-    learner_.memory().resize(names_.columns());
-  }
+  explicit Engine(Settings settings) : model_(std::move(settings)) {}
 
   std::size_t learn(const Rows& rows, const std::optional<Array>& y, const std::optional<Classes>& classes,
                     const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
@@ -141,7 +139,7 @@ class Engine : public Guarded {
                           numpy_array(std::move(starts)), learner_.memory().dimension());
   }
 
-  // `counts`: whether it is one of the examples of the stream; else only asked whether it would be refused.
+  // `counts`: whether it is one of the examples of the stream; else only asked whether it would be error.
   void learn_one(nb::handle x, double target, double weight, bool counts) {
     learn_event(x, Truth{target}, weight, counts);
   }
@@ -154,7 +152,9 @@ class Engine : public Guarded {
   // the core. `turned`: the two classes change places.
   void name_labels(nb::object labels, bool turned) {
     Called called(std::move(labels));
+    auto core_labels = called.core_labels();
     const Writing writing(*this);
+    if (is_binary(settings_) && core_labels.size() > 2) throw InputError("there are not two classes");
     if (turned) {
       if (many_lanes()) throw InputError("there are not two classes");
       if (has_kernel(settings_)) {
@@ -165,7 +165,9 @@ class Engine : public Guarded {
         });
       }
     }
+    if (is_binary(settings_)) settings_.labels = std::max<std::size_t>(1, core_labels.size());
     std::swap(called_, called);  // the old ones go when the lock is free
+    std::swap(model_.labels, core_labels);
   }
   // Nothing of Python runs between a change of the labels and of what they are called: an interrupt finds both or none.
   nb::object labels() const { return called_.labels; }
@@ -173,17 +175,29 @@ class Engine : public Guarded {
   // label, or only one so far.
   bool learn_label(nb::handle x, nb::handle label, double weight) {
     const Writing writing(*this);
-    PyObject* code = PyDict_GetItemWithError(called_.codes.ptr(), label.ptr());
-    if (code == nullptr || PyDict_GET_SIZE(called_.codes.ptr()) < 2) {
-      PyErr_Clear();  // it may not even be hashable
-      return false;
-    }
-    learn_held(x, Truth{PyFloat_AS_DOUBLE(code)}, weight);
-    return true;
+    const std::optional<Truth> truth = truth_of(label);
+    if (truth) learn_held(x, *truth, weight);
+    return truth.has_value();
+  }
+  // The prediction for an event, and then its round; x is read once. NotImplemented, and nothing is done, where
+  // `learn_label` does nothing.
+  nb::object round_label(nb::handle x, nb::handle label, double weight, bool averaged) {
+    const Writing writing(*this);
+    const std::optional<Truth> truth = truth_of(label);
+    if (!truth) return nb::borrow(Py_NotImplemented);
+    nb::object predicted = predicted_label(x, averaged);
+    const bool named = names_.hashing() || names_.columns() >= learner_.memory().dimension();
+    learn_held(x, *truth, weight, named && events_.complete());
+    return predicted;
   }
   // The label of the highest score, or of the sign; none before the first one is known.
   nb::object predict_label(nb::handle x, bool averaged) {
     const SharedReading reading(*this);
+    return predicted_label(x, averaged);
+  }
+
+ private:
+  nb::object predicted_label(nb::handle x, bool averaged) {
     const std::size_t lanes = learner_.lanes(), known = called_.known.size();
     double few[16];
     std::vector<double> many(lanes > 16 ? lanes : 0);
@@ -196,6 +210,15 @@ class Engine : public Guarded {
                      : scores[0] > 0;
     return called_.known[std::min(place, known - 1)];
   }
+  // What stands for a label; nothing if it is new, or there are fewer than two.
+  std::optional<Truth> truth_of(nb::handle label) const {
+    PyObject* code = PyDict_GetItemWithError(called_.codes.ptr(), label.ptr());
+    if (code != nullptr && PyDict_GET_SIZE(called_.codes.ptr()) >= 2) return Truth{PyFloat_AS_DOUBLE(code)};
+    PyErr_Clear();  // it may not even be hashable
+    return std::nullopt;
+  }
+
+ public:
 
   // Single-prototype ranking: names of features, and for each label the values of its own vector in them.
   void learn_block(const nb::list& names, const Matrix& values, double target, const std::optional<Order>& labels,
@@ -231,12 +254,13 @@ class Engine : public Guarded {
   }
 
  private:
-  void learn_held(nb::handle x, const Truth& truth, double weight) {
+  // `is_read`: its features are in the scratch already, and all of them have columns.
+  void learn_held(nb::handle x, const Truth& truth, double weight, bool is_read = false) {
     if (settings_.task == "prototype") throw InputError("each label has its own features: give a block of them");
     const Size known = size();
     try {
       number_the_rest();
-      read(x, weight, scratch_);
+      if (!is_read) read(x, weight, scratch_);
       if (names_.columns() > known.columns) learner_.memory().resize(names_.columns());
       learner_.learn_one(scratch_.ordered(), truth, weight);
     } catch (InputError& error) {
@@ -282,7 +306,7 @@ class Engine : public Guarded {
   void score_event(nb::handle x, bool averaged, double* scores) {
     Scratch scratch = std::move(scratch_);  // a value may run Python, and so another thread that reads
     scratch_.clear();
-    const double unseen = names_.read(x, false, scratch, learner_.memory().dimension());
+    const double unseen = events_.read(names_, x, false, scratch, learner_.memory().dimension());
     Instance instance = scratch.ordered();
     instance.unseen = unseen;
     try {
@@ -300,9 +324,9 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     if (lane >= learner_.lanes()) throw InputError("there is no lane " + std::to_string(lane));
     nb::list found;
-    Names::for_each(x, [&](nb::handle borrowed, double value) {
+    Records::for_each(x, [&](nb::handle borrowed, double value) {
       const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change x
-      const Hashed h = names_.place(name, learner_.memory().dimension());
+      const Hashed h = events_.place(names_, name, learner_.memory().dimension());
       if (h.column == none)
         found.append(nb::make_tuple(name, value, nb::none(), 0.0));
       else
@@ -316,7 +340,7 @@ class Engine : public Guarded {
     const Writing writing(*this);
     for (std::size_t i = columns; i < learner_.memory().dimension(); ++i)  // another thread may have used them
       if (learner_.memory().touched(i)) return;
-    forget_after({columns, columns, names_.ignored()});
+    forget_after({columns, columns, names_.ignored});
   }
 
   // Gives names to the first columns, in their order.
@@ -325,7 +349,7 @@ class Engine : public Guarded {
     const std::size_t known = names_.columns(), columns = learner_.memory().dimension();
     if (names_.hashing() && names.size() > 0) throw InputError("hashed columns have no names (hash_bits)");
     try {
-      for (nb::handle name : names) add_name(name);
+      for (nb::handle name : names) names_.add_new(*Key(Records::plain_name(name)));
       learner_.memory().resize(std::max(columns, names_.columns()));
     } catch (...) {
       names_.truncate(known);
@@ -405,6 +429,7 @@ class Engine : public Guarded {
   // As many labels as there are now, with the weights of their constraints, and what they are called.
   void set_labels(std::size_t labels, const std::optional<Doubles>& nu, nb::object called_so) {
     Called called(std::move(called_so));
+    auto core_labels = called.core_labels();
     const Writing writing(*this);
     if (settings_.task == "ordinal" || !settings_.cost.empty()) throw InputError("the labels cannot change");
     for (std::size_t r = labels + settings_.learned_threshold; many_lanes() && r < learner_.lanes(); ++r)
@@ -417,7 +442,9 @@ class Engine : public Guarded {
       add_labels(learner_, settings_, changed);
     learner_.change_rule(std::move(rule));
     settings_ = std::move(changed);
-    if (!called.labels.is_none()) std::swap(called_, called);
+    if (called.labels.is_none()) return;
+    std::swap(called_, called);
+    std::swap(model_.labels, core_labels);
   }
 
   // Structured output: what the round that was just learned had predicted.
@@ -456,42 +483,35 @@ class Engine : public Guarded {
                           kept ? supports_of(learner_).now.insertions : 0, kept ? supports_of(learner_).now.removals : 0, s.capped, s.weighted);
   }
 
-  // Everything that learning has changed (state.hpp), and the names, of one moment.
-  nb::tuple state() {
+  // All that a file holds of the model, of one moment.
+  nb::dict state() {
     const SharedReading reading(*this);
-    return nb::make_tuple(state_of(settings_, learner_), names_.all());
+    return views_of<nb::memview>(model_.state());
   }
-  // A state with supports.
-  void restore_supports(const nb::dict& state) {
+  void restore(const nb::dict& state) {
+    const BorrowedTensors given(state);
     const Writing writing(*this);
-    if (!has_kernel(settings_)) throw InputError("the state does not fit the settings of the learner");
-    hinge::restore_supports(settings_, learner_, state, names_.limit());
-  }
-  void restore(const Array& v, const Doubles& u, const Doubles& reals, const Order& counts,
-               const std::optional<Doubles>& extras, const std::optional<Doubles>& shape) {
-    const Writing writing(*this);
-    if (has_kernel(settings_)) throw InputError("the state does not fit the settings of the learner");
-    restore_state(settings_, learner_, v, u, reals, counts, extras, shape, names_.columns(), names_.limit(),
-                  names_.hashing());
+    scratch_.clear();
+    model_.restore(given.tensors);
   }
 
   nb::list names() {
     const SharedReading reading(*this);
-    return names_.all();
+    return name_list(names_);
   }
   // The names and the weights of one moment.
   nb::tuple named_weights(bool averaged) {
     const SharedReading reading(*this);
-    return nb::make_tuple(names_.all(), weights_held(averaged));
+    return nb::make_tuple(name_list(names_), weights_held(averaged));
   }
   nb::object name_of(std::size_t column) {
     const SharedReading reading(*this);
     if (column >= n_names()) throw InputError("column " + std::to_string(column) + " has no name");
-    return nb::borrow(names_.name(column));
+    return name_object(names_.key(column));
   }
   // How often a feature was left out because it was new, and there was no more room.
-  std::size_t n_ignored() const { return names_.ignored(); }
-  void count_ignored(std::size_t count) { names_.count_ignored(count); }
+  std::size_t n_ignored() const { return names_.ignored; }
+  void count_ignored(std::size_t count) { names_.ignored = count; }
   std::size_t n_names() const { return names_.hashing() ? 0 : names_.columns(); }
   std::size_t n_columns() {
     const SharedReading reading(*this);
@@ -499,9 +519,9 @@ class Engine : public Guarded {
   }
   std::size_t bytes() {
     const SharedReading reading(*this);
-    if (has_kernel(settings_)) return sizeof(*this) + supports_of(learner_).bytes() + names_.bytes();
+    if (has_kernel(settings_)) return sizeof(*this) + supports_of(learner_).bytes() + names_.bytes() + events_.bytes();
     const std::size_t shape = has_covariance(settings_) ? curved().shape().bytes() : 0;
-    return sizeof(*this) + learner_.memory().flat().bytes() + names_.bytes() + shape;
+    return sizeof(*this) + learner_.memory().flat().bytes() + names_.bytes() + events_.bytes() + shape;
   }
 
   // The numbers of the examples that are supports, their coefficients (a row a support), and the vectors as CSR.
@@ -553,7 +573,7 @@ class Engine : public Guarded {
     const SharedReading reading(*this);
     Scratch scratch;
     // Features never seen are those of which it knows nothing: their variance is that of the start.
-    const double unseen = names_.read(x, false, scratch, learner_.memory().dimension());
+    const double unseen = events_.read(names_, x, false, scratch, learner_.memory().dimension());
     const double size = checked_size(the_shape(), scratch.ordered(), none) + settings_.variance * unseen;
     if (!std::isfinite(size)) throw InputError("the squared norm of the instance overflows float64");
     return size;
@@ -572,42 +592,34 @@ class Engine : public Guarded {
   struct Size {
     std::size_t columns, names, ignored;
   };
-  Size size() const { return {learner_.memory().dimension(), names_.columns(), names_.ignored()}; }
+  Size size() const { return {learner_.memory().dimension(), names_.columns(), names_.ignored}; }
 
   void forget_after(Size known) {
-    names_.count_ignored(known.ignored);
+    names_.ignored = known.ignored;
     if (names_.hashing()) return;
     if (names_.columns() > known.names) names_.truncate(known.names);
     scratch_.clear();  // it may have columns that are no more
     learner_.memory().resize(known.columns);
   }
 
-  void add_name(nb::handle name) {
-    if (names_.has(name))
-      throw InputError("the feature name " + quoted(name) + " occurs twice");
-    names_.add(name);
-  }
-  void number_the_rest() {
-    while (!names_.hashing() && names_.columns() < learner_.memory().dimension())
-      add_name(nb::int_(names_.columns()));
-  }
+  void number_the_rest() { names_.number_up_to(learner_.memory().dimension()); }
 
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read(nb::handle x, double weight, Scratch& scratch) {
-    if (!std::isfinite(names_.read(x, weight != 0, scratch, learner_.memory().dimension())))
+    if (!std::isfinite(events_.read(names_, x, weight != 0, scratch, learner_.memory().dimension())))
       throw InputError("the squared norm of the instance overflows float64");
   }
 
   // What the core calls a column has a name here.
   void name_the_feature(InputError& error) const {
-    if (!names_.hashing() && error.column < names_.columns()) error.name = nb::borrow(names_.name(error.column));
+    if (!names_.hashing() && error.column < names_.columns()) error.name = std::string(names_.key(error.column));
   }
 
   // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
   void make_room(std::size_t width) {
     const std::size_t columns = learner_.memory().dimension();
     if (width <= columns) return;
-    if (names_.hashing() || !are_numbers())
+    if (names_.hashing() || names_.numbered() < names_.columns())
       throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
                     (names_.hashing() ? " (hashed)" : " (with names)"));
     if (width > names_.limit())
@@ -626,14 +638,6 @@ class Engine : public Guarded {
     batch.known = known;
   }
 
-  // Whether the names are but the numbers of the columns, as after a prediction for an event: more columns have some, too.
-  bool are_numbers() const {
-    for (std::size_t i = 0; i < names_.columns(); ++i) {
-      const nb::handle name = names_.name(i);
-      if (!PyLong_Check(name.ptr()) || PyLong_AsLongLong(name.ptr()) != static_cast<long long>(i)) return PyErr_Clear(), false;
-    }
-    return true;
-  }
   bool many_lanes() const { return lanes_of(settings_) > 0; }
   Shaped& curved() { return static_cast<Shaped&>(learner_.memory()); }
   const Shape& the_shape() {
@@ -661,12 +665,15 @@ class Engine : public Guarded {
       known = nb::cast<nb::list>(labels.attr("known"));
       codes = nb::cast<nb::dict>(labels.attr("codes"));
     }
+    std::vector<Label> core_labels() const { return labels_of(known); }
   };
 
-  Settings settings_;
+  Model model_;
+  Settings& settings_ = model_.settings;
+  Learner& learner_ = model_.learner;
+  Names& names_ = model_.names;
   Called called_;
-  Learner learner_;
-  Names names_;
+  Events events_;
   Scratch scratch_;
 };
 

@@ -9,7 +9,7 @@
 #include "../rounds/block.hpp"
 #include "../model/build.hpp"
 #include "arrays.hpp"
-#include "names.hpp"
+#include "events.hpp"
 
 namespace hinge {
 
@@ -26,7 +26,7 @@ struct NamedBlock {
       throw InputError("there must be a row of values for each label");
     std::vector<std::pair<std::size_t, std::size_t>> places;
     for (std::size_t j = 0; j < size; ++j) {
-      const std::size_t column = vocabulary.column_of(names[j], grow);
+      const std::size_t column = column_of(vocabulary, Key(Records::plain_name(names[j])), grow);
       if (column != none) places.emplace_back(column, j);
     }
     std::sort(places.begin(), places.end());
@@ -46,6 +46,11 @@ struct NamedBlock {
   std::vector<std::int64_t> columns;
   std::vector<double> values;
   Block block;
+
+ private:
+  static std::size_t column_of(Names& names, const Key& key, bool grow) {
+    return grow ? names.find_or_add(*key, Vocabulary::hash_of(*key)) : names.find(*key);
+  }
 };
 
 }  // namespace hinge

@@ -6,24 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "../sequence/sequence.hpp"
+#include "../model/model.hpp"
 #include "arrays.hpp"
 #include "locks.hpp"
-#include "names.hpp"
+#include "events.hpp"
+#include "labels.hpp"
+#include "tensors.hpp"
 
 namespace hinge {
 
 class SequenceEngine : public Guarded {
  public:
-  // `labels` are what the tags are called that are known ahead.
-  SequenceEngine(Settings settings, nb::list labels, std::size_t hash_bits, std::size_t max_features, bool ignore_new)
-      : settings_(std::move(settings)),
-        learner_(settings_),
-        labels_(std::move(labels)),
-        names_(hash_bits, max_features, ignore_new) {
-    learner_.widen(labels_.size());
-    learner_.resize(names_.columns());
-  }
+  // `labels`: the tags that are known ahead.
+  SequenceEngine(Settings settings, nb::list labels)
+      : model_(std::move(settings), labels_of(labels)), labels_(std::move(labels)) {}
 
   // ---- sentences: lists of tokens, or arrays with a row for each token ----
 
@@ -61,7 +57,7 @@ class SequenceEngine : public Guarded {
       const Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
       make_room();
       learn_held(read, tags, known, weights, std::nullopt, cost);
-      std::swap(labels_, labels);
+      adopt(labels);
     } catch (...) {
       forget_after(columns);
       throw;
@@ -134,7 +130,7 @@ class SequenceEngine : public Guarded {
       const std::size_t before = is_feature || row == 0 ? 0 : row - 1;
       if (std::max(tag, before) >= learner_.tags() || column >= learner_.columns() + !is_feature) continue;  // it was refused
       nb::object which = row == 0     ? nb::none()
-                         : is_feature ? names_.hashing() ? nb::object(nb::int_(column)) : nb::borrow(names_.name(column))
+                         : is_feature ? names_.hashing() ? nb::object(nb::int_(column)) : name_object(names_.key(column))
                                       : nb::object(labels_[before]);
       all.append(nb::make_tuple(is_feature, which, labels_[tag], found.values()[i], learner_.weight(place, false)));
     }
@@ -164,7 +160,7 @@ class SequenceEngine : public Guarded {
       for (std::size_t b = 0; b < learner_.tags(); ++b) {
         const double weight = learner_.weight(learner_.places().emission(j, b), averaged);
         if (weight == 0) continue;
-        const nb::object name = names_.hashing() ? nb::object(nb::int_(j)) : nb::borrow(names_.name(j));
+        const nb::object name = names_.hashing() ? nb::object(nb::int_(j)) : name_object(names_.key(j));
         found.append(nb::make_tuple(name, labels_[b], weight));
       }
     return found;
@@ -175,7 +171,7 @@ class SequenceEngine : public Guarded {
     nb::list found;
     const auto add = [&](nb::handle borrowed, double value) {
       const nb::object name = nb::borrow(borrowed);  // to make a tuple may run a finalizer, which may change the token
-      const Hashed h = names_.place(Names::plain_name(name), names_.columns());
+      const Hashed h = events_.place(names_, Records::plain_name(name), names_.columns());
       std::vector<double> weights(learner_.tags());
       for (std::size_t b = 0; h.column != none && b < weights.size(); ++b)
         weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
@@ -199,7 +195,7 @@ class SequenceEngine : public Guarded {
     const Writing writing(*this);
     if (labels.size() < labels_.size()) throw InputError("a tag cannot be given up");
     learner_.widen(labels.size());
-    std::swap(labels_, labels);
+    adopt(labels);
   }
   nb::list labels() {
     const SharedReading reading(*this);
@@ -220,10 +216,7 @@ class SequenceEngine : public Guarded {
     const std::size_t known = names_.columns();
     try {
       for (nb::handle name : names)
-        if (names_.has(name))
-          throw InputError("the feature name " + quoted(name) + " occurs twice");
-        else
-          names_.add(name);
+        names_.add_new(*Key(Records::plain_name(name)));
       make_room();
     } catch (...) {
       forget_after(known);
@@ -232,7 +225,7 @@ class SequenceEngine : public Guarded {
   }
   nb::list names() {
     const SharedReading reading(*this);
-    return names_.all();
+    return name_list(names_);
   }
   std::size_t n_columns() {
     const SharedReading reading(*this);
@@ -242,16 +235,23 @@ class SequenceEngine : public Guarded {
     const SharedReading reading(*this);
     return learner_.tags();
   }
-  std::size_t n_ignored() const { return names_.ignored(); }
-  void count_ignored(std::size_t count) { names_.count_ignored(count); }
+  std::size_t n_ignored() const { return names_.ignored; }
+  void count_ignored(std::size_t count) { names_.ignored = count; }
   std::size_t bytes() {
     const SharedReading reading(*this);
     return sizeof(*this) + learner_.bytes() + names_.bytes();
   }
 
-  nb::tuple state();
-  void restore(const Order& places, const Array& v, const Doubles& u, const Doubles& t, const Doubles& reals,
-               const Order& counts);
+  // All that a file holds of the model, of one moment.
+  nb::dict state() {
+    const SharedReading reading(*this);
+    return views_of<nb::memview>(model_.state());
+  }
+  void restore(const nb::dict& state) {
+    const BorrowedTensors given(state);
+    const Writing writing(*this);
+    model_.restore(given.tensors);
+  }
 
  private:
   // function(i, work) for each sentence that has tokens, without the GIL, and stopping when asked to.
@@ -335,12 +335,12 @@ class SequenceEngine : public Guarded {
     features.values.clear();
     for_each_feature(token, [&](nb::handle name, double value) {
       squares += value * value;
-      features.names.push_back(Names::plain_name(name));
+      features.names.push_back(Records::plain_name(name));
       features.values.push_back(value);
     });
     if (!std::isfinite(squares)) throw InputError("the values are too large: the sum of their squares overflows float64");
     const double* value = features.values.data();
-    names_.look_up(features.names, grow, [&](std::size_t column, double sign) {
+    look_up_all(names_, features.names, grow, [&](std::size_t column, double sign) {
       if (column != none) to.add(column, sign * *value);
       ++value;
     });
@@ -349,7 +349,7 @@ class SequenceEngine : public Guarded {
   // Strings are features of value 1; a dict has names and values.
   template <class Function>
   static void for_each_feature(nb::handle token, const Function& function) {
-    if (PyDict_Check(token.ptr())) return void(Names::for_each(token, function));
+    if (PyDict_Check(token.ptr())) return Records::for_each(token, function);
     if (!PyList_Check(token.ptr()) && !PyTuple_Check(token.ptr()))
       throw InputError("a token must be a list of strings or a dict of features, not " + quoted(token));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());
@@ -365,15 +365,11 @@ class SequenceEngine : public Guarded {
   void read_rows(const Rows& rows, bool grow, Sentences& to) {
     if (names_.hashing()) throw InputError("arrays cannot be hashed (hash_bits): give lists or dicts of features");
     const std::size_t width = rows.width(), named = names_.columns();
-    numbered_ = std::min(numbered_, named);
-    while (numbered_ < named && PyLong_Check(names_.name(numbered_).ptr()) &&
-           PyLong_AsSize_t(names_.name(numbered_).ptr()) == numbered_)
-      ++numbered_;
-    PyErr_Clear();  // a name may be a negative number
+    numbered_ = names_.numbered(std::min(numbered_, named));
     if (numbered_ < named) throw InputError("the features of this model have names: give lists or dicts of features");
     if (named > 0 && width != named)
       throw InputError("the array has " + std::to_string(width) + " columns, the model has " + std::to_string(named) + " features");
-    for (std::size_t j = named; grow && j < width; ++j) names_.add(nb::int_(j));
+    for (std::size_t j = named; grow && j < width; ++j) names_.add_new(NumberName(static_cast<std::int64_t>(j)).key());
     Instance x = rows.blank();
     for (std::size_t i = 0; i < rows.count(); ++i) {
       rows.take(i, x);
@@ -465,6 +461,12 @@ class SequenceEngine : public Guarded {
     };
   }
 
+  // The new tags; the old list goes when the lock is free.
+  void adopt(nb::list& labels) {
+    auto core_labels = labels_of(labels);
+    std::swap(labels_, labels);
+    std::swap(model_.labels, core_labels);
+  }
   void make_room() {
     if (names_.columns() > learner_.columns()) learner_.resize(names_.columns());
   }
@@ -474,10 +476,12 @@ class SequenceEngine : public Guarded {
     learner_.resize(known);
   }
 
-  Settings settings_;
-  SequenceLearner learner_;
-  nb::list labels_;  // what the tags are called
-  Names names_;
+  SequenceModel model_;
+  Settings& settings_ = model_.settings;
+  SequenceLearner& learner_ = model_.learner;
+  Names& names_ = model_.names;
+  nb::list labels_;  // what the tags are called, as Python has them
+  Events events_;
   std::size_t numbered_ = 0;  // names that are known to be the numbers of their columns
 };
 

@@ -140,6 +140,16 @@ class Learner:
             check_weight(weight)
             raise
 
+    def round_one(self, x: dict[Any, Any], y: Any = None, weight: float = 1.0) -> Any:
+        """Predicts, then learns: what `predict_one` returns before the round. Faster than the two calls."""
+        if self.by_label:
+            predicted = self._engine.round_label(x, y, weight, self.averaged)
+            if predicted is not NotImplemented:
+                return predicted
+        predicted = self.predict_one(x)
+        self.learn_one(x, y, weight)
+        return predicted
+
     def score_one(self, x: dict[Any, Any]) -> Any:
         """w.x (with the intercept), for uniclass radius - |x - w|, for many labels a dict of scores.
 

@@ -14,17 +14,20 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_core_needs_no_python(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "said"), [("core_alone", "the core stands alone"), ("model_alone", "a saved model resumes")]
+)
+def test_the_core_needs_no_python(source: str, said: str, tmp_path: Path) -> None:
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler on the path")
-    program = tmp_path / "core_alone"
+    program = tmp_path / source
     flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     subprocess.run(
-        [compiler, *flags, str(ROOT / "tests" / "core" / "core_alone.cpp"), "-o", str(program)], check=True
+        [compiler, *flags, str(ROOT / "tests" / "core" / f"{source}.cpp"), "-o", str(program)], check=True
     )
-    ran = subprocess.run([str(program)], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (0, "the core stands alone\n")
+    ran = subprocess.run([program, tmp_path / "model"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, f"{said}\n")
 
 
 def test_the_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
@@ -50,7 +53,7 @@ def test_the_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
         pytest.skip("no clang++ with libc++ on the path")
     headers = sorted(file for file in (ROOT / "cpp").rglob("*.hpp") if file.parent.name != "python")
     source.write_text("".join(f'#include "{header}"\n' for header in headers))
-    for file in (ROOT / "tests" / "core" / "core_alone.cpp", source):
+    for file in (*sorted((ROOT / "tests" / "core").glob("*_alone.cpp")), source):
         done = compiled(compiler, file)
         assert done.returncode == 0, done.stderr
 

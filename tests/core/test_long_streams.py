@@ -191,9 +191,8 @@ def test_labels_at_random(task, geometry, options):
 def simplex_of(model):
     """The weights with the intercepts, and all that the state says of the mass."""
     tensors = model.to_parts()[1]
-    theta = np.concatenate([tensors["v"], tensors["extras"][: len(tensors["extras"]) // 2]])
-    _, _, shift, mass, *_ = tensors["reals"]
-    return theta, shift, mass
+    theta = np.concatenate([tensors["v"], tensors["biases"]])
+    return theta, float(tensors["shift"]), float(tensors["mass"])
 
 
 def check_simplex(model, tolerance=1e-9):

@@ -83,9 +83,8 @@ def test_a_distance_where_one_feature_dwarfs_the_others(large: float, small: flo
 def test_a_state_that_lies_about_its_reach_loses_nothing() -> None:
     learner = Learner("regression", fit_intercept=False)
     learner.learn(np.eye(3), np.ones(3))
-    (state, _), kept = learner._engine.state(), learner.weights
-    state["reals"][5] = 0.0
-    learner._engine.restore(state["v"], state["u"], state["reals"], state["counts"])
+    state, kept = learner._engine.state(), learner.weights
+    learner._engine.restore({**state, "weight_bound": np.array(0.0)})
     with pytest.raises(ValueError, match="NaN"):
         learner.learn(np.array([[1.0, 1.0, 1.0], [np.nan, 0.0, 0.0]]), np.ones(2))
     np.testing.assert_array_equal(learner.weights, kept)

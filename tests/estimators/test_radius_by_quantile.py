@@ -189,12 +189,12 @@ def test_a_file_with_an_impossible_radius_is_rejected(radius):
     model = Learner("uniclass")
     model.learn(normal(20, 2))
     header, tensors = model.to_parts()
-    reals = tensors["reals"].copy()
-    reals[-3:] = radius
+    names = ("quantile_value", "quantile_spread", "quantile_seen")
+    numbers = {name: np.array(number) for name, number in zip(names, radius, strict=True)}
     with pytest.raises(ValueError, match=r"not that of a learner|not one that a learner can be in"):
-        Learner.from_parts(header, {**tensors, "reals": reals})
+        Learner.from_parts(header, {**tensors, **numbers})
     with pytest.raises(ValueError, match="does not fit the settings"):
-        Learner.from_parts(header, {**tensors, "reals": reals[:-3]})
+        Learner.from_parts(header, {name: tensors[name] for name in tensors if name != "quantile_spread"})
 
 
 @pytest.mark.parametrize(

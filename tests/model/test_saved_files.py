@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 import subprocess
@@ -128,13 +129,13 @@ def test_state_that_no_file_may_hold_replaces_no_good_file(tmp_path, monkeypatch
     model.learn_one({"a": 1.0}, 1.0)
     model.save(tmp_path / "model")
     before = (tmp_path / "model").read_bytes()
-    state, names = model._engine.state()
+    state = model._engine.state()
 
     class Overflown:
         labels = model.labels
 
         def state(self):
-            return {**state, "reals": np.where(np.arange(11) == 8, np.inf, state["reals"])}, names
+            return {**state, "largest_q": np.array(np.inf)}
 
     monkeypatch.setattr(model, "_engine", Overflown())
     with pytest.raises(ValueError, match="cannot be saved: one of its sums has become inf"):
@@ -260,7 +261,7 @@ def sparse_cost(header, tensors):
     labels = [f"l{number}" for number in range(30_000)]
     entries = {"dict": [["l0", {"dict": [["l1", 1.0]]}]]}
     header["parameters"].update(classes={"list": labels}, cost=entries)
-    header["learner"]["labels"] = labels
+    tensors["labels"] = np.frombuffer(json.dumps(labels).encode(), dtype=np.uint8)
 
 
 def huge_shape(header, tensors):
@@ -365,7 +366,7 @@ INVALID = {
     ),
     "feature_names_in_": with_attribute("feature_names_in_", {"array": ["a"], "dtype": "O", "shape": [1]}),
     "a kind of value": with_parameter("C", {"what": 1}),
-    "labels": lambda header, tensors: header["learner"].update(labels=["x", "y"]),
+    "labels": lambda header, tensors: tensors.update(labels=np.frombuffer(b'["x","y"]', dtype=np.uint8)),
 }
 
 

@@ -20,16 +20,16 @@ def new(task="classification", **options):
         "fit_intercept": True, "start_at_first": task == "uniclass", "single": False, "average_from": 1,
         "hash_bits": 0, "max_features": 100,
     }  # fmt: skip
-    return Engine(task, **{**given, **options})
+    return Engine(task=task, **{**given, **options})
 
 
 def tensors(engine):
     """The state as arrays of numpy."""
-    return {name: np.asarray(buffer) for name, buffer in engine.state()[0].items()}
+    return {name: np.asarray(buffer) for name, buffer in engine.state().items()}
 
 
 def state(engine):
-    return pickle.dumps((tensors(engine), engine.state()[1])), engine.names(), engine.n_columns
+    return pickle.dumps(tensors(engine)), engine.names(), engine.n_columns
 
 
 CALLS = {
@@ -73,13 +73,12 @@ CALLS = {
     "another step": lambda e: e.change_rule("pa9", 1.0, 1.0, 0.1),
     "names twice": lambda e: e.name_columns(["x", "x"]),
     "names that are none": lambda e: e.name_columns(["x", None]),
-    "a state of nothing": lambda e: e.restore(
-        np.ones(0), np.ones(0), np.ones(0), np.zeros(0, dtype=np.int64)
-    ),
-    "a state in two dimensions": lambda e: e.restore(X, X, np.ones(10), np.zeros(6, dtype=np.int64)),
-    "a strided state": lambda e: e.restore(
-        np.ones(8)[::2], np.ones(4), np.ones(10), np.zeros(6, dtype=np.int64)
-    ),
+    "a state of nothing": lambda e: e.restore({}),
+    "a state that is no array": lambda e: e.restore({**tensors(e), "v": [0.0] * e.n_columns}),
+    "a state in two dimensions": lambda e: e.restore({**tensors(e), "v": X, "u": X}),
+    "a strided state": lambda e: e.restore({**tensors(e), "v": np.ones(8)[::2], "u": np.ones(4)}),
+    "a byte-swapped state": lambda e: e.restore({**tensors(e), "loss": np.ones((), dtype=">f8")}),
+    "a state of numbers for names": lambda e: e.restore({5: np.ones(3)}),
 }
 
 
@@ -104,6 +103,14 @@ def test_misuse(what, task, single):
 def test_no_such_task(task):
     with pytest.raises(ValueError, match="unknown task"):
         new(task)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("setp", "pa"), ("C", "one"), ("cost", 3), ("single", 1.5), ("labels", -1)]
+)
+def test_setting_with_an_unknown_name_or_type_is_rejected(setting, value):
+    with pytest.raises(TypeError, match=f"setting .?{setting}"):
+        new(**{setting: value})
 
 
 # ---- many labels -----------------------------------------------------------------------------------------
@@ -218,16 +225,18 @@ def test_states_that_do_not_fit(which, single):
 
     def restore(**changes):
         parts = {**good, **changes}
-        engine.restore(parts["v"], parts["u"], parts["reals"], parts["counts"], parts["extras"])
+        engine.restore({name: array for name, array in parts.items() if array is not None})
 
-    extras = good["extras"]
+    biases = good["biases"]
     for changes in (
-        {"extras": None},
-        {"extras": extras[:-1]},
-        {"extras": np.append(extras, 0.0)},
-        {"extras": extras[:0]},
-        {"extras": np.full_like(extras, np.nan)},
-        {"extras": np.full_like(extras, np.inf)},
+        {"biases": None},
+        {"bias_sums": None},
+        {"biases": biases[:-1]},
+        {"bias_sums": biases[:-1]},
+        {"biases": np.append(biases, 0.0)},
+        {"biases": biases[:0]},
+        {"biases": np.full_like(biases, np.nan)},
+        {"biases": np.full_like(biases, np.inf)},
         {"v": good["v"][:-1], "u": good["u"][:-1]},
         {"v": good["v"][:0], "u": good["u"][:0]},
         {"v": np.append(good["v"], good["v"][:1])},
@@ -235,10 +244,11 @@ def test_states_that_do_not_fit(which, single):
         {"v": good["v"].astype(np.float64 if single else np.float32)},
         {"u": good["u"][:-1]},
         {"u": np.full_like(good["u"], np.inf)},
-        {"reals": good["reals"][:-1]},
-        {"reals": np.full_like(good["reals"], np.nan)},
-        {"counts": good["counts"][:-1]},
-        {"counts": good["counts"] - 100},
+        {"loss": None},
+        {"loss": np.array(np.nan)},
+        {"weight_bound": np.array(np.inf)},
+        {"rounds": None},
+        {"rounds": np.array(-100)},
     ):
         if which.startswith("ranks") and set(changes) == {"v", "u"} and len(changes["v"]):
             continue  # one w: another length is another number of columns (fewer than there are names)
@@ -249,7 +259,7 @@ def test_states_that_do_not_fit(which, single):
     assert state(engine) == before
     other = labelled("classes" if which.startswith("ranks") else "ranks", single)
     with pytest.raises(ValueError, match="does not fit"):
-        other.restore(good["v"], good["u"], good["reals"], good["counts"], extras)
+        other.restore(good)
 
 
 @pytest.mark.parametrize(

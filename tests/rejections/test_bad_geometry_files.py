@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import hinge
 from hinge import ModelFileError
 from hinge.model import file
-from model_files import changed, header_with, leaves, put, refused, tensor, without
+from model_files import changed, header_with, leaves, put, refused, tensor, text, without
 
 GEOMETRIES = ("mahalanobis", "diagonal", "entropy")
 KINDS = [
@@ -55,7 +57,7 @@ SHAPES = {
     "an unknown geometry": header_with("parameters", "geometry", value="riemann"),
     "no intercept": header_with("parameters", "fit_intercept", value=False),
     "a start beyond all": header_with("parameters", "initial_variance", value=1e300),
-    "extras": lambda header, tensors: tensors.update(extras=np.zeros(2)),
+    "biases": lambda header, tensors: tensors.update(biases=np.zeros(2)),
 }
 FULL = {
     "a diagonal one": header_with("parameters", "geometry", value="diagonal"),
@@ -87,24 +89,26 @@ def test_covariances_that_are_none(geometry, change, tmp_path):
     refused(changed(small(geometry), change), tmp_path)
 
 
-# The simplex: v is theta, reals are 1, alpha, shift, mass, doubt, reach, then the statistics.
+# The simplex: v is theta.
 SIMPLEX = {
-    "no extras": without("extras"),
-    "too few extras": tensor("extras", lambda a: a[:-1]),
-    "extras of NaN": put("extras", 0, np.nan),
+    "no biases": without("biases"),
+    "no sums of biases": without("bias_sums"),
+    "too few biases": tensor("biases", lambda a: a[:-1]),
+    "a bias of NaN": put("biases", 0, np.nan),
+    "a sum of biases of NaN": put("bias_sums", 0, np.nan),
     "an exponent of NaN": put("v", 0, np.nan),
     "an infinite exponent": put("v", 1, np.inf),
     "another exponent": put("v", 0, 3.0),
     "an exponent far below": put("v", 0, -200.0),
     "exponents in single": tensor("v", lambda a: a.astype(np.float32)),
     "fewer exponents": tensor("v", lambda a: a[:-1]),
-    "no mass": put("reals", 3, 0.0),
-    "a negative mass": put("reals", 3, -1.0),
-    "twice the mass": tensor("reals", lambda a: a * np.where(np.arange(11) == 3, 2.0, 1.0)),
-    "a bit more mass": tensor("reals", lambda a: a * np.where(np.arange(11) == 3, 1.0001, 1.0)),
-    "a mass of NaN": put("reals", 3, np.nan),
-    "another shift": put("reals", 2, 500.0),
-    "a little shift": put("reals", 2, 0.01),
+    "no mass": put("mass", (), 0.0),
+    "a negative mass": put("mass", (), -1.0),
+    "twice the mass": tensor("mass", lambda a: np.array(a * 2.0)),
+    "a bit more mass": tensor("mass", lambda a: np.array(a * 1.0001)),
+    "a mass of NaN": put("mass", (), np.nan),
+    "another shift": put("shift", (), 500.0),
+    "a little shift": put("shift", (), 0.01),
     "a sum of NaN": put("u", 0, np.nan),
     "a covariance": lambda header, tensors: tensors.update(shape=np.ones(5)),
     "no geometry": header_with("parameters", "geometry", value="euclidean"),
@@ -114,7 +118,7 @@ SIMPLEX = {
 BEYOND = {
     "an exponent of 800": put("v", 0, 800.0),
     "an exponent of 1e200": put("v", 0, 1e200),
-    "a shift of -1000": put("reals", 2, -1000.0),
+    "a shift of -1000": put("shift", (), -1000.0),
 }
 
 
@@ -133,7 +137,14 @@ def test_other_scales_and_signs_are_other_simplexes(tmp_path):
     """The mass of exponents without signs is another one; of another scale all weights are that much larger."""
     model = small("entropy", "regression")
     refused(changed(model, header_with("parameters", "signed", value=False)), tmp_path)
-    larger = hinge.Learner.from_bytes(changed(model, header_with("parameters", "scale", value=20.0)))
+    refused(changed(model, header_with("parameters", "scale", value=20.0)), tmp_path)
+
+    def rescale(header, tensors):
+        header["parameters"]["scale"] = 20.0
+        settings = {**json.loads(tensors["settings"].tobytes()), "scale": 20.0}
+        text("settings", settings)(header, tensors)
+
+    larger = hinge.Learner.from_bytes(changed(model, rescale))
     np.testing.assert_allclose(larger.last_weights, 2 * model.last_weights)
 
 
@@ -153,10 +164,10 @@ def test_any_other_number_anywhere(geometry, task, options):
     model = small(geometry, task, **options)
     _, tensors = model.to_parts()
     loaded = 0
-    for name in ("v", "u", "extras", "shape", "reals", "counts"):
-        for place in range(len(tensors.get(name, ()))):
+    for name in tensors.keys() - {"settings", "names", "labels"}:
+        for place in np.ndindex(tensors[name].shape):
             for value in (-1e9, -1.0, 0.0, 1e-300, 3.0, 250.0, 1e15, 1e100, 1.7e308):
-                if name == "counts" and value > 1e15:
+                if tensors[name].dtype.kind == "i" and value > 1e15:
                     continue
                 try:
                     again = hinge.Learner.from_bytes(changed(model, put(name, place, value)))

@@ -10,6 +10,7 @@ import pytest
 
 import hinge
 from hinge import ModelFileError
+from hinge._core import file_beginning
 from hinge.model import file
 
 
@@ -48,10 +49,24 @@ def put(name, place, value):
     return change
 
 
+def text(name, value):
+    """A tensor that holds JSON."""
+    encoded = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+    return lambda header, tensors: tensors.update({name: encoded})
+
+
+def of_version(version, header, tensors):
+    """The bytes of a file that claims another version of the format."""
+    beginning, order = file_beginning(json.dumps(header), tensors, version)
+    return beginning + b"".join(tensors[name].tobytes() for name in order)
+
+
 def names(value):
-    return lambda header, tensors: tensors.update(
-        names=np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-    )
+    return text("names", value)
+
+
+def labels(value):
+    return text("labels", value)
 
 
 def leaves(value, path=()):

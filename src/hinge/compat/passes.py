@@ -121,20 +121,15 @@ class Passes:
         """The lane, to be learned by the core."""
         rate = _SPARSE_INTERCEPT_RATE if issparse(examples.X) else 1.0
         engine = Engine(
-            self.task,
+            task=self.task,
             step=self.step,
             C=self.C,
-            margin=1.0,
             epsilon=self.epsilon,
-            radius=1.0,
-            learned_radius=False,
             fit_intercept=True,  # an intercept that is given counts even if it is not to move
             intercept_rate=rate if self.fit_intercept else 0.0,
-            start_at_first=False,
             single=lane.coef.dtype == np.float32,
             average_from=average_from,
             scikit_learn=True,
-            hash_bits=0,
             max_features=2**40,
         )
         if not lane.is_zero and (lane.intercept != 0 or lane.coef.any()):  # an engine starts at 0

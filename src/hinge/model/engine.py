@@ -25,7 +25,7 @@ def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Eng
     p = parameters
     options: dict[str, Any] = {"radius": 0.0, "learned_radius": False, "start_at_first": False}
     engine = Engine(
-        task.core,
+        task=task.core,
         step=task.step_of(p),
         C=float(p["C"]),
         margin=float(p["margin"]),
@@ -45,15 +45,10 @@ def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Eng
     return engine
 
 
-def restored(learner: Learner, labels: Labels, names: list[Any], state: Mapping[str, Any]) -> Engine:
-    """An engine with these labels, names of columns and state."""
+def restored(learner: Learner, labels: Labels, state: dict[str, Any]) -> Engine:
+    """An engine with these labels and this state, which has the names of the columns."""
     engine = new_engine(learner._task, learner.parameters, labels)
-    engine.name_columns(names)
-    if "support_numbers" in state:
-        engine.restore_supports(dict(state))
-    else:
-        s = state
-        engine.restore(s["v"], s["u"], s["reals"], s["counts"], s.get("extras"), s.get("shape"))
+    engine.restore(state)
     return engine
 
 

@@ -16,21 +16,15 @@ if TYPE_CHECKING:
 def parts_of(learner: Learner) -> tuple[dict[str, Any], file.Tensors]:
     """The header, and buffers, which need no numpy."""
     with learner._lock:
-        (state, names), labels = learner._engine.state(), learner.labels
-    file.check_state(state)
-    tensors: file.Tensors = dict(state)
-    while names and names[-1] == len(names) - 1:  # columns that are called by their numbers need no names
-        names.pop()
-    tensors["names"] = memoryview(json.dumps(names).encode())
+        tensors, labels = learner._engine.state(), learner.labels
+    file.check_state(tensors)
     header = {
         "kind": "Learner",
         "task": learner.task,
         "parameters": encoding.encoded(learner.parameters, tensors),
-        "labels": labels.known,
         "lanes": labels.lanes,
         "closed": learner.closed,
         "arrays_fit": learner._arrays_fit,
-        "ignored": learner._engine.n_ignored,
         "notes": file.checked_notes(learner.notes),
     }
     return header, tensors
@@ -44,13 +38,12 @@ def restore(
     tensors: file.Tensors,
 ) -> None:
     """Makes a learner, which has nothing yet, of what its file has."""
-    labels = Labels(header["labels"], header["lanes"])
+    labels = Labels(json.loads(tensors["labels"].tobytes()), header["lanes"])
     _check_labels(labels, task.first_labels(parameters), parameters["max_labels"])
     learner._set_up(task, parameters)
     learner.closed, learner._arrays_fit = bool(header["closed"]), bool(header["arrays_fit"])
     learner.notes = file.notes_of(header)
-    learner._engine = engine.restored(learner, labels, json.loads(tensors["names"].tobytes()), tensors)
-    learner._engine.n_ignored = header["ignored"]
+    learner._engine = engine.restored(learner, labels, tensors)
 
 
 def _check_labels(labels: Labels, first: Labels, limit: int) -> None:

@@ -477,6 +477,6 @@ def _map_of(said: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
 
 def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
     if state is not None:
-        learner._engine = restored(learner, labels, state[1], state[0])
+        learner._engine = restored(learner, labels, state)
     elif learner.labels is not labels:
         new_labels.set_labels(learner, labels)

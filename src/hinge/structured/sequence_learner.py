@@ -347,14 +347,12 @@ class SequenceLearner:
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         self._engine.check_free()  # before the lock, as in learn_many
         with self._lock:
-            (state, names), labels = self._engine.state(), self.labels
+            state = self._engine.state()
         file.check_state(state)
-        tensors: file.Tensors = dict(state)
-        tensors["names"] = np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
+        tensors: file.Tensors = {name: np.asarray(tensor) for name, tensor in state.items()}
         header = {
             "kind": "SequenceLearner",
             "parameters": encoding.encoded(self.parameters, tensors),
-            "labels": labels.known,
             "closed": self.closed,
             "notes": file.checked_notes(self.notes),
         }
@@ -368,16 +366,14 @@ class SequenceLearner:
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
         learner = cls(**encoding.decoded(header["parameters"], tensors, functions))
-        first, learner._labels = learner._labels.known, Labels(header["labels"], True)
+        first, learner._labels = learner._labels.known, Labels(json.loads(tensors["labels"].tobytes()), True)
         if learner._labels.known[: len(first)] != first:
             raise ValueError(f"its tags {learner._labels.listed()} are not those of its parameters")
         learner._check_limit(learner._labels)
         learner.closed = bool(header["closed"]) or _is_matrix(learner.parameters["cost"])
         learner.notes = file.notes_of(header)
         learner._engine = learner._new_engine()
-        learner._engine.name_columns(json.loads(tensors["names"].tobytes()))
-        parts = ("places", "v", "u", "t", "reals", "counts")
-        learner._engine.restore(*(tensors[name] for name in parts))
+        learner._engine.restore(tensors)
         return learner
 
     @classmethod

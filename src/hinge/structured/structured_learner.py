@@ -191,9 +191,9 @@ class StructuredLearner(Learner):
             self._engine.count_prediction(True, cost)
         self.features = truth.kind
 
-    def go_back(self, state: tuple[Any, Any]) -> None:
+    def go_back(self, state: dict[str, Any]) -> None:
         """To what `engine.state()` was."""
-        self._engine = restored(self, self.labels, state[1], state[0])
+        self._engine = restored(self, self.labels, state)
         self._seen.clear()
 
     # ---- what has been learned ------------------------------------------------------------------------

@@ -69,10 +69,10 @@ def learn_round(learner: Learner, labels: Labels, learn: Callable[[], _Result]) 
 
 def or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
     """Learns; if that fails, or is interrupted, the learner returns to a copy of its state."""
-    before, (state, names) = learner.labels, learner._engine.state()
+    before, state = learner.labels, learner._engine.state()
 
     def copied() -> Engine:
-        return restored(learner, before, names, state)
+        return restored(learner, before, state)
 
     # A function is asked for the kernel values among the supports: while nothing has changed yet.
     copy = copied() if callable(learner.parameters["kernel"]) else None

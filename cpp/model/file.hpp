@@ -1,0 +1,248 @@
+// One safetensors file for a model: tensors, and a header of JSON in its metadata. No code.
+//
+// The file begins with the SHA-256 of all its bytes (taken with zeros in place of the digest), so that a truncated, altered
+// or foreign file is rejected: the length of the description in 8 bytes, the description, which begins with the checksum,
+// and the numbers, one tensor after the other.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+#include "json.hpp"
+#include "model.hpp"
+#include "sha256.hpp"
+
+namespace hinge {
+
+// It is not a model, or not whole, or of another version.
+class BadFile : public std::exception {
+ public:
+  explicit BadFile(std::string why) : why_(std::move(why)) {}
+  const char* what() const noexcept override { return why_.c_str(); }
+
+ private:
+  std::string why_;
+};
+
+inline constexpr std::string_view file_format = "hinge-model";
+inline constexpr std::int64_t file_version = 3;
+inline constexpr std::string_view before_digest = "{\"__metadata__\":{\"checksum\":\"";
+inline constexpr std::size_t digest_at = 8 + before_digest.size(), digest_end = digest_at + 64;
+
+// ---- writing ----
+
+// The bytes of a file: its beginning, and the tensors behind it, in their order.
+struct FileParts {
+  std::string beginning;
+  std::vector<std::pair<std::string, Tensor>> tensors;
+};
+
+// A file has the numbers of a little-endian machine: on others a copy, each number turned round.
+inline Tensor little_endian(const Tensor& tensor) {
+  if constexpr (std::endian::native == std::endian::little) return tensor;
+  const std::size_t each = info(tensor.type).bytes;
+  const auto* from = static_cast<const char*>(tensor.data);
+  auto turned = std::make_shared<std::vector<char>>(from, from + tensor.bytes());
+  for (std::size_t i = 0; i < turned->size(); i += each) std::reverse(turned->data() + i, turned->data() + i + each);
+  return {tensor.type, tensor.shape, turned->data(), turned};
+}
+
+// `header` is JSON.
+inline FileParts file_parts(std::string_view header, const Tensors& tensors, std::int64_t version = file_version) {
+  FileParts parts;
+  for (const auto& [name, tensor] : tensors.all) parts.tensors.emplace_back(name, little_endian(tensor));
+  std::stable_sort(parts.tensors.begin(), parts.tensors.end(),
+                   [](const auto& a, const auto& b) { return a.second.type < b.second.type; });
+  std::string text(before_digest);
+  text.append(64, '0').append("\",\"format\":");
+  append_json(text, file_format);
+  text += ",\"version\":\"" + std::to_string(version) + "\",\"header\":";
+  append_json(text, header);
+  text += '}';
+  std::size_t end = 0;
+  for (const auto& [name, tensor] : parts.tensors) {
+    text += ',';
+    append_json(text, name);
+    text += std::string(":{\"dtype\":\"") + info(tensor.type).name + "\",\"shape\":";
+    append_json(text, tensor.shape);
+    text += ",\"data_offsets\":";
+    append_json(text, std::vector<std::size_t>{end, end + tensor.bytes()});
+    text += '}';
+    end += tensor.bytes();
+  }
+  text += '}';
+  text.append((8 - text.size() % 8) % 8, ' ');
+  for (int shift = 0; shift < 64; shift += 8) parts.beginning += static_cast<char>(text.size() >> shift & 0xFFu);
+  parts.beginning += text;
+  Sha256 sha;
+  sha.update(parts.beginning.data(), parts.beginning.size());
+  for (const auto& [name, tensor] : parts.tensors) sha.update(tensor.data, tensor.bytes());
+  parts.beginning.replace(digest_at, 64, sha.digest());
+  return parts;
+}
+
+// ---- reading ----
+
+struct FileContents {
+  std::string header;  // JSON
+  Tensors tensors;     // which own the bytes of the file together
+};
+
+inline const std::string& metadata(const Json& description, const char* name) {
+  const Json* all = description.find("__metadata__");
+  const Json* found = all == nullptr ? nullptr : all->find(name);
+  if (found == nullptr || found->as<std::string>() == nullptr) throw InputError("its metadata have no " + std::string(name));
+  return *found->as<std::string>();
+}
+
+inline std::size_t whole_number(const Json& json) {
+  const auto* number = json.as<std::int64_t>();
+  if (number == nullptr || *number < 0) throw InputError("a number of the description is not a whole number");
+  return static_cast<std::size_t>(*number);
+}
+
+// The tensors of a description, one after the other without gaps.
+inline Tensors described_tensors(const Json::Object& description, const std::shared_ptr<const std::vector<char>>& file,
+                                 std::size_t from) {
+  Tensors tensors;
+  std::size_t end = 0;
+  const std::size_t size = file->size() - from;
+  for (const auto& [name, entry] : description) {
+    if (name == "__metadata__") continue;
+    const Json *type = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
+    const auto *dims = shape ? shape->as<Json::Array>() : nullptr, *places = offsets ? offsets->as<Json::Array>() : nullptr;
+    const auto* type_name = type ? type->as<std::string>() : nullptr;
+    if (dims == nullptr || places == nullptr || places->size() != 2 || type_name == nullptr)
+      throw InputError("the tensor " + name + " is not described");
+    Tensor tensor;
+    std::size_t kind = 0;
+    while (kind < std::size(types) && *type_name != types[kind].name) ++kind;
+    if (kind == std::size(types)) throw InputError("the tensor " + name + " has an unknown type");
+    tensor.type = static_cast<Type>(kind);
+    std::size_t bytes = types[kind].bytes;
+    for (const Json& each : *dims) {
+      tensor.shape.push_back(whole_number(each));
+      if (tensor.shape.back() > 0 && bytes > size / tensor.shape.back()) throw InputError("the tensor " + name + " is not in the file");
+      bytes *= tensor.shape.back();
+    }
+    const std::size_t start = whole_number((*places)[0]), after = whole_number((*places)[1]);
+    if (start != end || after != start + bytes || start % types[kind].bytes != 0 || after > size)
+      throw InputError("the place of the tensor " + name + " is wrong");
+    tensor.data = file->data() + from + start;
+    tensor.owner = file;
+    if (!tensors.all.emplace(name, little_endian(tensor)).second) throw InputError("the tensor " + name + " occurs twice");
+    end = after;
+  }
+  if (end != size) throw InputError("there are bytes that belong to nothing");
+  return tensors;
+}
+
+inline bool begins_like_a_model(std::string_view beginning) {
+  return beginning.size() >= digest_end && beginning.substr(8, before_digest.size()) == before_digest;
+}
+
+// `source` is how messages call it.
+inline FileContents read_contents(std::vector<char> bytes, const std::string& source) {
+  const auto file = std::make_shared<const std::vector<char>>(std::move(bytes));
+  const std::string_view all(file->data(), file->size());
+  if (!begins_like_a_model(all)) throw BadFile(source + " is not a hinge model, or its beginning is damaged");
+  Sha256 sha;
+  sha.update(all.data(), digest_at);
+  sha.update(std::string(64, '0').data(), 64);
+  sha.update(all.data() + digest_end, all.size() - digest_end);
+  if (sha.digest() != all.substr(digest_at, 64))
+    throw BadFile(source + " is damaged: its checksum does not match (truncated or altered)");
+  try {
+    const std::uint64_t length = load_eight(all.data());
+    if (length > all.size() - 8) throw InputError("its description is longer than the file");
+    const Json description = JsonReader(all.substr(8, length)).read();
+    if (metadata(description, "format") != file_format) throw InputError("its format is another one");
+    const std::string& version = metadata(description, "version");
+    if (version != std::to_string(file_version))
+      throw BadFile(source + " has format version " + version + ", this hinge reads " + std::to_string(file_version) +
+                    ": upgrade hinge, or learn it again");
+    return {metadata(description, "header"), described_tensors(*description.as<Json::Object>(), file, 8 + length)};
+  } catch (const InputError& error) {
+    throw BadFile(source + " is not a hinge model: " + error.what());
+  }
+}
+
+// ---- files, without Python ----
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+[[noreturn]] inline void fail_with_errno(const std::string& path) {
+  throw std::system_error(errno, std::generic_category(), path);
+}
+
+// At every moment the place holds the old file or the new one: a temporary file is written, synced and renamed.
+inline void save(Model& model, const std::string& path) {
+  const Tensors tensors = model.state();
+  const FileParts parts = file_parts("{\"kind\":\"core\"}", tensors);
+  const std::string temporary = path + ".tmp";
+  try {
+    {
+      const OpenFile file(std::fopen(temporary.c_str(), "wb"));
+      const auto write = [&](const void* data, std::size_t size) {
+        if (size > 0 && std::fwrite(data, 1, size, file.get()) != size) fail_with_errno(temporary);
+      };
+      if (file == nullptr) fail_with_errno(temporary);
+      write(parts.beginning.data(), parts.beginning.size());
+      for (const auto& [name, tensor] : parts.tensors) write(tensor.data, tensor.bytes());
+      if (std::fflush(file.get()) != 0) fail_with_errno(temporary);
+#if !defined(_WIN32)
+      if (::fsync(fileno(file.get())) != 0) fail_with_errno(temporary);
+#endif
+    }
+    std::filesystem::rename(temporary, path);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw;
+  }
+}
+
+inline FileContents read_file(const std::string& path, const std::string& source) {
+  const OpenFile file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) fail_with_errno(path);
+  std::vector<char> bytes(static_cast<std::size_t>(std::filesystem::file_size(path)));
+  bytes.resize(bytes.empty() ? 0 : std::fread(bytes.data(), 1, bytes.size(), file.get()));
+  return read_contents(std::move(bytes), source);
+}
+
+// A model of rows, whoever saved it. `outside`: its kernel, if that is a function, which no file holds.
+inline std::unique_ptr<Model> load(const std::string& path, std::shared_ptr<Outside> outside = nullptr) {
+  const FileContents contents = read_file(path, path);
+  try {
+    Settings settings = settings_from(contents.tensors.text("settings"));
+    settings.outside = std::move(outside);
+    auto model = std::make_unique<Model>(std::move(settings));
+    model->labels = labels_from(contents.tensors.text("labels"));
+    model->restore(contents.tensors);
+    return model;
+  } catch (const InputError& error) {
+    throw BadFile(path + " is not a hinge model: " + error.what());
+  }
+}
+
+}  // namespace hinge

@@ -1,0 +1,210 @@
+// A model: settings, a learner, the names of its features and its labels. Its state is a set of named tensors, which
+// a file holds (file.hpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "../names/names.hpp"
+#include "json.hpp"
+#include "sequence_state.hpp"
+#include "supports_state.hpp"
+
+namespace hinge {
+
+// ---- settings as JSON ----
+
+inline std::string settings_text(const Settings& settings) {
+  std::string text = "{";
+  each_setting([&](const char* name, auto member) {
+    if (text.size() > 1) text += ',';
+    append_json(text, std::string_view(name));
+    text += ':';
+    append_json(text, settings.*member);
+  });
+  return text + "}";
+}
+
+inline void read_setting(const Json& json, std::string& value) {
+  const auto* text = json.as<std::string>();
+  if (text == nullptr) throw InputError("a setting must be a string");
+  value = *text;
+}
+inline void read_setting(const Json& json, bool& value) {
+  const auto* flag = json.as<bool>();
+  if (flag == nullptr) throw InputError("a setting must be true or false");
+  value = *flag;
+}
+template <class Number>
+  requires std::is_arithmetic_v<Number>
+void read_setting(const Json& json, Number& value) {
+  if (const auto* whole = json.as<std::int64_t>(); whole != nullptr && (std::is_floating_point_v<Number> || *whole >= 0))
+    value = static_cast<Number>(*whole);
+  else if (const auto* real = json.as<double>(); real != nullptr && std::is_floating_point_v<Number>)
+    value = static_cast<Number>(*real);
+  else
+    throw InputError("a setting must be a number");
+}
+inline void read_setting(const Json& json, std::vector<double>& values) {
+  const auto* array = json.as<Json::Array>();
+  if (array == nullptr) throw InputError("a setting must be a list of numbers");
+  values.resize(array->size());
+  for (std::size_t i = 0; i < values.size(); ++i) read_setting((*array)[i], values[i]);
+}
+
+// What is not there has its default.
+inline Settings settings_from(std::string_view text) {
+  const Json json = JsonReader(text).read();
+  const auto* object = json.as<Json::Object>();
+  if (object == nullptr) throw InputError("the settings must be a JSON object");
+  Settings settings;
+  std::size_t known = 0;
+  each_setting([&](const char* name, auto member) {
+    const Json* found = json.find(name);
+    if (found == nullptr) return;
+    read_setting(*found, settings.*member);
+    known += 1;
+  });
+  if (known != object->size()) throw InputError("there are settings that this version does not know");
+  return settings;
+}
+
+// ---- labels and names as JSON ----
+
+using Label = std::variant<bool, std::int64_t, double, std::string>;
+
+inline std::string labels_text(const std::vector<Label>& labels) {
+  std::string text = "[";
+  for (const Label& label : labels) {
+    if (text.size() > 1) text += ',';
+    std::visit([&](const auto& value) { append_json(text, value); }, label);
+  }
+  return text + "]";
+}
+inline std::vector<Label> labels_from(std::string_view text) {
+  const Json json = JsonReader(text).read();
+  const auto* array = json.as<Json::Array>();
+  if (array == nullptr) throw InputError("the labels must be a JSON array");
+  std::vector<Label> labels;
+  for (const Json& each : *array) {
+    if (const auto* flag = each.as<bool>()) labels.emplace_back(*flag);
+    else if (const auto* whole = each.as<std::int64_t>()) labels.emplace_back(*whole);
+    else if (const auto* real = each.as<double>()) labels.emplace_back(*real);
+    else if (const auto* name = each.as<std::string>()) labels.emplace_back(*name);
+    else throw InputError("a label must be a string, a boolean or a number");
+  }
+  return labels;
+}
+
+inline std::string names_text(const Names& names) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < names.kept(); ++i) {
+    if (i > 0) text += ',';
+    const std::string_view key = names.key(i);
+    NumberName::is_number(key) ? append_json(text, NumberName::number(key)) : append_json(text, key);
+  }
+  return text + "]";
+}
+inline void read_names(std::string_view text, Names& names) {
+  const Json json = JsonReader(text).read();
+  const auto* array = json.as<Json::Array>();
+  if (array == nullptr) throw InputError("the names must be a JSON array");
+  if (names.hashing() && !array->empty()) throw InputError("hashed columns have no names (hash_bits)");
+  for (const Json& each : *array) {
+    if (const auto* number = each.as<std::int64_t>()) names.add_new(NumberName(*number).key());
+    else if (const auto* name = each.as<std::string>()) names.add_new(*name);
+    else throw InputError("the name of a feature must be a string or a whole number");
+  }
+}
+
+// ---- the model ----
+
+// What models of rows and of sentences share.
+struct ModelParts {
+  explicit ModelParts(Settings s)
+      : settings(std::move(s)), names(settings.hash_bits, settings.max_features, settings.ignore_new) {}
+
+  Settings settings;
+  Names names;
+  std::vector<Label> labels;
+
+ protected:
+  void save_parts(Tensors& to) const {
+    to.put_text("settings", settings_text(settings));
+    to.put_text("names", names_text(names));
+    to.put_text("labels", labels_text(labels));
+    to.put_number("ignored", static_cast<std::int64_t>(names.ignored));
+  }
+  // The names of a file, unless it is that of another model.
+  Names loaded_names(const Tensors& from) const {
+    const Settings theirs = settings_from(from.text("settings"));
+    each_setting([&](const char* name, auto member) {
+      if (theirs.*member != settings.*member) Tensors::misfit(name);
+    });
+    if (labels_from(from.text("labels")) != labels) Tensors::misfit("labels");
+    Names loaded(settings.hash_bits, settings.max_features, settings.ignore_new);
+    read_names(from.text("names"), loaded);
+    std::int64_t ignored = 0;
+    from.get("ignored", ignored);
+    loaded.ignored = static_cast<std::size_t>(ignored);
+    return loaded;
+  }
+};
+
+struct Model : ModelParts {
+  explicit Model(Settings s) : ModelParts(std::move(s)), learner(build(settings)) { learner.memory().resize(names.columns()); }
+
+  Learner learner;
+
+  Tensors state() {
+    Tensors tensors;
+    save_parts(tensors);
+    has_kernel(settings) ? save_supports(learner, tensors) : save_weights(settings, learner, tensors);
+    return tensors;
+  }
+  // Of a model with the same settings and labels.
+  void restore(const Tensors& from) {
+    Names loaded = loaded_names(from);
+    if (has_kernel(settings) != from.has("support_numbers")) Tensors::misfit("support_numbers");
+    has_kernel(settings) ? restore_supports(settings, learner, from)
+                         : restore_weights(settings, learner, from, loaded.columns());
+    names = std::move(loaded);
+    learner.memory().resize(std::max(learner.memory().dimension(), names.columns()));
+  }
+};
+
+struct SequenceModel : ModelParts {
+  SequenceModel(Settings s, std::vector<Label> tags) : ModelParts(of_sequences(std::move(s), tags.size())), learner(settings) {
+    labels = std::move(tags);
+    learner.widen(labels.size());
+    learner.resize(names.columns());
+  }
+
+  SequenceLearner learner;
+
+  Tensors state() {
+    Tensors tensors;
+    save_parts(tensors);
+    save_sequence(settings, learner, tensors);
+    return tensors;
+  }
+  // Of a new model with the same settings and tags.
+  void restore(const Tensors& from) {
+    names = loaded_names(from);
+    learner.resize(names.columns());
+    restore_sequence(settings, learner, from);
+  }
+
+ private:
+  static Settings of_sequences(Settings settings, std::size_t tags) {
+    settings.task = "structured";
+    settings.labels = std::max<std::size_t>(1, tags);
+    return settings;
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,211 @@
+// What learning has changed in a learner, as named tensors, and back.
+//     v, u                  the weights (one row per column), and what the average keeps for them
+//     biases, bias_sums     many lanes: their extra coordinates, and the sums of these
+//     shape                 a covariance
+//     weight_bound, ...     single numbers: one entry each (the functions `each_field`)
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "build.hpp"
+#include "tensors.hpp"
+
+namespace hinge {
+
+// The single numbers of a part, with the names that they have in a file.
+template <class Function>
+void each_field(Statistics& s, Function&& field) {
+  field("rounds", s.rounds), field("mistakes", s.mistakes), field("updates", s.updates), field("loss", s.loss);
+  field("squared_loss", s.squared_loss), field("largest_q", s.largest_q), field("progress", s.progress);
+  field("cost", s.cost), field("capped", s.capped), field("weighted", s.weighted);
+}
+template <class Function>
+void each_field(WeightScalars& s, Function&& field) {
+  field("scale", s.scale), field("alpha", s.alpha), field("bias", s.bias), field("bias_sum", s.bias_sum);
+  field("norm2", s.norm2), field("tallied", s.tallied), field("work", s.work);
+}
+template <class Function>
+void each_field(SimplexScalars& s, Function&& field) {
+  field("alpha", s.alpha), field("shift", s.shift), field("mass", s.mass), field("doubt", s.doubt);
+  field("tallied", s.tallied), field("work", s.work);
+}
+template <class Function>
+void each_field(SupportScalars& s, Function&& field) {
+  field("scale", s.scale), field("alpha", s.alpha), field("norm2", s.norm2), field("sum_norm2", s.sum_norm2);
+  field("sum_product", s.sum_product), field("origin", s.origin), field("tallied", s.tallied);
+  field("insertions", s.insertions), field("removals", s.removals);
+}
+template <class Function>
+void each_field(Quantile& q, Function&& field) {
+  field("quantile_value", q.value), field("quantile_spread", q.spread), field("quantile_seen", q.seen);
+}
+
+template <class Fields>
+void save_fields(Fields fields, Tensors& to) {
+  each_field(fields, [&](const char* name, auto& value) { to.put_number(name, value); });
+}
+template <class Fields>
+Fields loaded_fields(const Tensors& from, Fields fields = Fields()) {
+  each_field(fields, [&](const char* name, auto& value) { from.get(name, value); });
+  return fields;
+}
+template <class Number>
+std::vector<Number> all_of(const Buffer<Number>& buffer) {
+  return std::vector<Number>(buffer.data(), buffer.data() + buffer.size());
+}
+
+// ---- one memory each ----
+
+template <class Real>
+void save(const Weights<Real>& w, bool /*averaging*/, Tensors& to) {
+  to.put("v", all_of(w.v));
+  to.put("u", all_of(w.u));
+  save_fields(w.now, to);
+  to.put_number("weight_bound", w.largest_weight());
+}
+template <class Real>
+void save(const Lanes<Real>& w, bool averaging, Tensors& to) {
+  const std::size_t size = w.dimension() * w.held();
+  std::vector<Real> v(size);
+  std::vector<double> u(averaging ? size : 0);
+  w.save(v.data(), u.data());
+  to.put("v", std::move(v));
+  to.put("u", std::move(u));
+  to.put("biases", w.biases);
+  to.put("bias_sums", w.bias_sums);
+  to.put_number("tallied", w.tallied);
+  to.put_number("weight_bound", w.largest_weight());
+}
+inline void save(const Simplex& w, bool /*averaging*/, Tensors& to) {
+  to.put("v", all_of(w.theta));
+  to.put("u", all_of(w.u));
+  to.put("biases", w.biases);
+  to.put("bias_sums", w.bias_us);
+  save_fields(w.now, to);
+  to.put_number("weight_bound", std::max(w.weight_bound(), w.largest_weight()));
+}
+
+// The arrays of a memory, checked already.
+template <class Real>
+struct SavedWeights {
+  std::size_t columns, size;
+  const Real* v;
+  const double* u;  // none without an average
+  double bound;
+};
+template <class Real, class W>
+SavedWeights<Real> loaded_weights(const Settings& s, const W& w, const Tensors& from) {
+  const std::size_t each = s.task == "ordinal" ? 1 : w.lanes(), size = from.length("v");
+  if (size % each != 0) Tensors::misfit("v");
+  const bool averaging = s.average_from > 0;
+  const double* u = from.vector<double>("u", averaging ? size : 0);
+  double bound = 0;
+  from.get("weight_bound", bound);
+  return {size / each, size, from.vector<Real>("v", size), averaging ? u : nullptr, bound};
+}
+
+template <class Real>
+void restore(Weights<Real>& w, const Settings& s, const SavedWeights<Real>& saved, const Tensors& from) {
+  const auto now = loaded_fields<WeightScalars>(from);
+  if (!(now.scale > 0) || (s.task != "uniclass" && now.scale != 1)) Tensors::impossible("scale");  // nothing else decays
+  w.resize(saved.columns);
+  std::copy_n(saved.v, saved.size, w.v.data());
+  if (saved.u != nullptr) std::copy_n(saved.u, saved.size, w.u.data());
+  w.now = now;
+  w.check_restored(saved.bound);
+}
+template <class Real>
+void restore(Lanes<Real>& w, const Settings&, const SavedWeights<Real>& saved, const Tensors& from) {
+  auto biases = from.copy<double>("biases", w.lanes()), sums = from.copy<double>("bias_sums", w.lanes());
+  std::int64_t tallied = 0;
+  from.get("tallied", tallied);
+  w.biases = std::move(biases);
+  w.bias_sums = std::move(sums);
+  w.tallied = tallied;
+  w.restore(saved.v, saved.u, saved.columns, saved.bound);
+}
+inline void restore(Simplex& w, const Settings&, const SavedWeights<double>& saved, const Tensors& from) {
+  auto biases = from.copy<double>("biases", w.lanes()), sums = from.copy<double>("bias_sums", w.lanes());
+  const auto now = loaded_fields<SimplexScalars>(from);
+  w.resize(saved.columns);
+  std::copy_n(saved.v, saved.size, w.theta.data());
+  if (saved.u != nullptr) std::copy_n(saved.u, saved.size, w.u.data());
+  w.biases = std::move(biases);
+  w.bias_us = std::move(sums);
+  w.now = now;
+  w.check_restored(saved.bound);
+}
+
+// Calls function(memory) with the memory that holds the weights, as what it is.
+template <class Function>
+decltype(auto) with_flat(const Settings& s, Memory& memory, Function&& function) {
+  Memory& flat = memory.flat();
+  if (s.geometry == "entropy") return function(static_cast<Simplex&>(flat));
+  if (lanes_of(s) > 0)
+    return s.single ? function(static_cast<Lanes<float>&>(flat)) : function(static_cast<Lanes<double>&>(flat));
+  return s.single ? function(static_cast<Weights<float>&>(flat)) : function(static_cast<Weights<double>&>(flat));
+}
+
+template <class Memory_>
+struct RealOf {
+  using type = double;
+};
+template <template <class> class Memory_, class Real>
+struct RealOf<Memory_<Real>> {
+  using type = Real;
+};
+
+// ---- the learner around it ----
+
+// The numbers that every learner has. They are loaded before anything is changed.
+struct Progress {
+  Statistics statistics;
+  bool awaits_first = false;
+  Quantile quantile;
+
+  static void save(Learner& learner, Tensors& to) {
+    save_fields(learner.statistics, to);
+    to.put_number("awaits_first", learner.awaits_first);
+    if (const Quantile* quantile = learner.quantile()) save_fields(*quantile, to);
+  }
+  Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
+    from.get("awaits_first", awaits_first);
+    if (awaits_first && !s.start_at_first) Tensors::impossible("awaits_first");  // only uniclass awaits a first instance
+    if (learner.quantile() == nullptr) return;
+    quantile = loaded_fields(from, *learner.quantile());
+    if (!quantile.makes_sense()) throw InputError("the radius is not that of a learner");
+  }
+  void put(Learner& learner) const {
+    learner.statistics = statistics;
+    learner.awaits_first = awaits_first;
+    if (learner.quantile() != nullptr) *learner.quantile() = quantile;
+  }
+};
+
+inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
+  with_flat(s, learner.memory(), [&](const auto& w) { save(w, s.average_from > 0, to); });
+  if (has_covariance(s)) to.put("shape", static_cast<Shaped&>(learner.memory()).shape().save());
+  Progress::save(learner, to);
+}
+
+// `names`: how many columns have names.
+inline void restore_weights(const Settings& s, Learner& learner, const Tensors& from, std::size_t names) {
+  if (has_covariance(s) != from.has("shape") || from.has("biases") != (lanes_of(s) > 0 || s.geometry == "entropy"))
+    Tensors::misfit("shape and biases");
+  const Progress progress(s, learner, from);
+  with_flat(s, learner.memory(), [&]<class W>(W& w) {
+    const auto saved = loaded_weights<typename RealOf<W>::type>(s, w, from);
+    if (saved.columns < names || saved.columns > column_limit(s)) Tensors::misfit("v");
+    const std::size_t size = has_covariance(s) ? from.length("shape") : 0;
+    const double* shape = has_covariance(s) ? from.vector<double>("shape", size) : nullptr;
+    restore(w, s, saved, from);
+    if (shape != nullptr) static_cast<Shaped&>(learner.memory()).shape().restore(shape, size, saved.columns);
+  });
+  progress.put(learner);
+}
+
+}  // namespace hinge

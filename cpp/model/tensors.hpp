@@ -1,0 +1,137 @@
+// Named arrays of numbers: what a model file holds.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../data/instance.hpp"
+
+namespace hinge {
+
+// The types of safetensors, in the order in which it stores them.
+enum class Type : std::uint8_t { u64, i64, f64, f32, u32, i32, f16, u16, i16, i8, u8, boolean };
+struct TypeInfo {
+  const char* name;
+  std::size_t bytes;
+};
+inline constexpr TypeInfo types[] = {{"U64", 8}, {"I64", 8}, {"F64", 8}, {"F32", 4}, {"U32", 4}, {"I32", 4},
+                                     {"F16", 2}, {"U16", 2}, {"I16", 2}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
+inline const TypeInfo& info(Type type) { return types[static_cast<std::size_t>(type)]; }
+
+template <class Number>
+constexpr Type type_of() {
+  if constexpr (std::is_same_v<Number, double>) return Type::f64;
+  if constexpr (std::is_same_v<Number, float>) return Type::f32;
+  if constexpr (std::is_same_v<Number, std::int64_t>) return Type::i64;
+  return Type::u8;
+}
+
+struct Tensor {
+  Type type = Type::u8;
+  std::vector<std::size_t> shape;  // none: one number
+  const void* data = nullptr;
+  std::shared_ptr<const void> owner;  // of the data; none if they are borrowed
+
+  std::size_t size() const {
+    std::size_t count = 1;
+    for (const std::size_t each : shape) count *= each;
+    return count;
+  }
+  std::size_t bytes() const { return size() * info(type).bytes; }
+};
+
+class Tensors {
+ public:
+  std::map<std::string, Tensor, std::less<>> all;
+
+  template <class Number>
+  void put(const std::string& name, std::vector<Number> values) {
+    auto owned = std::make_shared<const std::vector<Number>>(std::move(values));
+    all[name] = {type_of<Number>(), {owned->size()}, owned->data(), owned};
+  }
+  void put_text(const std::string& name, const std::string& text) {
+    put(name, std::vector<std::uint8_t>(text.begin(), text.end()));
+  }
+  void put_number(const std::string& name, double value) { put_one(name, value); }
+  void put_number(const std::string& name, std::int64_t value) { put_one(name, value); }
+  void put_number(const std::string& name, bool value) { put_one(name, std::int64_t{value}); }
+
+  bool has(std::string_view name) const { return all.find(name) != all.end(); }
+  // How long a vector is; what is not there, or is no vector, does not fit.
+  std::size_t length(std::string_view name) const {
+    const Tensor& tensor = found(name);
+    if (tensor.shape.size() != 1) misfit(name);
+    return tensor.size();
+  }
+  // The numbers of a vector, which are finite.
+  template <class Number>
+  const Number* vector(std::string_view name, std::size_t length) const {
+    const Tensor& tensor = found(name);
+    if (tensor.type != type_of<Number>() || tensor.shape != std::vector<std::size_t>{length}) misfit(name);
+    const auto* values = static_cast<const Number*>(tensor.data);
+    for (std::size_t i = 0; i < length; ++i) check(values[i], name);
+    return values;
+  }
+  template <class Number>
+  std::vector<Number> copy(std::string_view name, std::size_t length) const {
+    const Number* values = vector<Number>(name, length);
+    return std::vector<Number>(values, values + length);
+  }
+  std::string text(std::string_view name) const {
+    const std::size_t size = length(name);
+    return std::string(reinterpret_cast<const char*>(vector<std::uint8_t>(name, size)), size);
+  }
+  void get(std::string_view name, double& value) const { value = one<double>(name); }
+  void get(std::string_view name, std::int64_t& value) const { value = one<std::int64_t>(name); }
+  void get(std::string_view name, bool& value) const {
+    const auto number = one<std::int64_t>(name);
+    if (number > 1) impossible(name);
+    value = number != 0;
+  }
+
+  [[noreturn]] static void misfit(std::string_view name) {
+    throw InputError("the state does not fit the settings of the learner: " + std::string(name));
+  }
+  [[noreturn]] static void impossible(std::string_view name) {
+    throw InputError("the state is not one that a learner can be in: " + std::string(name));
+  }
+
+ private:
+  template <class Number>
+  void put_one(const std::string& name, Number value) {
+    auto owned = std::make_shared<const Number>(value);
+    all[name] = {type_of<Number>(), {}, owned.get(), owned};
+  }
+  template <class Number>
+  Number one(std::string_view name) const {
+    const Tensor& tensor = found(name);
+    if (tensor.type != type_of<Number>() || !tensor.shape.empty()) misfit(name);
+    const Number value = *static_cast<const Number*>(tensor.data);
+    check(value, name);
+    return value;
+  }
+  const Tensor& found(std::string_view name) const {
+    const auto place = all.find(name);
+    if (place == all.end()) misfit(name);
+    return place->second;
+  }
+  // Whole numbers count something.
+  template <class Number>
+  static void check(Number value, std::string_view name) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (!std::isfinite(value)) impossible(name);
+    } else if constexpr (std::is_same_v<Number, std::int64_t>) {
+      if (value < 0 || value >= std::int64_t{1} << 62) impossible(name);
+    }
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,318 @@
+// Events of Python: dicts of named features, read into columns.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../data/rows.hpp"
+#include "../names/names.hpp"
+#include "arrays.hpp"
+
+namespace hinge {
+
+// A name of Python (a string or an int) as the core has it, while the object lives.
+class Key {
+ public:
+  explicit Key(nb::handle name) {
+    PyObject* const its = name.ptr();
+    if (!PyUnicode_Check(its)) {
+      number_.emplace(PyLong_AsLongLong(its));
+      key_ = number_->key();
+    } else if (PyUnicode_IS_COMPACT_ASCII(its)) {
+      key_ = {static_cast<const char*>(PyUnicode_DATA(its)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(its))};
+    } else {
+      read_utf8(its);
+    }
+  }
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+
+  std::string_view operator*() const { return key_; }
+  bool has_surrogates() const { return encoded_.is_valid(); }
+
+ private:
+  void read_utf8(PyObject* text) {
+    Py_ssize_t length = 0;
+    const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
+    if (bytes == nullptr) {  // lone surrogates
+      PyErr_Clear();
+      encoded_ = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
+      if (!encoded_.is_valid()) throw nb::python_error();
+      bytes = PyBytes_AS_STRING(encoded_.ptr());
+      length = PyBytes_GET_SIZE(encoded_.ptr());
+    }
+    key_ = {bytes, static_cast<std::size_t>(length)};
+  }
+
+  std::string_view key_;
+  std::optional<NumberName> number_;
+  nb::object encoded_;
+};
+
+// What Python made, or the error that it raised instead.
+inline nb::object made(PyObject* object) {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+// The name of a column as Python has it.
+inline nb::object name_object(std::string_view key) {
+  if (NumberName::is_number(key)) return made(PyLong_FromLongLong(NumberName::number(key)));
+  return made(PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogatepass"));
+}
+inline nb::list name_list(const Names& names) {
+  nb::list list;
+  for (std::size_t i = 0; !names.hashing() && i < names.columns(); ++i) list.append(name_object(names.key(i)));
+  return list;
+}
+
+// Where a name falls if names are hashed.
+inline Hashed hashed_name(const Names& names, nb::handle name) {
+  const Key key(name);
+  if (key.has_surrogates())
+    throw InputError("the name " + nb::cast<std::string>(made(PyObject_ASCII(name.ptr()))) + " cannot be hashed: surrogates are not text");
+  return names.hash(*key);
+}
+
+// The features of records, whatever their types.
+class Records {
+ public:
+  // Calls function(name, value) for each feature that is not 0. These are the rules for records, wherever they come from:
+  //     3, 2.5, True      the value itself, True is 1
+  //     "red"             1 under the name "color=red"
+  //     None              no feature
+  //     {"b": 1}          the features of the inner dict, under "a.b", and so on
+  //     [1, 2]            "a[0]" and "a[1]"
+  //     ["x", "y"]        1 under "a=x" and under "a=y"
+  template <class Function>
+  static void for_each(nb::handle dict, Function&& function) {
+    if (!PyDict_Check(dict.ptr()))
+      throw nb::type_error(("x must be a dict of named features, not " +
+                            nb::cast<std::string>(dict.type().attr("__name__"))).c_str());
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t position = 0;
+    const Py_ssize_t size = PyDict_GET_SIZE(dict.ptr());
+    while (PyDict_Next(dict.ptr(), &position, &key, &value)) {
+      if (PyUnicode_CheckExact(key) && PyFloat_CheckExact(value)) {  // nearly always
+        const double number = PyFloat_AS_DOUBLE(value);
+        if (!std::isfinite(number)) refuse_number(key, number);
+        if (number != 0) function(nb::handle(key), number);
+        if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
+        continue;
+      }
+      const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+      for_value(plain_name(held_key), held_value, 0, function);
+      if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
+    }
+  }
+
+  // A record as a dict of names and numbers (or strings, at its top), added up where a name occurs twice. One that is such
+  // a dict already, with finite numbers, is returned itself.
+  static nb::object flat(const nb::object& record) {
+    if (is_simple(record)) return record;
+    nb::dict features;
+    for_each(record, [&](nb::handle name, double number) {
+      PyObject* before = PyDict_GetItemWithError(features.ptr(), name.ptr());
+      if (before == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+      const double sum = number + (before == nullptr ? 0.0 : PyFloat_AS_DOUBLE(before));
+      if (!std::isfinite(sum)) refuse_number(name, sum);
+      if (PyDict_SetItem(features.ptr(), name.ptr(), made(PyFloat_FromDouble(sum)).ptr()) != 0) throw nb::python_error();
+    });
+    return features;
+  }
+
+  // Names are plain strings, or ints (the column numbers of an array).
+  static nb::object plain_name(nb::handle key) {
+    if (PyUnicode_CheckExact(key.ptr())) return nb::borrow(key);
+    if (PyUnicode_Check(key.ptr())) return made(PyUnicode_FromObject(key.ptr()));
+    if (!PyIndex_Check(key.ptr()))
+      throw InputError("the name of a feature must be a string (or a column number), not " + quoted(key));
+    const nb::object number = made(PyNumber_Index(key.ptr()));
+    int overflows = 0;
+    PyLong_AsLongLongAndOverflow(number.ptr(), &overflows);
+    if (overflows != 0) throw InputError("a column number is too large to be the name of a feature");
+    return number;
+  }
+
+ private:
+  static bool is_simple(nb::handle record) {
+    if (!PyDict_Check(record.ptr())) return false;
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t position = 0; PyDict_Next(record.ptr(), &position, &key, &value);) {
+      if (!PyUnicode_CheckExact(key)) return false;
+      if (PyUnicode_CheckExact(value) || PyBool_Check(value)) continue;
+      if (!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) return false;
+      const double number = PyFloat_AsDouble(value);
+      if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+      else if (std::isfinite(number)) continue;
+      return false;
+    }
+    return true;
+  }
+
+  // The features of one field.
+  template <class Function>
+  static void for_value(const nb::object& name, const nb::object& value, int depth, const Function& function) {
+    PyObject* const its = value.ptr();
+    if (its == Py_None) return;
+    if (PyUnicode_Check(its)) {
+      function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), its)), 1.0);
+    } else if (PyDict_Check(its)) {
+      if (depth == max_depth)
+        throw about(name, "objects in more than " + std::to_string(max_depth) + " objects");
+      PyObject *key = nullptr, *inner = nullptr;
+      Py_ssize_t position = 0;
+      const Py_ssize_t size = PyDict_GET_SIZE(its);
+      while (PyDict_Next(its, &position, &key, &inner)) {
+        const nb::object held = nb::borrow(inner), inner_name = plain_name(nb::object(nb::borrow(key)));
+        for_value(made(PyUnicode_FromFormat("%S.%S", name.ptr(), inner_name.ptr())), held, depth + 1, function);
+        if (PyDict_GET_SIZE(its) != size) throw InputError("x changed while it was read");
+      }
+    } else if (PyList_Check(its) || PyTuple_Check(its)) {
+      for_items(name, value, function);
+    } else {
+      for_number(name, value, function);
+    }
+  }
+  template <class Function>
+  static void for_number(const nb::object& name, const nb::object& value, const Function& function) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(name, value);
+    if (!std::isfinite(number)) refuse_number(name, number);
+    if (number != 0) function(nb::handle(name), number);
+  }
+  // A list of numbers or of strings; None in it is no feature.
+  template <class Function>
+  static void for_items(const nb::object& name, const nb::object& list, const Function& function) {
+    int strings = -1;  // not known yet
+    for (Py_ssize_t place = 0; place < PySequence_Fast_GET_SIZE(list.ptr()); ++place) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list.ptr(), place));
+      if (item.is_none()) continue;
+      const bool is_string = PyUnicode_Check(item.ptr());
+      const bool compound = PyBool_Check(item.ptr()) || PyDict_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr());
+      if (compound || (strings >= 0 && is_string != (strings == 1)))
+        throw about(name, "a list of numbers or of strings was expected, there is " + quoted(item) + " in it");
+      strings = is_string ? 1 : 0;
+      if (is_string)
+        function(made(PyUnicode_FromFormat("%S=%U", name.ptr(), item.ptr())), 1.0);
+      else
+        for_number(made(PyUnicode_FromFormat("%S[%zd]", name.ptr(), place)), item, function);
+    }
+  }
+  static constexpr int max_depth = 20;
+
+  static InputError about(nb::handle feature, std::string reason) {
+    InputError error(std::move(reason));
+    error.name = nb::borrow(feature);
+    return error;
+  }
+
+  // Interrupts and the like go on as they are.
+  [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
+    nb::python_error error;  // takes what Python has raised
+    if (!error.matches(PyExc_Exception)) throw error;
+    const bool large = error.matches(PyExc_OverflowError);
+    if (!large && !error.matches(PyExc_TypeError))
+      throw about(key, "the value cannot be read: " + quoted(error.value()));
+    throw about(key, large ? "the value is too large for float64"
+                           : quoted(value) + " is not a number, a string or a boolean");
+  }
+  [[noreturn]] static void refuse_number(nb::handle key, double number) {
+    throw about(key, std::isnan(number) ? "the value is NaN" : "the value is infinity (inf)");
+  }
+};
+
+// Reads events into columns.
+class Events {
+ public:
+  // Reads {name: value} into `scratch`, as `Records::for_each` says. New names get columns if `grow`; otherwise the sum of
+  // their squares is returned. Columns below `columns` that have no name (they were learned from arrays) are called by their
+  // numbers.
+  double read(Names& names, nb::handle dict, bool grow, Scratch& scratch, std::size_t columns) {
+    scratch.clear();
+    double unseen = 0;
+    std::size_t previous = none;
+    complete_ = true;
+    Records::for_each(dict, [&](nb::handle name, double value) {
+      if (names.hashing()) {
+        const Hashed h = hashed_name(names, name);
+        scratch.add(h.column, h.sign * value);
+        return;
+      }
+      const std::size_t column = find(names, name, previous, grow, columns);
+      if (column == none) {
+        unseen += value * value;
+        complete_ = false;
+      } else {
+        scratch.add(column, value);
+        previous = column < names.columns() ? column : none;
+      }
+    });
+    return unseen;
+  }
+  // Whether all features of the last event had a column.
+  bool complete() const { return complete_; }
+
+  // The column of a name, and the sign of its values; no column for an unknown name.
+  Hashed place(Names& names, nb::handle name, std::size_t columns) {
+    if (names.hashing()) return hashed_name(names, name);
+    return {find(names, name, none, false, columns), 1.0};
+  }
+  std::size_t bytes() const { return next_.capacity() * sizeof(std::size_t); }
+
+ private:
+  // Most events bring their names in the order of the one before: guess the name that came after `previous` last time,
+  // and look it up only if the guess is wrong.
+  std::size_t find(Names& names, nb::handle name, std::size_t previous, bool grow, std::size_t columns) {
+    const Key key(name);
+    if (next_.size() < names.columns()) next_.resize(names.columns() + names.columns() / 2);
+    std::size_t& guess = previous == none ? first_ : next_[previous];
+    if (guess < names.columns() && same(names.key(guess), *key)) return guess;
+    const std::uint32_t hash = Vocabulary::hash_of(*key);
+    const std::size_t column = grow ? names.find_or_add(*key, hash) : names.vocabulary().find(*key, hash);
+    if (column != none) return guess = column;
+    if (grow || !NumberName::is_number(*key)) return none;
+    const auto number = static_cast<std::size_t>(NumberName::number(*key));
+    return number >= names.columns() && number < columns ? number : none;
+  }
+  static bool same(std::string_view one, std::string_view other) {
+    return one.size() == other.size() && same_bytes(one.data(), other.data(), one.size());
+  }
+
+  std::vector<std::size_t> next_;  // of each column: which came after it last
+  std::size_t first_ = 0;
+  bool complete_ = true;
+};
+
+// The columns of many names that come in no particular order: function(column, sign) for each, in their order. No column
+// for an unknown name, unless they `grow`. A look-up in a large vocabulary waits for memory twice; prefetched, many wait
+// at the same time.
+template <class Function>
+void look_up_all(Names& names, const std::vector<nb::object>& wanted, bool grow, const Function& function) {
+  if (names.hashing()) {
+    for (const nb::object& name : wanted) {
+      const Hashed h = hashed_name(names, name);
+      function(h.column, h.sign);
+    }
+    return;
+  }
+  std::vector<std::uint32_t> hashes;
+  hashes.reserve(wanted.size());
+  for (const nb::object& name : wanted) {
+    hashes.push_back(Vocabulary::hash_of(*Key(name)));
+    names.vocabulary().ask_for_slot(hashes.back());
+  }
+  for (const std::uint32_t hash : hashes) names.vocabulary().ask_for_name(hash);
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    const Key key(wanted[j]);
+    function(grow ? names.find_or_add(*key, hashes[j]) : names.vocabulary().find(*key, hashes[j]), 1.0);
+  }
+}
+
+}  // namespace hinge

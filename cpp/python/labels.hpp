@@ -1,0 +1,28 @@
+// Labels of Python as the core has them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../model/model.hpp"
+#include "events.hpp"
+
+namespace hinge {
+
+// A string, a boolean, or a number that fits into 64 bits (data/labels.py makes them so).
+inline Label label_of(nb::handle label) {
+  if (PyUnicode_Check(label.ptr())) return std::string(*Key(label));
+  if (PyBool_Check(label.ptr())) return label.is(nb::handle(Py_True));
+  if (PyFloat_Check(label.ptr())) return PyFloat_AS_DOUBLE(label.ptr());
+  std::int64_t number = 0;
+  if (!nb::try_cast(label, number)) throw nb::type_error("a label must be a string, a boolean or a number");
+  return number;
+}
+inline std::vector<Label> labels_of(const nb::list& known) {
+  std::vector<Label> labels;
+  labels.reserve(known.size());
+  for (nb::handle label : known) labels.push_back(label_of(label));
+  return labels;
+}
+
+}  // namespace hinge
