@@ -85,7 +85,7 @@ class Vocabulary {
   }
 
   std::size_t bytes() const {
-    return bytes_.capacity() + ends_.capacity() * sizeof(std::size_t) + slots_.capacity() * sizeof(Slot);
+    return bytes_.size() + ends_.capacity() * sizeof(std::size_t) + slots_.capacity() * sizeof(Slot);
   }
 
  private:
