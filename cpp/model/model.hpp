@@ -133,8 +133,8 @@ struct ModelParts {
   std::vector<Label> labels;
 
  protected:
-  void save_parts(Tensors& to) const {
-    to.put_text("settings", settings_text(settings));
+  void save_parts(Tensors& to, const Settings& now) const {
+    to.put_text("settings", settings_text(now));
     to.put_text("names", names_text(names));
     to.put_text("labels", labels_text(labels));
     to.put_number("ignored", static_cast<std::int64_t>(names.ignored));
@@ -162,7 +162,7 @@ struct Model : ModelParts {
 
   Tensors state() {
     Tensors tensors;
-    save_parts(tensors);
+    save_parts(tensors, settings);
     has_kernel(settings) ? save_supports(learner, tensors) : save_weights(settings, learner, tensors);
     return tensors;
   }
@@ -187,8 +187,10 @@ struct SequenceModel : ModelParts {
   SequenceLearner learner;
 
   Tensors state() {
+    Settings now = settings;
+    now.labels = std::max<std::size_t>(1, labels.size());  // tags may have come since it was made
     Tensors tensors;
-    save_parts(tensors);
+    save_parts(tensors, now);
     save_sequence(settings, learner, tensors);
     return tensors;
   }
