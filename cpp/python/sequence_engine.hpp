@@ -464,7 +464,6 @@ class SequenceEngine : public Guarded {
   // The new tags; the old list goes when the lock is free.
   void adopt(nb::list& labels) {
     auto core_labels = labels_of(labels);
-    settings_.labels = std::max<std::size_t>(1, core_labels.size());
     std::swap(labels_, labels);
     std::swap(model_.labels, core_labels);
   }
