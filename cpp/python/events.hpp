@@ -270,15 +270,21 @@ class Events {
   // Most events bring their names in the order of the one before: guess the name that came after `previous` last time,
   // and look it up only if the guess is wrong.
   std::size_t find(Names& names, nb::handle name, std::size_t previous, bool grow, std::size_t columns) {
-    const Key key(name);
+    PyObject* const its = name.ptr();
+    if (PyUnicode_Check(its) && PyUnicode_IS_COMPACT_ASCII(its)) [[likely]]
+      return find_key(names, {static_cast<const char*>(PyUnicode_DATA(its)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(its))},
+                      previous, grow, columns);
+    return find_key(names, *Key(name), previous, grow, columns);
+  }
+  std::size_t find_key(Names& names, std::string_view key, std::size_t previous, bool grow, std::size_t columns) {
     if (next_.size() < names.columns()) next_.resize(names.columns() + names.columns() / 2);
     std::size_t& guess = previous == none ? first_ : next_[previous];
-    if (guess < names.columns() && same(names.key(guess), *key)) return guess;
-    const std::uint32_t hash = Vocabulary::hash_of(*key);
-    const std::size_t column = grow ? names.find_or_add(*key, hash) : names.vocabulary().find(*key, hash);
+    if (guess < names.columns() && same(names.key(guess), key)) return guess;
+    const std::uint32_t hash = Vocabulary::hash_of(key);
+    const std::size_t column = grow ? names.find_or_add(key, hash) : names.vocabulary().find(key, hash);
     if (column != none) return guess = column;
-    if (grow || !NumberName::is_number(*key)) return none;
-    const auto number = static_cast<std::size_t>(NumberName::number(*key));
+    if (grow || !NumberName::is_number(key)) return none;
+    const auto number = static_cast<std::size_t>(NumberName::number(key));
     return number >= names.columns() && number < columns ? number : none;
   }
   static bool same(std::string_view one, std::string_view other) {

@@ -336,7 +336,7 @@ class Texts {
     bytes_.clear();
     terms_.clear();
     analyzer_.for_each(text, [&](std::string_view term) {
-      const std::uint32_t hash = Vocabulary::hash_of(term);
+      const std::uint32_t hash = hashed_columns_ > 0 ? murmur3(term.data(), term.size()) : Vocabulary::hash_of(term);
       vocabulary_.ask_for_slot(hash);
       found_.push_back({hash, static_cast<std::uint32_t>(term.size()), bytes_.size()});
       bytes_.append(term);

@@ -15,6 +15,7 @@
 
 #include "../data/rows.hpp"
 #include "lines.hpp"
+#include "../names/murmur.hpp"
 #include "../names/namespaces.hpp"
 #include "utf8.hpp"
 #include "../names/vocabulary.hpp"
