@@ -100,9 +100,10 @@ inline std::vector<Label> labels_from(std::string_view text) {
   return labels;
 }
 
-inline std::string names_text(const Names& names) {
+// The names of the first `count` columns.
+inline std::string names_text(const Names& names, std::size_t count) {
   std::string text = "[";
-  for (std::size_t i = 0; i < names.kept(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (i > 0) text += ',';
     const std::string_view key = names.key(i);
     NumberName::is_number(key) ? append_json(text, NumberName::number(key)) : append_json(text, key);
@@ -133,9 +134,9 @@ struct ModelParts {
   std::vector<Label> labels;
 
  protected:
-  void save_parts(Tensors& to, const Settings& now) const {
+  void save_parts(Tensors& to, const Settings& now, std::size_t named) const {
     to.put_text("settings", settings_text(now));
-    to.put_text("names", names_text(names));
+    to.put_text("names", names_text(names, named));
     to.put_text("labels", labels_text(labels));
     to.put_number("ignored", static_cast<std::int64_t>(names.ignored));
   }
@@ -162,7 +163,7 @@ struct Model : ModelParts {
 
   Tensors state() {
     Tensors tensors;
-    save_parts(tensors, settings);
+    save_parts(tensors, settings, names.kept());
     has_kernel(settings) ? save_supports(learner, tensors) : save_weights(settings, learner, tensors);
     return tensors;
   }
@@ -190,7 +191,7 @@ struct SequenceModel : ModelParts {
     Settings now = settings;
     now.labels = std::max<std::size_t>(1, labels.size());  // tags may have come since it was made
     Tensors tensors;
-    save_parts(tensors, now);
+    save_parts(tensors, now, names.hashing() ? 0 : names.columns());  // no tensor tells how many columns there are
     save_sequence(settings, learner, tensors);
     return tensors;
   }

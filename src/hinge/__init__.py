@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .structured.templates import Templates as Templates
     from .tasks.costs import tree_cost as tree_cost
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 _WHERE = {
     "Algorithm": "options.catalogue",

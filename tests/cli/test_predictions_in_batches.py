@@ -118,9 +118,10 @@ def test_predictions_of_batches_are_those_of_single_examples(
     ours, theirs = (hinge.load(tmp_path / f"{name}.hinge") for name in ("batches", "singles"))
     ours, theirs = (getattr(model, "model", model) for model in (ours, theirs))
     assert ours.statistics == theirs.statistics
-    assert dict(ours._engine.state()[0]).keys() == dict(theirs._engine.state()[0]).keys()
-    for name, tensor in ours._engine.state()[0].items():
-        np.testing.assert_array_equal(tensor, theirs._engine.state()[0][name])
+    ours, theirs = ours._engine.state(), theirs._engine.state()
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        np.testing.assert_array_equal(tensor, theirs[name])
 
 
 @pytest.mark.parametrize("kind", ["two", "many", "numbers"])

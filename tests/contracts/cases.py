@@ -331,9 +331,10 @@ def numbers(learner, events):
 
 
 def tensors(model):
-    """All that learning has changed, as bytes."""
+    """All that learning has changed, as bytes: not the options, nor what the labels are called."""
     learner = model if isinstance(model, hinge.Learner) else model._learner
-    return {key: value.tobytes() for key, value in learner.to_parts()[1].items()}
+    parts = learner.to_parts()[1].items()
+    return {key: value.tobytes() for key, value in parts if key not in ("settings", "labels")}
 
 
 def state(model):

@@ -89,6 +89,7 @@ def looks(model: Any) -> Any:
     if learner is not None:
         header, tensors = learner.to_parts()
         header.pop("parameters")
+        tensors.pop("settings")  # the same as the core has them
         known = (json.dumps(header, default=str), {k: np.asarray(v).tobytes() for k, v in tensors.items()})
     rest = {
         name: value

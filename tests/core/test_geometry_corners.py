@@ -23,7 +23,7 @@ def test_the_average_of_a_growing_unsigned_simplex():
         before = dict(zip(learner.feature_names, learner.last_weights.tolist(), strict=True))
         if len(names) > len(before):  # all begin with the same exponent, 0
             v = np.zeros(len(names))
-            v[: len(before)] = learner._engine.state()[0]["v"]
+            v[: len(before)] = learner._engine.state()["v"]
             before = dict(zip(names, (np.exp(v) / np.exp(v).sum()).tolist(), strict=True))
         rounds.append(before)
         learner.learn_one(event, 0.7)

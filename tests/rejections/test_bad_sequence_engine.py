@@ -264,10 +264,9 @@ def test_the_engine_called_badly(what, options):
         learn(e, sentences, tags)
 
     def everything():
-        state, names = e.state()
         return (
-            {k: v.tobytes() for k, v in state.items()},
-            names,
+            {k: v.tobytes() for k, v in e.state().items()},
+            e.names(),
             e.statistics(),
             e.n_columns,
             e.n_tags,
