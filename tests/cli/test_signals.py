@@ -91,6 +91,25 @@ sys.exit(hinge.cli.command())
 """
 
 
+CONVERTED = SWALLOWED.replace(
+    "weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))", "None"
+).replace(
+    "    time.sleep(30)\n",
+    """    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise TypeError("could not export an array") from None  # as nanobind does while numpy is loaded
+""",
+)
+
+
+def test_an_interrupt_that_became_another_error_is_an_interrupt():
+    process = subprocess.run(
+        [sys.executable, "-c", CONVERTED], stderr=subprocess.PIPE, timeout=25, check=False
+    )
+    assert (process.returncode, process.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
 def test_an_interrupt_in_a_callback_stops_the_program_later():
     process = subprocess.run(
@@ -132,7 +151,7 @@ def test_a_second_interrupt_while_the_first_is_told(monkeypatch, moment):
         return 0
 
     def interrupted(*given):
-        if interrupts and interrupts.pop():
+        if given[1] is signal.SIG_DFL and interrupts and interrupts.pop():
             raise KeyboardInterrupt
         return switch(*given)
 

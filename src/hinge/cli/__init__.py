@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from types import FrameType
 
 __all__ = ["command", "main"]
 
@@ -16,6 +17,8 @@ def command() -> int:
     """The program: `main`, and no trace of a Ctrl-C that comes while it ends."""
     sys.unraisablehook = _unraisable
     try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
         try:
             return main()
         finally:
@@ -23,6 +26,16 @@ def command() -> int:
     except KeyboardInterrupt:  # another one, while the first was being told
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return INTERRUPTED
+
+
+_interrupted = False  # whether Ctrl-C has come
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """As Python does, and remembers it: native modules turn a KeyboardInterrupt into errors of their own."""
+    global _interrupted
+    _interrupted = True
+    raise KeyboardInterrupt
 
 
 def _unraisable(event: sys.UnraisableHookArgs) -> None:
@@ -47,12 +60,13 @@ def main() -> int:
     except SystemExit as end:
         code = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
-        print(f"{_after_echo()}Stopped.", file=sys.stderr)
-        code = INTERRUPTED
+        code = _stopped()
     except BrokenPipeError:  # whoever read our output has had enough
         _forget_output()
         return 0
     except Exception as error:
+        if _interrupted:
+            return _stopped()
         from .errors import told
 
         code = told(error)
@@ -61,6 +75,11 @@ def main() -> int:
         except OSError:
             _forget_output()
     return code
+
+
+def _stopped() -> int:
+    print(f"{_after_echo()}Stopped.", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _flush() -> None:
