@@ -22,10 +22,17 @@ def command() -> int:
         try:
             return main()
         finally:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on it just ends
-    except KeyboardInterrupt:  # another one, while the first was being told
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _raise_no_more()
+    except KeyboardInterrupt:  # another one, while the first was being reported
+        _raise_no_more()
         return INTERRUPTED
+
+
+def _raise_no_more() -> None:
+    """From here on Ctrl-C just ends the process, and the timer of `_unraisable` has no effect."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
 
 
 _interrupted = False  # whether Ctrl-C has come
