@@ -215,7 +215,9 @@ def full(rows: int, n: int, repeats: int, targets: Mapping[str, float] | None = 
     result = [
         compare(timings, f"an update, n = {n}", "batch", peer, HALF, targets.get(peer)) for peer in peers
     ]
-    return result + [compare(timings, f"a row a call, n = {n}", "rows", peer, HALF) for peer in (NUMPY, BLAS)]
+    return result + [
+        compare(timings, f"one row per call, n = {n}", "rows", peer, HALF) for peer in (NUMPY, BLAS)
+    ]
 
 
 def compare(

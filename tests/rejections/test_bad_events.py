@@ -1,4 +1,4 @@
-"""Bad events: dicts with values, names and labels that are none, and models that cannot hold what is asked.
+"""Bad events: dicts with invalid values, names and labels, and models that cannot hold what is asked.
 
 An error names the feature (and the row of a batch); the model is what it was, to the byte.
 """

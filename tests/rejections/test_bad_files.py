@@ -172,7 +172,7 @@ ABSURD = {
     "three labels": labels(["a", "b", "c"]),
     "labels twice": labels(["a", "a"]),
     "labels of lists": labels([["a"], ["b"]]),
-    "labels that are none": labels([None, None]),
+    "labels that are null": labels([None, None]),
     "labels not in a list": labels(5),
     "no labels": lambda header, tensors: tensors.pop("labels"),
     "other settings": text("settings", {"task": "regression"}),

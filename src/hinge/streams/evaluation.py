@@ -100,7 +100,7 @@ class Study:
         told: list[tuple[Batch, Doubles]] | None = None,
         **passing: Any,
     ) -> Taken:
-        """Predicts and learns, one example after the other. Those that are refused go to `bad`, and are left out, as
+        """Predicts and learns, one example after the other. Rejected examples go to `bad`, and are left out, as
         are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
         `told` gets what was learned, with what `lanes` said of each example before its round; for one of `runs`.
         """
