@@ -23,17 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from ._numpy import Doubles, is_array, np, npt
 from .data import targets
 from .data.labels import Labels, plain
-from .data.rows import (
-    Rows,
-    as_array,
-    as_events,
-    as_list,
-    as_values,
-    check_length,
-    event_list,
-    is_frame,
-    is_sparse,
-)
+from .data.rows import Rows, as_events, as_list, event_list, is_frame, is_sparse
 from .data.weights import check_weight
 from .model import (
     columns,
@@ -254,10 +244,7 @@ class Learner:
 
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         """The same for rows. `unseen`, with a kernel: the squared values of each row's features without a column."""
-        core, options = self._engine, {} if unseen is None else {"unseen": unseen}
-        score: Any = core.score_dense if rows.indptr is None else core.score_sparse
-        scores: Doubles = score(*rows.arrays, averaged=self.averaged, **options)
-        return scores
+        return scoring.lanes_of(self, rows, unseen)
 
     @property
     def _sees_unseen(self) -> bool:
@@ -276,10 +263,7 @@ class Learner:
         return scoring.uncertainty(self, X)
 
     def uncertainty_of(self, rows: Rows) -> Doubles:
-        core = self._engine
-        size: Any = core.uncertainty_dense if rows.indptr is None else core.uncertainty_sparse
-        sizes: Doubles = size(*rows.arrays)
-        return sizes
+        return scoring.uncertainty_of(self, rows)
 
     # ---- changes --------------------------------------------------------------------------------------
 
@@ -446,18 +430,7 @@ class Learner:
         """
         from .theory.hindsight.rows import certificate
 
-        check_length(X, "X")
-        if not self._task.has_kernel:  # those that have one vector per example
-            raise ValueError(
-                "the model around this learner has the certificate: it knows the features of outputs"
-            )
-        u, intercept = _comparator(u, "u"), _comparator(intercept, "intercept")
-        try:
-            return certificate(self, X, y, u, intercept)
-        except MemoryError:
-            raise ValueError(
-                "a certificate of X, and of its comparators, needs more memory than there is"
-            ) from None
+        return certificate(self, X, y, u, intercept)
 
     # ---- files ----------------------------------------------------------------------------------------
 
@@ -507,15 +480,12 @@ class Learner:
         return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name}={value!r}"
-            for name, value in self.parameters.items()
-            if not is_array(value)
-            and value != table.default(name)
-            and not (name == "step" and value is None)
-            and len(repr(value)) < 200  # hundreds of classes are not shown
-        ]
-        return f"Learner({', '.join([repr(self.task), *shown])})"
+        plain = {name: value for name, value in self.parameters.items() if not is_array(value)}
+        changed = {name: value for name, value in plain.items() if value != table.default(name)}
+        if plain["step"] is None:
+            changed.pop("step")
+        texts = [f"{name}={value!r}" for name, value in changed.items() if len(repr(value)) < 200]
+        return f"Learner({', '.join([repr(self.task), *texts])})"
 
 
 def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
@@ -528,8 +498,3 @@ def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> 
     if isinstance(parameters["class_weight"], str):
         raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
     return parameters
-
-
-def _comparator(given: Any, name: str) -> Any:
-    """The numbers of a comparator."""
-    return None if given is None else as_values(as_array(given, name), name)
