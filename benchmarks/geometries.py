@@ -22,7 +22,6 @@ M11      what the paper reports; it says neither how features were scaled nor wh
 
 from __future__ import annotations
 
-import argparse
 import csv
 import itertools
 import os
@@ -37,7 +36,7 @@ from typing import Any
 import numpy as np
 
 import real_sets
-from measure import SINGLE_THREAD
+from measure import markdown_table, single_threaded_parser
 
 CLASSES = [0, 1]
 AS_PUBLISHED = {"covariance_update": "precision"}  # of a diagonal covariance
@@ -333,17 +332,13 @@ def records(data: real_sets.Binary, rows: int, results: Results) -> list[list[An
 
 
 def markdown(title: str, headings: list[str], table: list[list[str]]) -> str:
-    text = "\n".join(f"| {' | '.join(line)} |" for line in [headings, ["---"] * len(headings), *table])
-    return f"### {title}\n\n{text}\n"
+    return f"### {title}\n\n{markdown_table(headings, table)}\n"
 
 
 def main() -> int:
-    if not SINGLE_THREAD.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SINGLE_THREAD)
     known = list(real_sets.BINARY)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = single_threaded_parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="set", help=f"which sets (all): {' '.join(known)}")
-    parser.add_argument("--quick", action="store_true", help="does it run? few rows, numbers mean little")
     parser.add_argument("--permutations", type=int, default=10, metavar="N")
     parser.add_argument(
         "--learners", nargs="*", default=[], metavar="NAME", help="how their names begin (all)"

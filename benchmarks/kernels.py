@@ -15,7 +15,6 @@ Clock    CPU time of a single thread; to predict: a row, all test rows in one ca
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import sys
@@ -29,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import real_sets
-from measure import SINGLE_THREAD
+from measure import markdown_table, single_threaded_parser
 
 PERMUTATIONS = {"usps": 5, "letter": 5, "mnist": 3}
 KERNELS: dict[str, dict[str, Any]] = {
@@ -177,18 +176,9 @@ def verdicts(results: list[Result]) -> list[str]:
     ]
 
 
-def markdown(records: list[dict[str, Any]]) -> str:
-    heads = list(records[0])
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    return "\n".join([*lines, *("| " + " | ".join(str(r[h]) for h in heads) + " |" for r in records)])
-
-
 def main() -> None:
-    if not SINGLE_THREAD.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SINGLE_THREAD)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = single_threaded_parser(__doc__)
     parser.add_argument("sets", nargs="*", default=list(KERNELS), help="usps, letter, mnist")
-    parser.add_argument("--quick", action="store_true", help="1,500 rows, one permutation: a smoke test")
     parser.add_argument("--data", help="the folder of the data, instead of $HINGE_DATA")
     parser.add_argument("--markdown", type=Path, help="where to write the table as well")
     arguments = parser.parse_args()
@@ -200,7 +190,8 @@ def main() -> None:
         for result in run_set(name, arguments.quick, lambda text: print(text, file=sys.stderr, flush=True))
     ]
     records = [result.record() for result in results]
-    text = markdown(records) + "\n\n" + "\n".join(f"* {line}" for line in verdicts(results)) + "\n"
+    table = markdown_table(list(records[0]), [[*map(str, record.values())] for record in records])
+    text = table + "\n\n" + "\n".join(f"* {line}" for line in verdicts(results)) + "\n"
     print(text)
     if arguments.markdown:
         arguments.markdown.write_text(text, encoding="utf-8")

@@ -23,9 +23,7 @@ Clock    CPU time of a single thread, once, without the search for C.
 
 from __future__ import annotations
 
-import argparse
 import csv
-import os
 import sys
 import tempfile
 import time
@@ -61,7 +59,7 @@ from label_learners import (
     sklearn_pa,
     sklearn_progressive,
 )
-from measure import SINGLE_THREAD, optional
+from measure import markdown_table, optional, single_threaded_parser
 from vw import OneAgainstAll
 
 PASSES, RANK_PASSES = 10, 30
@@ -452,11 +450,8 @@ KINDS: list[tuple[dict[str, Callable[[], Any]], Callable[[Any, Report, bool], No
 
 
 def markdown(report: Report) -> str:
-    def table(headings: list[str], lines: list[list[str]]) -> str:
-        return "\n".join(f"| {' | '.join(line)} |" for line in [headings, ["---"] * len(headings), *lines])
-
-    parts = [f"### {title}\n\n{table(headings, lines)}" for title, headings, lines in report.tables]
-    return "\n\n".join([f"### Is ours behind?\n\n{table(VERDICT, report.verdicts)}", *parts]) + "\n"
+    parts = [f"### {title}\n\n{markdown_table(headings, lines)}" for title, headings, lines in report.tables]
+    return "\n\n".join([f"### Is ours behind?\n\n{markdown_table(VERDICT, report.verdicts)}", *parts]) + "\n"
 
 
 def show(console: Console, title: str, headings: list[str], lines: list[list[str]]) -> None:
@@ -467,12 +462,9 @@ def show(console: Console, title: str, headings: list[str], lines: list[list[str
 
 
 def main() -> int:
-    if not SINGLE_THREAD.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SINGLE_THREAD)
     known = [name for sets, _ in KINDS for name in sets]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = single_threaded_parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="set", help=f"which sets (all): {' '.join(known)}")
-    parser.add_argument("--quick", action="store_true", help="does it run? few rows, numbers mean little")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables here too")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number here")
     options = parser.parse_args()

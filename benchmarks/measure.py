@@ -115,6 +115,22 @@ def difference(timings: Mapping[str, Timing], one: str, other: str) -> float | N
     return float(np.max(np.abs(a - b)))
 
 
+def compared(
+    timings: Mapping[str, Timing],
+    work: str,
+    peer: str,
+    target: float | None = None,
+    limit: str = "",
+    ours: str = "ours",
+    same: bool = True,
+) -> Row:
+    """The row of a peer and ours. `same`: both learn the same model, so their weights are compared."""
+    row = Row(work, peer, time_of(timings, peer), time_of(timings, ours), target)
+    row.limit, row.limit_name = time_of(timings, limit), limit
+    row.difference = difference(timings, ours, peer) if same else None
+    return row
+
+
 def compiled(name: str) -> Any:
     """A source file beside this one as a library, compiled for this run with -O3; None without a compiler."""
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
@@ -136,12 +152,20 @@ def pointer(array: np.ndarray[Any, Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def main(run: Callable[[bool], Sequence[Row]]) -> None:
-    """The end of every workload file: run with a single thread, and print the rows as JSON, for run.py."""
+def markdown_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [headings, ["---"] * len(headings), *lines])
+
+
+def single_threaded_parser(about: str | None) -> argparse.ArgumentParser:
+    """The parser of a program, which is started again with a single thread if it has more."""
     if not SINGLE_THREAD.items() <= os.environ.items():
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SINGLE_THREAD)
-    about = sys.modules[run.__module__].__doc__
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="less data and fewer repetitions: a smoke test")
-    rows = run(parser.parse_args().quick)
+    parser.add_argument("--quick", action="store_true", help="a smoke test: less data, numbers mean little")
+    return parser
+
+
+def main(run: Callable[[bool], Sequence[Row]]) -> None:
+    """The end of every workload file: prints the rows as JSON, for run.py."""
+    rows = run(single_threaded_parser(sys.modules[run.__module__].__doc__).parse_args().quick)
     print(json.dumps([row.record() for row in rows]))

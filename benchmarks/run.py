@@ -1,6 +1,6 @@
 """Ours against what users would pick instead, side by side: python benchmarks/run.py [W1 W4 ...] [--quick]
 
-Each workload is a file w<number>_<name>.py beside this one and runs in a process of its own.
+Each workload is a file w<number>_<name>.py next to this one and runs in its own process.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from measure import markdown_table
 
 HEADINGS = ["", "work", "peer", "theirs", "ours", "ratio", "target", "reached", "limit", "notes"]
 PACKAGES = ["hinge", "numpy", "scipy", "scikit-learn", "river", "vowpalwabbit", "python-crfsuite"]
@@ -102,8 +104,7 @@ def main() -> int:
     console.print(table)
 
     if options.markdown:
-        lines = [HEADINGS, ["---"] * len(HEADINGS), *(cells(row["name"], row) for row in results)]
-        text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        text = markdown_table(HEADINGS, [cells(row["name"], row) for row in results])
         options.markdown.write_text(f"{text}\n\n{table.caption}\n", encoding="utf-8")
     if options.json:
         about |= {"quick": options.quick, "rows": results}

@@ -23,7 +23,6 @@ Clock    CPU time of a single thread: from lists of names of features to a model
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gc
 import os
@@ -43,7 +42,7 @@ from rich.table import Table
 import chunks
 import real_sets
 from chunks import Fresh, Sentences, Tags
-from measure import SINGLE_THREAD, optional
+from measure import markdown_table, optional, single_threaded_parser
 
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "tables" / "sequences.csv"
 EPOCHS = (1, 2, 5, 10, 20)
@@ -282,11 +281,6 @@ def by_epochs(lines: Sequence[Line]) -> list[list[str]]:
     return [[name, *cells] for name, cells in table.items()]
 
 
-def markdown(headings: Sequence[str], table: Sequence[Sequence[str]]) -> str:
-    text = [f"| {' | '.join(row)} |" for row in [headings, ["---"] * len(headings), *table]]
-    return "\n".join([*text, ""])
-
-
 def verdict(lines: Sequence[Line]) -> Iterator[str]:
     """Ours, chosen on held-out sentences and as it comes, against the best of crfsuite's three as they come."""
     peers = [line for line in lines if line.who == CRFSUITE and line.learner in ASKED and not line.chosen]
@@ -318,12 +312,7 @@ def record(line: Line, data: Data) -> list[Any]:
 
 
 def main() -> int:
-    if not SINGLE_THREAD.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SINGLE_THREAD)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="does it run? few sentences, numbers mean little"
-    )
+    parser = single_threaded_parser(__doc__)
     parser.add_argument(
         "--data", type=Path, metavar="FOLDER", help="where the sets are, instead of $HINGE_DATA"
     )
@@ -345,14 +334,9 @@ def main() -> int:
     print("\n".join(said))
     if options.markdown:
         usual = [cells(line, data) for line in lines if line.epochs in (USUAL, None)]
-        epochs = markdown(["learner", *map(str, EPOCHS)], by_epochs(lines))
-        text = [
-            markdown(HEADINGS, usual),
-            "F1 (time to the model) after so many epochs:\n",
-            epochs,
-            *said,
-            "",
-        ]
+        epochs = markdown_table(["learner", *map(str, EPOCHS)], by_epochs(lines))
+        title = "F1 (time to the model) after so many epochs:"
+        text = [markdown_table(HEADINGS, usual), "", title, "", epochs, "", *said, ""]
         options.markdown.write_text("\n".join(text), encoding="utf-8")
     where = options.csv or (None if options.quick else TABLE)
     if where:

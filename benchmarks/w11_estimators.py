@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from data import clusters, dense_rows, unsorted, zipf_classes, zipf_rows
-from measure import Prepare, Row, best_of, difference, main, optional, time_of
+from measure import Prepare, Row, best_of, compared, main, optional
 
 SKLEARN = "scikit-learn SGD(pa1)"
 PASSES = {"max_iter": 5, "tol": None, "random_state": 0}
@@ -38,11 +38,7 @@ def ours(C: float = 1.0, **options: Any) -> Any:
 
 
 def compare(work: str, peer: str, candidates: dict[str, Prepare | None], repeats: int, per: int = 1) -> Row:
-    timings = best_of(repeats, candidates, per)
-    row = Row(work, peer, time_of(timings, peer), time_of(timings, "ours"), 1.0)
-    if work.startswith("compat"):
-        row.difference = difference(timings, "ours", peer)
-    return row
+    return compared(best_of(repeats, candidates, per), work, peer, 1.0, same=work.startswith("compat"))
 
 
 def fits(work: str, x: Any, y: Any, C: float, repeats: int) -> Row:
@@ -82,7 +78,7 @@ def kernels(work: str, our: Any, their: Any, x: Any, y: Any, repeats: int) -> Ro
             peer: lambda: partial(their.fit, x[:half], y[:half]),
         },
     )
-    row = Row(work, peer, time_of(timings, peer), time_of(timings, "ours"), 1.0)
+    row = compared(timings, work, peer, 1.0, same=False)
     scores = [timings[name].result.score(x[half:], y[half:]) for name in ("ours", peer)]
     row.difference = None if scores[0] >= scores[1] - 0.01 else 1.0
     row.note = (

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from data import Floats, zipf_rows
-from measure import Prepare, Row, Work, best_of, compiled, difference, main, optional, pointer, time_of
+from measure import Prepare, Row, Work, best_of, compared, compiled, main, optional, pointer
 
 SKLEARN = "scikit-learn SGD(pa1)"
 
@@ -71,11 +71,8 @@ def run(quick: bool) -> list[Row]:
     timings = best_of(3 if quick else 31, candidates)
 
     def compare(peer: str, target: float | None, limit: str) -> Row:
-        theirs = time_of(timings, peer)
-        row = Row("one epoch, sparse", peer, theirs, time_of(timings, "ours"), target)
-        row.limit, row.limit_name = time_of(timings, limit), limit
-        row.difference = difference(timings, "ours", peer)
-        row.note = f"{theirs / x.nnz * 1e9:.2f} ns a non-zero" if theirs else ""
+        row = compared(timings, "one epoch, sparse", peer, target, limit)
+        row.note = f"{row.theirs / x.nnz * 1e9:.2f} ns per non-zero" if row.theirs else ""
         return row
 
     return [

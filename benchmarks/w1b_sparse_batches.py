@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from data import Floats, zipf_rows
-from measure import Prepare, Row, Work, best_of, compiled, difference, main, optional, time_of
+from measure import Prepare, Row, Work, best_of, compared, compiled, main, optional
 from w1_sparse_epoch import SKLEARN, c_epoch, our_learner, sklearn_learner
 
 
@@ -41,12 +41,7 @@ def rows_for(size: int, count: int, repeats: int, target: float, x: Any, y: Floa
         "plain C loop": (lambda: c_epoch(loops.sparse_plain, x[:learned], y)) if loops else None,
     }
     timings = best_of(repeats, candidates, per=learned)
-    row = Row(
-        f"a row, batches of {size:,}", SKLEARN, time_of(timings, SKLEARN), time_of(timings, "ours"), target
-    )
-    row.limit, row.limit_name = time_of(timings, "plain C loop"), "plain C loop"
-    row.difference = difference(timings, "ours", SKLEARN)
-    return row
+    return compared(timings, f"a row, batches of {size:,}", SKLEARN, target, "plain C loop")
 
 
 def run(quick: bool) -> list[Row]:

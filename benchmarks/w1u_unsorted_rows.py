@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from data import Floats, unsorted, zipf_classes, zipf_rows
-from measure import Prepare, Row, best_of, difference, main, optional, time_of
+from measure import Prepare, Row, best_of, compared, main, optional
 from w1_sparse_epoch import SKLEARN, our_learner, sklearn_learner
 from w1b_sparse_batches import batches_through
 
@@ -28,10 +28,9 @@ CLASSES = np.array([-1.0, 1.0])
 
 def compare(work: str, candidates: dict[str, Prepare | None], repeats: int, per: int = 1) -> Row:
     timings = best_of(repeats, candidates, per)
-    row = Row(work, SKLEARN, time_of(timings, SKLEARN), time_of(timings, "ours"), TARGET)
-    row.limit, row.limit_name = time_of(timings, "sorted"), "ours, sorted"
-    if "batches" in work or "partial_fit" in work:
-        row.difference = difference(timings, "ours", SKLEARN)
+    same = "batches" in work or "partial_fit" in work
+    row = compared(timings, work, SKLEARN, TARGET, "sorted", same=same)
+    row.limit_name = "ours, sorted"
     return row
 
 

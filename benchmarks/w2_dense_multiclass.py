@@ -28,19 +28,7 @@ import numpy as np
 
 import vw
 from data import Integers, images
-from measure import (
-    Prepare,
-    Row,
-    Timing,
-    Work,
-    best_of,
-    compiled,
-    difference,
-    main,
-    optional,
-    pointer,
-    time_of,
-)
+from measure import Prepare, Row, Timing, Work, best_of, compared, compiled, main, optional, pointer
 from w1_sparse_epoch import sklearn_learner
 
 SKLEARN, LOOP, VW = "scikit-learn SGD(pa1)", "plain C++ loop", "VW --oaa"
@@ -121,17 +109,14 @@ def compare(data: Data, targets: Mapping[tuple[str, str], float], vw_options: st
     for form in data.forms:
         timings = one_form(data, loops, form, repeats)
         target, name = targets.get(form), f"one epoch, {form[0]}, {form[1]}"
-        mine = time_of(timings, "ours")
-        limit: Any = {"limit": time_of(timings, LOOP), "limit_name": LOOP}
-        row = Row(name, SKLEARN, time_of(timings, SKLEARN), mine, target, **limit)
+        row = compared(timings, name, SKLEARN, target, LOOP, same=False)
         errors = [
             f"{who} {np.mean(timings[peer].result.predict(data.others) != data.others_y):.1%}"
             for who, peer in (("it errs", SKLEARN), ("ours", "ours"))
             if peer in timings
         ]
         row.note = ", ".join(errors)
-        loop = Row(name, LOOP, time_of(timings, LOOP), mine)
-        loop.difference = difference(timings, "ours", LOOP)
+        loop = compared(timings, name, LOOP)
         loop.tolerance = 1e-8 if form[1] == "float64" else 1e-4
         rows += [row, loop]
         ours = timings.get("ours") if form == ("CSR", "float64") else ours

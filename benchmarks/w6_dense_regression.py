@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from data import Floats, dense_rows
-from measure import Prepare, Row, Work, best_of, compiled, difference, main, optional, pointer, time_of
+from measure import Prepare, Row, Work, best_of, compared, compiled, main, optional, pointer
 
 C, EPSILON = 0.01, 0.1
 SKLEARN = "scikit-learn SGD(pa1)"
@@ -76,11 +76,8 @@ def epochs(x: Floats, y: Floats, repeats: int) -> list[Row]:
     timings = best_of(repeats, candidates)
 
     def compare(peer: str, target: float | None, limit: str) -> Row:
-        theirs = time_of(timings, peer)
-        row = Row("one epoch, dense", peer, theirs, time_of(timings, "ours"), target)
-        row.limit, row.limit_name = time_of(timings, limit), limit
-        row.difference = difference(timings, "ours", peer)
-        row.note = f"{theirs / x.size * 1e9:.2f} ns a number" if theirs else ""
+        row = compared(timings, "one epoch, dense", peer, target, limit)
+        row.note = f"{row.theirs / x.size * 1e9:.2f} ns per number" if row.theirs else ""
         return row
 
     return [
@@ -99,7 +96,7 @@ def single_events(x: Floats, y: Floats, repeats: int) -> Row:
         "river": (lambda: events_through(river_learner(), events)) if optional("river") else None,
     }
     timings = best_of(repeats, candidates, per=len(events))
-    return Row("an event of 50, learn_one", "river", time_of(timings, "river"), time_of(timings, "ours"))
+    return compared(timings, "an event of 50, learn_one", "river", same=False)
 
 
 def run(quick: bool) -> list[Row]:

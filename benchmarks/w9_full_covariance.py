@@ -26,19 +26,7 @@ from typing import Any
 import numpy as np
 
 from data import Floats, zipf_rows
-from measure import (
-    Prepare,
-    Row,
-    Timing,
-    Work,
-    best_of,
-    compiled,
-    difference,
-    main,
-    optional,
-    pointer,
-    time_of,
-)
+from measure import Prepare, Row, Work, best_of, compared, compiled, main, optional, pointer
 
 R = 1.0
 NUMPY, IN_PLACE, BLAS = "NumPy", "NumPy, in place", "BLAS dsymv + dsyr"
@@ -213,20 +201,11 @@ def full(rows: int, n: int, repeats: int, targets: Mapping[str, float] | None = 
     targets = targets or {}
     peers = (NUMPY, IN_PLACE, BLAS, TWO, ONE) if targets else (NUMPY, BLAS)
     result = [
-        compare(timings, f"an update, n = {n}", "batch", peer, HALF, targets.get(peer)) for peer in peers
+        compared(timings, f"an update, n = {n}", peer, targets.get(peer), HALF, "batch") for peer in peers
     ]
     return result + [
-        compare(timings, f"one row per call, n = {n}", "rows", peer, HALF) for peer in (NUMPY, BLAS)
+        compared(timings, f"one row per call, n = {n}", peer, None, HALF, "rows") for peer in (NUMPY, BLAS)
     ]
-
-
-def compare(
-    timings: Mapping[str, Timing], work: str, ours: str, peer: str, limit: str, target: float | None = None
-) -> Row:
-    row = Row(work, peer, time_of(timings, peer), time_of(timings, ours), target)
-    row.limit, row.limit_name = time_of(timings, limit), limit
-    row.difference = difference(timings, ours, peer)
-    return row
 
 
 def diagonal(rows: int, repeats: int) -> Row:
@@ -251,7 +230,7 @@ def diagonal(rows: int, repeats: int) -> Row:
         reading: lambda: lambda: (x.data.sum(), x.indices.sum()),
     }
     timings = best_of(repeats, candidates, per=rows)
-    row = compare(timings, "a row, diagonal, sparse", "batch", NUMPY, reading)
+    row = compared(timings, "a row, diagonal, sparse", NUMPY, None, reading, "batch")
     if "batch" in timings:
         row.note = f"{timings['batch'].result.stats_.updates / rows:.0%} of the rows update"
     return row

@@ -249,5 +249,5 @@ RECIPES = [
         ("usps.npz", "letter.npz", "enron_lokay-m.jsonl.xz"),
         "digits from scikit-learn only; the rest makes its own data",
         picture,
-    ),
+    )
 ]

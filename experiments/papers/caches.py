@@ -200,9 +200,7 @@ def _bound(setting: Setting) -> Criterion:
             learner.learn(x[i : i + 1], y[i : i + 1])
             largest = max(largest, learner.n_support)
     return Criterion(
-        "the bound on the cache holds on a separable stream",
-        largest <= bound,
-        f"{largest} <= {bound:.0f}",
+        "the bound on the cache holds on a separable stream", largest <= bound, f"{largest} <= {bound:.0f}"
     )
 
 

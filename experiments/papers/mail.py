@@ -266,5 +266,5 @@ RECIPES = [
         tuple(map(enron_file, USERS)),
         "mail that is made up: words of folders' topics, folders that open over time",
         picture,
-    ),
+    )
 ]

@@ -1,7 +1,16 @@
-"""Learner: the engine with labels, named features, statistics and files. No scikit-learn in sight.
+"""`Learner`: one online learner. Start here.
 
-Start here. What differs by task is asked of `self._task` (tasks/). How a batch is learned, all of it or none, is in
-tasks/batch.py; what is read off a learner, and its file, is in model/.
+A `Learner` connects four parts and does little itself:
+
+* the engine (`_core.Engine`, C++) holds the weights, names and labels, and runs the rounds: predict, suffer a loss,
+  update;
+* the task (`self._task`, tasks/) knows how a label is encoded, how scores become a prediction, what a mistake costs;
+* the parameters (options/) are the options of the learner, checked once, when it is made;
+* the readers (data/, model/columns.py) turn dicts, arrays, sparse matrices and DataFrames into rows for the engine.
+
+So nothing here tests the name of a task. A batch is learned completely or not at all: see tasks/batch.py. Weights,
+explanations, covariances, supports and files are read off a learner in model/. The scikit-learn estimators
+(estimators/) are built on `Learner`; this module does not depend on scikit-learn.
 """
 
 from __future__ import annotations
@@ -14,17 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from ._numpy import Doubles, is_array, np, npt
 from .data import targets
 from .data.labels import Labels, plain
-from .data.rows import (
-    Rows,
-    as_array,
-    as_events,
-    as_list,
-    as_values,
-    check_length,
-    event_list,
-    is_frame,
-    is_sparse,
-)
+from .data.rows import Rows, as_events, as_list, event_list, is_frame, is_sparse
 from .data.weights import check_weight
 from .model import (
     columns,
@@ -54,10 +53,15 @@ if TYPE_CHECKING:
 
 
 class Learner:
-    """One online learner: sees an example, predicts, is told the truth, moves just far enough.
+    """An online learner: for each example it predicts, gets the true label, and updates its weights just enough.
 
     `task` is 'classification' (two or more classes), 'multilabel' (sets of labels), 'ordinal' (ranks),
-    'regression' or 'uniclass' (one-class learning).
+    'regression' or 'uniclass' (one-class learning). The options are those of the task (docs/reference/options.md).
+
+    Examples come one at a time, as dicts of named features (`learn_one`, `predict_one`, `round_one`), or many at a
+    time (`learn_many`, `learn`, `scores`). New features and new labels may appear at any time. Invalid input raises
+    `InputError` and changes nothing. A learner can be saved, pickled and shared by threads; a saved one resumes
+    bit-identically (`hinge.load`).
 
     >>> from hinge import Learner
     >>> learner = Learner("classification", C=0.5)
@@ -76,13 +80,13 @@ class Learner:
 
     @classmethod
     def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
-        """A learner with options that an estimator has checked."""
+        """A new learner whose options an estimator has already checked."""
         learner = cls.__new__(cls)
         learner._begin(task, options, checked=True)
         return learner
 
     def _begin(self, name: str, options: Mapping[str, Any], checked: bool = False) -> None:
-        """A new learner: it has learned nothing."""
+        """Sets up a learner that has not learned anything yet."""
         task = task_named(name, learner_tasks())
         parameters = _completed(task, options, checked)
         self._set_up(task, parameters)
@@ -90,15 +94,15 @@ class Learner:
         engine.start(self)
 
     def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
-        """What a new learner and one from a file have in common: everything but the engine, which learns."""
+        """Everything but the engine: for a new learner, and for one from a file."""
         self._task, self.task = task, task.name
         self.parameters = parameters
-        self.notes: dict[str, Any] = {}  # what JSON can hold, kept in the file: where the data came from, say
-        self.closed = task.is_closed(parameters)  # whether the labels are known ahead, and others rejected
+        self.notes: dict[str, Any] = {}  # JSON that is saved with the model, such as where the data came from
+        self.closed = task.is_closed(parameters)  # whether unknown labels are rejected
         self.averaged = bool(parameters["average"])
         factors = parameters["class_weight"]
         self._class_weight: dict[Any, float] | None = dict(factors) if factors else None
-        # Whether the core learns, and predicts, a label as it is: the fast path of one event.
+        # Whether the core learns and predicts labels without an encoding by the task: the fast path of one event.
         self._predicts_labels = task.core_knows_labels
         self.by_label = task.core_knows_labels and self._class_weight is None
         self._guard = Guard()  # held while labels or names may change; the core has its own
@@ -107,7 +111,7 @@ class Learner:
 
     @property
     def step(self) -> str:
-        """The step that is taken; the option may leave it open (None)."""
+        """The update rule. If the option `step` is None, the task chooses it."""
         return self._task.step_of(self.parameters)
 
     @property
@@ -117,7 +121,7 @@ class Learner:
 
     @property
     def labels(self) -> Labels:
-        """The labels, in their order. The core has them: what was learned of a label, and its name, come together."""
+        """The labels, in order. The core holds them together with their weights."""
         labels = self._engine.labels
         assert isinstance(labels, Labels)
         return labels
@@ -125,10 +129,10 @@ class Learner:
     # ---- one event ------------------------------------------------------------------------------------
 
     def learn_one(self, x: dict[Any, Any], y: Any = None, weight: float = 1.0) -> None:
-        """One round: learns from the features `x`, a dict of names and values, and the truth `y`.
+        """Learns from one example: the features `x`, a dict of names and values, and the truth `y`.
 
-        Numbers are values, strings and booleans are indicators ({"color": "red"} is the feature "color=red").
-        A weight of 0 changes nothing; others scale C.
+        Numbers are values; strings and booleans are indicators ({"color": "red"} is the feature "color=red").
+        The weight scales C; an example of weight 0 is not learned.
         """
         try:
             if self.by_label and self._engine.learn_label(x, y, weight):
@@ -141,7 +145,7 @@ class Learner:
             raise
 
     def round_one(self, x: dict[Any, Any], y: Any = None, weight: float = 1.0) -> Any:
-        """Predicts, then learns: what `predict_one` returns before the round. Faster than the two calls."""
+        """Predicts, then learns, and returns the prediction. Faster than `predict_one` and `learn_one`."""
         if self.by_label:
             predicted = self._engine.round_label(x, y, weight, self.averaged)
             if predicted is not NotImplemented:
@@ -151,9 +155,9 @@ class Learner:
         return predicted
 
     def score_one(self, x: dict[Any, Any]) -> Any:
-        """w.x (with the intercept), for uniclass radius - |x - w|, for many labels a dict of scores.
+        """w.x with the intercept; for uniclass radius - |x - w|; for many labels a dict of scores.
 
-        Features never seen count nothing.
+        Unknown features have the weight 0.
         """
         return self._task.score_one(self, x)
 
@@ -169,7 +173,7 @@ class Learner:
         return np.asarray(lanes)
 
     def _events(self) -> None:
-        """Events come with names: columns that were learned from arrays are called by their numbers."""
+        """Names the columns that were learned from arrays by their numbers: events need names."""
         if self._named:
             return
         self._named = True
@@ -178,7 +182,7 @@ class Learner:
     # ---- learning from many ---------------------------------------------------------------------------
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
-        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        """Learns a list of dicts, a DataFrame, an array or a CSR matrix: all of it, or nothing if it is invalid."""
         X = as_events(X)
         if is_frame(X):
             batch.learn_frame(self, X, y, sample_weight)
@@ -196,10 +200,10 @@ class Learner:
         tolerance: float | None = None,
         max_updates: int | None = None,
     ) -> int:
-        """One pass over the rows of an array or a CSR matrix, read in place: all of it, or none.
+        """One pass over the rows of an array or a CSR matrix, without copying: all of it, or nothing if it is invalid.
 
-        `order` names the rows to visit. With `tolerance` only rows whose squared loss is larger are presented
-        (S21 of the batch conversion). Returns how many were presented.
+        `order` lists the rows to visit. With `tolerance`, only rows whose squared loss exceeds it are learned (S21,
+        the batch conversion), at most `max_updates` of them. Returns how many were learned.
         """
         rows = columns.unnamed(self, X)
         return batch.learn_rows(
@@ -209,52 +213,48 @@ class Learner:
     def learn_rows(
         self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
     ) -> int:
-        """As `learn`, of rows that may have fewer or more columns than those before: a stream of numbered features."""
+        """Like `learn`, for rows of a stream: their number of columns may differ from that of earlier rows."""
         text = sample_weight is None and not passing and isinstance(y, memoryview)
         if text and batch.learn_text(self, rows, y):
             return len(y)
         return batch.learn_rows(self, rows, y, sample_weight, **passing)
 
     def read_events(self, events: Iterable[Any]) -> Rows:
-        """Events as rows, for several passes over them. Their features are known from here on."""
+        """Converts events to rows, for several passes over them. Their features become columns of the model."""
         with self._lock:
             self._events()
             return Rows(*self._engine.read_dicts(event_list(events)))
 
     def forget_rows(self) -> None:
-        """After several passes over the same rows: what was kept of them for the next one goes."""
+        """Drops what is cached between several passes over the same rows."""
         self._engine.forget_rows()
 
     # ---- scores of many -------------------------------------------------------------------------------
 
     def scores(self, X: Any) -> Doubles:
-        """The score of each row: w.x, or for uniclass radius - |x - w|; for many labels one per label. X may be a list
-        of events, too."""
+        """The score of each row or event: see `score_one`. For many labels, one column per label."""
         return self._task.scores(self, self.lanes(X))
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         return self._task.scores(self, self.lanes_of(rows, unseen))
 
     def lanes(self, X: Any) -> Doubles:
-        """What the core says of each row: one score per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
+        """The raw scores of the core, one per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
         return scoring.lanes(self, X)
 
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
-        """The same of rows. `unseen`, with a kernel: of each (sparse) row the squares of features without a column."""
-        core, options = self._engine, {} if unseen is None else {"unseen": unseen}
-        score: Any = core.score_dense if rows.indptr is None else core.score_sparse
-        scores: Doubles = score(*rows.arrays, averaged=self.averaged, **options)
-        return scores
+        """The same for rows. `unseen`, with a kernel: the squared values of each row's features without a column."""
+        return scoring.lanes_of(self, rows, unseen)
 
     @property
     def _sees_unseen(self) -> bool:
-        """Whether the kernel counts features that no support has: in distances, and so in K(x, x) of a ball."""
+        """Whether features that no support has change the kernel values, as they do in distances."""
         kernel = self.parameters["kernel"]
         return isinstance(kernel, str) and (kernel == "rbf" or self._task.measures_distance)
 
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
-        """x'Sx (with the constant feature of an intercept): how unsure the model is in the direction of x, the
-        squared size of x in its geometry. Features never seen count with the variance of the start."""
+        """x'Sx, with the constant feature of an intercept: the variance of the score of x. Unknown features have the
+        initial variance."""
         covariance.check_has_covariance(self.parameters["geometry"])
         return self._engine.uncertainty_one(x)
 
@@ -263,24 +263,21 @@ class Learner:
         return scoring.uncertainty(self, X)
 
     def uncertainty_of(self, rows: Rows) -> Doubles:
-        core = self._engine
-        size: Any = core.uncertainty_dense if rows.indptr is None else core.uncertainty_sparse
-        sizes: Doubles = size(*rows.arrays)
-        return sizes
+        return scoring.uncertainty_of(self, rows)
 
     # ---- changes --------------------------------------------------------------------------------------
 
     def name_columns(self, names: Iterable[str]) -> None:
-        """Names the columns of arrays that are to come, so that dicts can be learned too."""
+        """Names the columns of arrays, so that dicts can be learned too."""
         self._engine.name_columns(as_list(names, "names", "of names", False))
         self._arrays_fit = True
 
     def set_radius(self, radius: float) -> None:
-        """Replaces a radius by quantile, where all distances are known; learning resumes from it."""
+        """Sets a radius by quantile, for data whose distances are all known; learning continues from it."""
         self._engine.set_tracked_radius(targets.number(radius, "the radius"))
 
     def change(self, **changes: Any) -> None:
-        """Resumes with another `step`, `C`, `margin`, `beta` or `epsilon`; what was learned stays."""
+        """Changes `step`, `C`, `margin`, `beta` or `epsilon`. The weights stay."""
         fixed = [n for n in changes if n not in ("step", "C", "margin", "beta", "epsilon")]
         if fixed:
             names = ", ".join(fixed)
@@ -290,7 +287,7 @@ class Learner:
         try:
             engine.change_rule(self, changed)
             self.parameters = changed
-        except BaseException:  # an interrupt may come between the two
+        except BaseException:  # an interrupt may arrive between the two lines
             engine.change_rule(self, self.parameters)
             raise
 
@@ -298,12 +295,12 @@ class Learner:
 
     @property
     def many_scores(self) -> bool:
-        """Whether each label has a score (two classes have one for both, unless `selection` or `cost` asks)."""
+        """Whether each label has a score. Two classes share one, unless `selection` or `cost` needs two."""
         return self._task.many_scores(self.labels)
 
     @property
     def _first_lane(self) -> int:
-        """How many lanes come before those of the labels: 1 for a learned threshold."""
+        """The number of lanes before those of the labels: 1 with a learned threshold."""
         return self._task.first_lane(self.parameters)
 
     @property
@@ -311,7 +308,7 @@ class Learner:
         return engine.has_intercept(self._task, self.parameters)
 
     def lane_of(self, label: Any) -> int:
-        """The place of the score of a label among all scores."""
+        """The index of a label's score among all lanes."""
         code = self.labels.code(plain(label))
         if code is None:
             raise ValueError(f"the label {label!r} is not one of the labels {self.labels.listed()}")
@@ -319,21 +316,21 @@ class Learner:
 
     @property
     def weights(self) -> npt.NDArray[Any]:
-        """w (the average, if `average`), one number per column; many labels: a row each; for uniclass the centre."""
+        """w (the average, if `average`), one number per column; many labels: one row each; uniclass: the centre."""
         return weights.weights_of(self, self.averaged)
 
     @property
     def last_weights(self) -> npt.NDArray[Any]:
-        """w as it is now, not averaged."""
+        """w after the last round, not averaged."""
         return weights.weights_of(self, False)
 
     def named_weights(self) -> dict[Any, Any]:
-        """The weights by the names of their features; many labels: for each label."""
+        """The weights by feature name; many labels: a dict for each label."""
         return weights.named(self)
 
     @property
     def intercept(self) -> Any:
-        """A number; many labels: one each."""
+        """A number; many labels: one per label."""
         return self._task.intercept(self, self.averaged)
 
     @property
@@ -367,7 +364,7 @@ class Learner:
 
     @property
     def supports(self) -> supports.SupportSet:
-        """The supports, as they are cached: the numbers of the examples, their coefficients and vectors."""
+        """The supports: the numbers of their examples, their coefficients and their vectors."""
         supports.check_has_kernel(self.parameters["kernel"])
         with self._lock:
             return supports.SupportSet(self._engine.supports(self.averaged), self.n_features)
@@ -380,18 +377,18 @@ class Learner:
 
     @property
     def support(self) -> npt.NDArray[np.int64]:
-        """The numbers of the examples that are supports: as they came, from 0; after `fit` the rows of X."""
+        """The examples that are supports, numbered from 0 in the order of arrival; after `fit` the rows of X."""
         return self.supports.numbers
 
     @property
     def dual_coef(self) -> Doubles:
-        """The coefficients of the supports (of the average, if `average`); many labels: a row each."""
+        """The coefficients of the supports (of the average, if `average`); many labels: one row each."""
         coefficients = self.supports.coefficients
         return weights.of_labels(self, coefficients.T) if self.many_scores else coefficients[:, 0]
 
     @property
     def support_vectors(self) -> Any:
-        """The supports themselves, a row each: an array, or a CSR matrix if they came sparse."""
+        """The support vectors, one per row: an array, or a CSR matrix if the examples were sparse."""
         return self.supports.vectors
 
     @property
@@ -404,65 +401,53 @@ class Learner:
 
     @property
     def n_ignored(self) -> int:
-        """How often a feature was left out because it was new, and there were `max_features` already."""
+        """How often a new feature was ignored because the model already had `max_features`."""
         return self._engine.n_ignored
 
     @property
     def feature_names(self) -> list[Any]:
-        """The names of the columns, in their order (none if hashed, or learned from arrays)."""
+        """The names of the columns, in order; empty if features are hashed or were learned from arrays."""
         return self._engine.names()
 
     @property
     def _column_names(self) -> list[Any]:
-        """The same of all columns: those that were learned from arrays are called by their numbers."""
+        """The names of all columns; columns that were learned from arrays have their numbers as names."""
         names = self.feature_names
         return names + list(range(len(names), self.n_features))
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
         """What each feature contributed to the score, the largest first.
 
-        The contributions add up to the score; of many labels to that of `label` (of the one with the highest
-        score). For uniclass they add up to the squared distance from the centre; what the centre has in features
-        that x has not stands under '(other features)'.
+        The contributions add up to the score of `label` (default: the label with the highest score). For uniclass
+        they add up to the squared distance from the centre, where '(other features)' are those that x does not have.
         """
         return explain.of_event(self, x, label)
 
     def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
-        """What was suffered on the stream of the rows of X, learned once in their order, and what was guaranteed.
+        """What the learner suffered on the rows of X, learned once in this order, and what the theorems guaranteed.
 
-        `u` are the weights of a comparator and `intercept` its intercept(s) or thresholds; None finds some.
+        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted.
         """
         from .theory.hindsight.rows import certificate
 
-        check_length(X, "X")
-        if not self._task.has_kernel:  # those that have one vector per example
-            raise ValueError(
-                "the model around this learner has the certificate: it knows the features of outputs"
-            )
-        u, intercept = _comparator(u, "u"), _comparator(intercept, "intercept")
-        try:
-            return certificate(self, X, y, u, intercept)
-        except MemoryError:
-            raise ValueError(
-                "a certificate of X, and of its comparators, needs more memory than there is"
-            ) from None
+        return certificate(self, X, y, u, intercept)
 
     # ---- files ----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
+        """Writes the model to one file, atomically. `hinge.load` reads it."""
         file.save(path, *self._parts())
 
     def to_bytes(self) -> bytes:
         return file.to_bytes(*self._parts())
 
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
-        """What its file has: a header of JSON, and arrays."""
+        """The content of its file: a JSON header, and arrays."""
         header, tensors = self._parts()
         return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
 
     def _parts(self) -> tuple[dict[str, Any], file.Tensors]:
-        """The same with buffers, without numpy."""
+        """The same with buffers, which do not need numpy."""
         return learner_file.parts_of(self)
 
     @classmethod
@@ -472,7 +457,7 @@ class Learner:
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        """A learner from what its file has."""
+        """A learner from the content of its file."""
         task = task_named(header["task"], learner_tasks())
         parameters = _completed(task, encoding.decoded(header["parameters"], tensors, functions))
         learner = cls.__new__(cls)
@@ -495,19 +480,16 @@ class Learner:
         return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name}={value!r}"
-            for name, value in self.parameters.items()
-            if not is_array(value)
-            and value != table.default(name)
-            and not (name == "step" and value is None)
-            and len(repr(value)) < 200  # hundreds of classes are not shown
-        ]
-        return f"Learner({', '.join([repr(self.task), *shown])})"
+        plain = {name: value for name, value in self.parameters.items() if not is_array(value)}
+        changed = {name: value for name, value in plain.items() if value != table.default(name)}
+        if plain["step"] is None:
+            changed.pop("step")
+        texts = [f"{name}={value!r}" for name, value in changed.items() if len(repr(value)) < 200]
+        return f"Learner({', '.join([repr(self.task), *texts])})"
 
 
 def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
-    """All options of a learner, those that are given and the defaults of the others."""
+    """All options of a learner: the given values, and defaults for the others."""
     parameters = CLASSES["Learner"].completed(values)
     if not task.keeps_open_step:
         parameters["step"] = task.step_of(parameters)
@@ -516,8 +498,3 @@ def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> 
     if isinstance(parameters["class_weight"], str):
         raise ValueError("class_weight='balanced' needs all data at once: it works in `fit` only")
     return parameters
-
-
-def _comparator(given: Any, name: str) -> Any:
-    """The numbers of a comparator."""
-    return None if given is None else as_values(as_array(given, name), name)

@@ -1,4 +1,4 @@
-"""Before a run begins: what the options ask for must make sense together, and with the model that is there."""
+"""Checks before a run begins: the options must be consistent, with each other and with an existing model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST_BYTES = 4096  # by which a file is known again
 
 
 def check_places(arguments: argparse.Namespace) -> None:
-    """Where the model is to go, and what may be replaced."""
+    """The files to write: they must be writable, and replace nothing by accident."""
     model = arguments.model
     if arguments.resume and model is None:
         raise ValueError("--resume needs the model to resume: -m FILE")
@@ -43,7 +43,7 @@ def check_places(arguments: argparse.Namespace) -> None:
 
 
 def check_replaced(arguments: argparse.Namespace) -> None:
-    """That a model which is there is not replaced without being asked to."""
+    """An existing model is replaced only with --force."""
     model, initial = arguments.model, arguments.initial
     same = initial is not None and os.path.abspath(initial) == os.path.abspath(model)
     if os.path.exists(model) and not (arguments.resume or arguments.force or same):
@@ -54,13 +54,13 @@ def check_replaced(arguments: argparse.Namespace) -> None:
 
 
 def can_be_locked(path: str) -> bool:
-    """Whether a lock can be made next to a file that is written: not next to a device, or in a folder of others."""
+    """Whether a lock file can be created next to `path`: not next to a device, nor in a read-only folder."""
     folder = os.path.dirname(os.path.realpath(path))
     return not path.startswith("/dev/") and os.access(folder, os.W_OK)
 
 
 def check_place(path: str, what: str, others: list[str]) -> None:
-    """A file is to be written there, and must not be one of the others."""
+    """`path` can be written, and is not one of the other files."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise ValueError(f"there is no directory {folder} for {what}")
@@ -87,7 +87,7 @@ def check_plot(path: str, data: list[str]) -> None:
 
 
 def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None:
-    """A log that is followed has no end."""
+    """A followed log has no end, which excludes some options."""
     (log, *more) = arguments.data
     if (
         more
@@ -122,7 +122,7 @@ def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing
 
 
 def check_read_again(stream: Stream, passing: dict[str, Any], resume: bool) -> None:
-    """What comes through a pipe comes once."""
+    """A pipe can be read only once."""
     if stream.can_be_read_again:
         return
     if _many(passing) and not passing.get("shuffle"):

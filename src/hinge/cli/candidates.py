@@ -1,4 +1,4 @@
-"""What `hinge tune` tries if nobody says what: steps, intercepts, averages and AROW, sized by the examples.
+"""The default grid of `hinge tune`: steps, intercepts, averages and AROW, scaled to the examples.
 
 A step is at most C, and one that ends the loss is loss/q, with q = |x|^2: so what C does depends on C q. The C that are
 tried are therefore multiples of 1/q, q being the median over the first examples. AROW's r compares with q in the same
@@ -56,7 +56,7 @@ def as_flag(option: str, text: str) -> str:
 
 
 def usual(task: str, batch: Batch, spec: str | None, options: dict[str, Any]) -> list[Candidate]:
-    """Those that the task has, and that do not contradict what was asked for."""
+    """The candidates that the task supports and that agree with the given options."""
     no_length = TASKS[task].measures_distance or options.get("kernel") is not None
     length = 0.0 if no_length else typical_length(batch)
     tried: list[Candidate] = []

@@ -1,4 +1,4 @@
-"""What commands print with: paragraphs, tables, and live progress that becomes plain lines in a file."""
+"""Output of commands: paragraphs, tables, and live progress, which becomes plain lines in a file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Watch = Callable[[str, Round], None]
 
 
 def new_console() -> Console:
-    """stdout. No markup and no automatic colours: what we print has brackets and numbers of its own."""
+    """stdout. No markup and no automatic colours: brackets and numbers are printed as they are."""
     return _Console(markup=False, highlight=False, emoji=False)
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Whoever read our output has had enough: `main` knows what to do."""
+        """The reader of our output has closed it: `main` handles that."""
         raise BrokenPipeError
 
 
@@ -57,8 +57,8 @@ def percent(share: float) -> str:
 
 @contextmanager
 def watch(console: Console, names: Collection[str], total: int) -> Iterator[Watch]:
-    """Gives a function that is to see every round of every learner: it moves a bar for each, or, where
-    nothing can move, prints a line for each."""
+    """A function to call with every round of every learner. It moves a bar for each learner or, in a file, prints a
+    line for each."""
     if not console.is_terminal or console.is_dumb_terminal:
         yield _lines(console, names, total)
         return
@@ -76,7 +76,7 @@ def watch(console: Console, names: Collection[str], total: int) -> Iterator[Watc
 
 
 def _bars(progress: Progress, names: Collection[str], total: int, every: int = 64) -> Watch:
-    """`every`: rounds between two looks. To look more often would slow down what is watched."""
+    """`every`: rounds between two updates of a bar. More of them would slow down the learner."""
     tasks = {name: progress.add_task(name, total=total, speed="", error="") for name in names}
 
     def see(name: str, event: Round) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a run: its progressive error, that of the last examples, and what was guaranteed all along."""
+"""The picture of a run: its progressive error, the error of the last examples, and the guaranteed bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .progress import Figures, error_text, short_error
 
 
 class Curve:
-    """What is kept of a run to draw it. `window`: how many of the last rounds `lately` is about."""
+    """The points of the curves of a run. `window`: the number of rounds that `lately` is about."""
 
     def __init__(self, window: int) -> None:
         self.window = window
@@ -35,7 +35,7 @@ class Curve:
 
 
 def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: bool) -> None:
-    """Draws the curve, and the bound if a theorem gives one; says so, or why not."""
+    """Draws the curve, and the bound if a theorem gives one; prints where it is, or why there is no bound."""
     study = session.study
     assert study is not None
     if len(curve.errors) < 3:
@@ -98,7 +98,7 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
 
 
 def certificate_of(session: Session, stream: Stream) -> Certificate:
-    """What was guaranteed in the end."""
+    """The certificate of the whole run."""
     study = session.study
     assert study is not None
     return certified([(study, _no_bound(study, session, stream))], stream)[0]

@@ -1,4 +1,4 @@
-"""`hinge demo`: what it says. What it computes is in `demo_runs`."""
+"""The output of `hinge demo`. The runs are in `demo_runs`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(model.predict_one({"money": 1}))  # spam
 
 
 def run(plot: Path | None, *, seed: int = 0, insist: bool = False) -> int:
-    """The whole demonstration. `insist`: that there can be no picture is an error. Returns the exit code."""
+    """Runs the demonstration and returns the exit code. `insist`: a picture that cannot be drawn is an error."""
     console = new_console()
     stream, which = demo_runs.digits(seed)
     console.print(Text(f"hinge {__version__}: online margin learning", style="bold"))
@@ -113,7 +113,7 @@ def _number(value: float) -> str:
 
 
 def _draw(console: Console, plot: Path, runs: list[Run], hindsight: float) -> bool:
-    """Draws the picture and says where it is. Returns False, and says why, if that cannot be."""
+    """Draws the picture and prints its path. If it cannot be written, prints the reason and returns False."""
     first, best = runs[0], min(runs, key=lambda run: run.error)
     console.print()
     try:

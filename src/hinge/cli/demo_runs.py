@@ -1,4 +1,4 @@
-"""What `hinge demo` computes: three real streams, the learners on them, what was guaranteed. No printing."""
+"""The runs of `hinge demo`: three real streams, the learners on them, and their guarantees. No printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong, in one line. What can only be our own fault is not hidden: it goes on as it is, with its trace."""
+"""Errors of input, options and files, in one line. Other exceptions are bugs: they keep their traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WRONG_INPUT = 2
 
 
 def told(error: Exception) -> int:
-    """Prints what is wrong with input, options or files, and returns the exit code; raises all else again."""
+    """Prints an error of input, options or files and returns the exit code; raises other exceptions again."""
     if os.environ.get("HINGE_DEBUG"):
         raise error
     if isinstance(error, InputError) and error.file is not None:

@@ -1,6 +1,4 @@
-"""A stream, read again: what multiples of what was learned in the end would have suffered on it, and what was therefore
-guaranteed to the learner.
-"""
+"""Certificates of a run: the stream is read again, to measure what multiples of the learned weights suffer on it."""
 
 from __future__ import annotations
 
@@ -75,7 +73,8 @@ def see(seen: Hindsight, study: Study, batch: Batch, name: str) -> None:
 
 
 def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -> list[Certificate]:
-    """Of learners that have seen the stream once; each with the reason why there is none, or "". It is read once."""
+    """The certificates of learners that have learned the stream once. Each study comes with the reason why it has none,
+    or "". The stream is read once for all of them."""
     seen = [None if why_not else hindsight(study) for study, why_not in studies]
     for piece in stream.once() if any(seen) else ():
         for (study, _), each in zip(studies, seen, strict=True):
@@ -88,7 +87,7 @@ def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -
 
 
 def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Iterator[Hindsight]:
-    """What was seen after so many examples each time, in ascending order."""
+    """The state of the hindsight after each of these numbers of examples, which ascend."""
     seen, wanted, count = hindsight(study), iter(examples), 0
     stop = next(wanted, None)
     for piece in stream.once():

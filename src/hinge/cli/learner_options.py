@@ -36,15 +36,15 @@ def add_task(group: Any) -> None:
 
 
 def learner_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given, but for the algorithm."""
+    """The options that were given, without the algorithm."""
     return given(arguments, OF_THE_LEARNER)
 
 
 def options_for(
     task: str, spec: str | None, options: dict[str, Any], overrides: bool = False
 ) -> dict[str, Any]:
-    """All options of a learner: those of the algorithm `spec`, and others on top of it. `overrides`: where they differ
-    those of `spec` count."""
+    """All options of a learner: those of the algorithm `spec`, and `options`. If they differ, `spec` wins with
+    `overrides`; otherwise that is an error."""
     if spec is None:
         made = options
     else:
@@ -66,7 +66,7 @@ def options_for(
 
 
 def check_spec(spec: str) -> None:
-    """Refuses what no task has, before any data is read."""
+    """Raises for options that no task has, before any data is read."""
     _, texts = read_spec(spec)
     for option, text in texts.items():
         if option == "r":
@@ -83,7 +83,7 @@ def read_number(name: str, text: str) -> float:
 
 
 def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Callable[[str], None]) -> str:
-    """The task that was asked for, or the one that the labels of the first examples suggest: then it is said."""
+    """The given task, or the one that the labels of the first examples suggest, which is reported."""
     if arguments.task is not None:
         task: str = arguments.task
         return task
@@ -93,7 +93,7 @@ def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Calla
     few = f" in the first {len(piece.batch):,} examples" if arguments.data == ["-"] else ""
     override = "--task and --label override" if field else "--task overrides"
     say(f"Task: {guess.task}, because {guess.reason}{few}{field} ({override}).")
-    if guess.or_else:  # also if nothing else is said
+    if guess.or_else:  # also with --quiet
         print(
             f"The task {guess.task} is a guess, because {guess.reason}. It may be {guess.or_else}: set --task.",
             file=sys.stderr,
@@ -106,7 +106,7 @@ def new_study(task: str, spec: str | None, options: dict[str, Any], overrides: b
 
 
 def in_words(study: Study) -> str:
-    """The learner with the options that are not the usual ones: pa1, C=1."""
+    """The step of the learner and its options that differ from the defaults: pa1, C=1."""
     p = study.learner.parameters
     step = study._task.step_of(p)
     shown = {name: f"{name}={value}" for name, value in p.items()

@@ -1,4 +1,4 @@
-"""The options of the table on the command line: their names, their texts, and values from words."""
+"""The options of the table on the command line: their flags, help texts, and values parsed from words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ..options.parameter import Parameter
 from ..options.table import PARAMETERS
 
-# What belongs to passes over data, with what it means for a stream; its defaults are those of one pass.
+# The options of passes over the data: their defaults on the command line (one pass), and what they mean for a stream.
 PASSES: dict[str, tuple[Any, str]] = {
     "max_iter": (1, "The most passes over the data. The progressive error is that of the first pass."),
     "tol": (
@@ -37,7 +37,7 @@ PASSES: dict[str, tuple[Any, str]] = {
 ONLY_IN_FIT = ("early_stopping", "validation_fraction")  # a stream is judged before it is learned
 OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONLY_IN_FIT))
 
-# What may be given here, where that is less than in Python, or written in another way.
+# The allowed values of options that accept less than in Python, or are written in another way.
 ALLOWED = {
     "kernel": "none, linear, poly or rbf",
     "features": "tfidf or email",
@@ -64,7 +64,7 @@ def flag(name: str) -> str:
 
 
 def add_parameters(group: Any, names: Iterable[str]) -> None:
-    """An option for each parameter. Those that are not given are not set."""
+    """Adds an option for each parameter. Options that are not given stay None."""
     for name in names:
         parameter = PARAMETERS[name]
         default, text = PASSES.get(name, (parameter.default, parameter.help))

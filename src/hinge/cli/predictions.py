@@ -15,8 +15,8 @@ MOST_WAITING = 1 << 16  # bytes
 
 
 class Predictions:
-    """Where they are written to. A file that is continued is cut to `size`, which is what the model knows of it: what
-    comes after it was predicted by a run that was killed, and will be predicted again."""
+    """A file of predictions. A file that is continued is cut to `size`, which the model has saved: the rest was
+    predicted by a run that was killed, and will be predicted again."""
 
     def __init__(self, path: str, size: int | None, arguments: argparse.Namespace) -> None:
         self.path, self.arguments = path, arguments

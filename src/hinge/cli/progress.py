@@ -1,4 +1,4 @@
-"""How a run is told while it goes: a bar on a terminal, plain lines elsewhere, JSON for machines."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere, JSON with --json."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..tasks import TASKS
 class Figures:
     """A run at one moment."""
 
-    examples: int  # of this run and those that it went on from
+    examples: int  # of this run and of the runs that it resumes
     score: Score  # of all predictions
-    window: Score  # of the last ones
+    window: Score  # of the last predictions
     updates: int
     seconds: float
-    done: float | None  # the part of the data that has been read, if its size is known
+    done: float | None  # the share of the data that has been read, if its size is known
 
     def record(self) -> dict[str, Any]:
         return {
@@ -43,7 +43,7 @@ def _or_none(error: float) -> float | None:
 
 
 class Window:
-    """The score of the last `size` rounds, to the steps in which it is told."""
+    """The score of the last `size` rounds, as exactly as the steps between two reports allow."""
 
     def __init__(self, size: int, score: Score) -> None:
         self.size = size
@@ -70,7 +70,7 @@ def short_error(task: str, error: float) -> str:
 
 
 class Quiet:
-    """Tells nothing while it goes."""
+    """Reports nothing. The base class of all reporters."""
 
     def start(self, study: Study) -> None:
         pass
@@ -79,15 +79,15 @@ class Quiet:
         pass
 
     def say(self, text: str) -> None:
-        """Something to be known at once."""
+        """A message for the user."""
 
     def close(self) -> None:
         pass
 
 
 class Heard(Quiet):
-    """Tells how it goes as long as somebody reads it. When nobody does any more, `then` ends the run as a signal would:
-    nothing is lost, and `gone` says why it ended."""
+    """Reports as long as the output can be written. If it fails, `then` ends the run as a signal would, so that no
+    example is lost, and `gone` is the error."""
 
     def __init__(self, told: Quiet) -> None:
         self.told = told
@@ -117,7 +117,7 @@ class Heard(Quiet):
 
 
 class Json(Quiet):
-    """An object a line: at doubling numbers of examples, and at least once a minute."""
+    """One JSON object per line: at doubling numbers of examples, and at least once a minute."""
 
     def __init__(self, out: TextIO, every: Every | None = None) -> None:
         self.out, self.next = out, _Next(every)
@@ -182,7 +182,7 @@ class _Next:
 
 
 class Bar(Quiet):
-    """A bar that moves, with what there is to know beside it."""
+    """A moving bar, with the error and the speed next to it."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -196,7 +196,7 @@ class Bar(Quiet):
             TextColumn("{task.fields[window]}  {task.fields[updates]:,} updates"),
             TimeRemainingColumn(compact=True),
             console=self.console,
-            transient=True,  # the summary says it all
+            transient=True,  # the summary has the same numbers
         )
         self.bar: Any = None
         self.task, self.looked = "", 0.0
@@ -233,7 +233,7 @@ class Bar(Quiet):
 
 
 def reporter(quiet: bool, as_json: bool, every: Every | None = None) -> Quiet:
-    """`every`: how often lines are told; None: as seldom as it is usual, and on a terminal a bar moves instead."""
+    """`every`: how often to print a line; None: the default, which on a terminal is a bar."""
     if quiet:
         return Quiet()
     if as_json:

@@ -1,4 +1,4 @@
-"""Several learners over the same stream in one pass: what `compare` and `tune` have in common."""
+"""Several learners over the same stream in one pass: the common part of `compare` and `tune`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Runner:
     options: dict[str, Any]
     study: Study | None = None
     seconds: float = 0.0  # of its own
-    out: str = ""  # why it could not go on
+    out: str = ""  # why it was excluded
     curve: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -74,11 +74,11 @@ class Race:
         self.examples = 0
         self.done: float | None = None
         self.stopped = False
-        self.error: Exception | None = None  # what ended it: the examples before were learned
+        self.error: Exception | None = None  # the error that ended the race; earlier examples were learned
         self.weighted = False  # whether examples had weights
 
     def stop(self) -> None:
-        """Ends it after the examples under way; what was taken from a pipe is learned before."""
+        """Ends the race after the current examples. Everything that was read from a pipe is learned first."""
         self.stopped = True
         self.stream.stop()
 
@@ -116,7 +116,7 @@ class Race:
             raise ValueError(self.runners[0].out)
 
     def _step(self, piece: Piece, start: int, stop: int) -> None:
-        """What one of them refuses puts it out; what all of them refuse is an error of the data."""
+        """A learner that rejects the examples is excluded. If all reject them, the data is invalid."""
         going = [runner for runner in self.runners if not runner.out]
         worst = BadLines()
         for runner in going:
@@ -162,12 +162,12 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
 
 
 def in_order(stream: Stream, arguments: argparse.Namespace) -> Stream | Shuffled:
-    """As it was asked for."""
+    """Shuffled, with --shuffle."""
     return Shuffled(stream, arguments.random_state) if arguments.shuffle else stream
 
 
 def run(race: Race, arguments: argparse.Namespace) -> int | None:
-    """Runs the race and tells how it goes. Returns the number of the signal that ended it early."""
+    """Runs the race and reports progress. Returns the number of the signal that ended it early."""
     tell = reporter(arguments.quiet, arguments.json, arguments.progress)
     source = race.stream.source
     race.task_of = lambda piece: learner_options.task_of(arguments, piece, source, tell.say)
@@ -200,7 +200,7 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
 
 
 def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> None:
-    """The table: the best one is marked."""
+    """Prints the table of learners, in which the best is marked."""
     if arguments.json:
         for runner in order:
             print(json.dumps({"event": "learner", "name": runner.name, **_record(runner, race)}))
@@ -244,7 +244,7 @@ def _record(runner: Runner, race: Race) -> dict[str, Any]:
 
 
 def certify(race: Race, as_json: bool) -> None:
-    """What was guaranteed to each of them. The data is read again, once."""
+    """Prints the guarantees of each learner. The data is read again, once."""
     from .hindsight import certified
 
     going = [(runner, runner.study) for runner in race.runners if runner.study is not None and not runner.out]
@@ -273,7 +273,7 @@ def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
     from .console import new_console, new_table, show_table
 
     table = new_table("learner", "guaranteed", "suffered", "of", "by", right=("guaranteed", "suffered"))
-    reasons: list[str] = []  # said once, below
+    reasons: list[str] = []  # footnotes
     for name, its in named:
         best = its.tightest
         if best is None:
@@ -310,6 +310,15 @@ def save_best(race: Race, model: str, format_name: str) -> None:
     study.save(model)
 
 
+def finish(race: Race, arguments: argparse.Namespace, stopped: int | None) -> int:
+    """Draws the curves, if asked to, and returns the exit code; raises the error that ended the race."""
+    if arguments.plot is not None:
+        draw(race, arguments.plot, arguments.json)
+    if race.error is not None:
+        raise race.error
+    return 0 if stopped is None else 128 + stopped
+
+
 def draw(race: Race, path: str, as_json: bool) -> None:
     from pathlib import Path
 
@@ -329,7 +338,7 @@ def draw(race: Race, path: str, as_json: bool) -> None:
 
 
 def title_of(task: str, errors: dict[str, float]) -> str:
-    """Who errs least, all of them if several do, and how much."""
+    """The learner with the smallest error (all of them, if several tie), and the error."""
     least = min(errors.values())
     best = [name for name, error in errors.items() if error == least]
     if len(best) > 3:

@@ -1,4 +1,4 @@
-"""What the commands read from: the options that say how, and the stream that they make."""
+"""The data of the commands: the options that describe it, and the stream that they open."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ def open_stream(
     bad: BadLines,
     files: list[Input] | None = None,
 ) -> tuple[Stream, str]:
-    """The stream of the files, and its format. `kept`: how a model says that its data is read. `limits`: options that
-    are not the data's but the model's (max_features, hash_bits, names, grow), for the formats that know them."""
+    """The stream of the files, and its format. `kept`: the settings of the data that a model has saved. `limits`:
+    options of the model that the formats need (max_features, hash_bits, names, grow)."""
     files = files or inputs(arguments)
     name = arguments.format or by_ending(files[0].path) or (kept or {}).get("format") or detect(files[0])
     cls = source_class(name)
@@ -214,18 +214,18 @@ def _templates(path: str) -> list[str] | str:
 
 
 def features_of(source: Any) -> Features | None:
-    """How a source makes features of records, if it has records: the model keeps it."""
+    """How a source makes features from records, if it has records: saved with the model."""
     features = getattr(source, "features", None)
     return features if isinstance(features, Features) else None
 
 
 def kept_settings(source: Source, name: str) -> dict[str, Any]:
-    """What a model keeps of how its data is read."""
+    """The settings of the data that are saved with a model."""
     return {"format": name, "options": source.settings}
 
 
 def remarks(source: Any) -> list[str]:
-    """What is to be known of the data that was read: what was left out, and the values that were missing."""
+    """Remarks about the data: features that were left out, and missing values."""
     found = []
     if ignored := getattr(source, "n_ignored", 0):
         found.append(f"{ignored:,} features beyond --max-features were ignored (--at-max-features).")
@@ -247,7 +247,7 @@ def remarks(source: Any) -> list[str]:
 
 
 def unfinished(files: list[Input], name: str) -> list[str]:
-    """A last line that nothing ends may be one that is still being written."""
+    """Remarks about files whose last line has no newline: it may still be being written."""
     found = []
     for file in files:
         if name in ("parquet", "arrow") or not os.path.isfile(file.path) or file.path.endswith(PACKED):

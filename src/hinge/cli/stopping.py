@@ -1,4 +1,4 @@
-"""Signals: Ctrl-C, SIGTERM and SIGHUP end a run, and nothing is lost; SIGUSR1 saves the model now."""
+"""Signals: Ctrl-C, SIGTERM and SIGHUP end a run without losing examples; SIGUSR1 saves the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Stop:
-    """The signal that came, and what is to be done then. Nothing is raised: what is under way is finished."""
+    """The signal that arrived, and the handler to call. Nothing is raised: the current examples are finished."""
 
     def __init__(self) -> None:
         self.number: int | None = None  # of the signal that came first
@@ -18,13 +18,13 @@ class Stop:
         self._end: Callable[[], None] = lambda: None
 
     def then(self, end: Callable[[], None]) -> None:
-        """Calls `end` when a signal comes; at once, if it has come already."""
+        """Calls `end` when a signal arrives; immediately, if one has arrived already."""
         self._end = end
         if self.number is not None:
             end()
 
     def came(self, number: int, frame: Any) -> None:
-        if self.number is not None:  # whoever asks twice does not want to wait
+        if self.number is not None:  # the second signal: do not wait any longer
             with suppress(OSError):
                 os.write(2, b"Stopped at once.\n")
             os._exit(128 + number)
@@ -34,8 +34,8 @@ class Stop:
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Ctrl-C, SIGTERM and SIGHUP end a run after the examples under way; a second one ends it at once. A SIGHUP that is
-    ignored stays ignored: that is what nohup is for."""
+    """Ctrl-C, SIGTERM and SIGHUP end a run after the current examples; a second one ends it at once. A SIGHUP that is
+    ignored stays ignored, as nohup needs it."""
     stop = Stop()
     numbers = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:

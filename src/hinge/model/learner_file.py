@@ -31,11 +31,7 @@ def parts_of(learner: Learner) -> tuple[dict[str, Any], file.Tensors]:
 
 
 def restore(
-    learner: Learner,
-    task: Task,
-    parameters: dict[str, Any],
-    header: dict[str, Any],
-    tensors: file.Tensors,
+    learner: Learner, task: Task, parameters: dict[str, Any], header: dict[str, Any], tensors: file.Tensors
 ) -> None:
     """Makes a learner, which has nothing yet, of what its file has."""
     labels = Labels(json.loads(tensors["labels"].tobytes()), header["lanes"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._numpy import Doubles, np
 from ..data.errors import for_each
-from ..data.rows import are_events, as_events, event_list, is_frame, unseen_norms, unseen_squares
+from ..data.rows import Rows, are_events, as_events, event_list, is_frame, unseen_norms, unseen_squares
 from . import columns
 from .covariance import check_has_covariance, plus_unseen
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lanes(learner: Learner, X: Any) -> Doubles:
-    """What the core says of each row; see `Learner.lanes`."""
+    """The raw scores of the core; see `Learner.lanes`."""
     X = as_events(X)
     if are_events(X):
         found = np.asarray(for_each(learner._lanes_one, event_list(X)))
@@ -31,6 +31,13 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     return found
 
 
+def lanes_of(learner: Learner, rows: Rows, unseen: Doubles | None = None) -> Doubles:
+    core, options = learner._engine, {} if unseen is None else {"unseen": unseen}
+    score: Any = core.score_dense if rows.indptr is None else core.score_sparse
+    scores: Doubles = score(*rows.arrays, averaged=learner.averaged, **options)
+    return scores
+
+
 def uncertainty(learner: Learner, X: Any) -> Doubles:
     """x'Sx of each row."""
     check_has_covariance(learner.parameters["geometry"])
@@ -42,3 +49,10 @@ def uncertainty(learner: Learner, X: Any) -> Doubles:
         return sizes
     unseen = unseen_norms(X, learner._column_names)
     return plus_unseen(sizes, unseen, learner.parameters["initial_variance"])
+
+
+def uncertainty_of(learner: Learner, rows: Rows) -> Doubles:
+    core = learner._engine
+    size: Any = core.uncertainty_dense if rows.indptr is None else core.uncertainty_sparse
+    sizes: Doubles = size(*rows.arrays)
+    return sizes

@@ -1,7 +1,7 @@
 """Compare several learners over the same stream, in one pass.
 
-Learners are named as in 'hinge algorithms', with options after a colon; the options below hold for all that do not say
-otherwise.
+Learners are named as in 'hinge algorithms', with options after a colon. The options below apply to all learners; the
+options of a learner override them.
 
   hinge compare train.svm pa1 pa2 arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
@@ -17,7 +17,7 @@ from ..arguments import check_plot, limits
 
 USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
 
-QUICKLY_READ = 20_000  # examples, again
+QUICKLY_READ = 20_000  # up to so many examples are read again without asking
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,4 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = running.examples <= QUICKLY_READ and stream.can_be_read_again
     if wanted and stopped is None and running.error is None:
         race.certify(running, arguments.json)
-    if arguments.plot is not None:
-        race.draw(running, arguments.plot, arguments.json)
-    if running.error is not None:
-        raise running.error
-    return 0 if stopped is None else 128 + stopped
+    return race.finish(running, arguments, stopped)

@@ -11,6 +11,8 @@ import argparse
 import os
 from pathlib import Path
 
+from ..reading import whole_or_zero
+
 DEFAULT_PLOT = Path("hinge-demo.png")
 
 
@@ -21,19 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-plot", action="store_true", help="Do not draw a picture.")
     parser.add_argument(
-        "--seed", metavar="NUMBER", type=_seed, default=0,
+        "--seed", metavar="NUMBER", type=whole_or_zero, default=0,
         help="The seed of the order of the stream. [default: 0]",
     )  # fmt: skip
-
-
-def _seed(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more, not {text!r}")
-    return number
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if plot is not None and arguments.no_plot:
         raise ValueError("--plot and --no-plot exclude each other.")
     if plot is not None and (problem := problem_with(plot)):
-        raise ValueError(f"--plot: {problem}")  # now, and not after all the work
+        raise ValueError(f"--plot: {problem}")  # before the runs, which take some seconds
     from ..demo import run as demo
 
     return demo(
@@ -50,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def problem_with(plot: Path, endings: tuple[str, ...] = (".png", ".svg", ".pdf")) -> str:
-    """Why there can be no picture at that path; "" if nothing speaks against it."""
+    """Why no picture can be written to that path; "" if it can."""
     if plot.is_dir():
         return f"{plot} is a directory."
     if plot.suffix.lower() not in endings:

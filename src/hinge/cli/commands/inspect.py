@@ -1,6 +1,6 @@
-"""Look at a model: what it is, what it has been through, its largest weights, and what is guaranteed.
+"""Show a model: its options, its statistics, its largest weights, and its guarantees.
 
-The weights are those that predict: of an average, the average.
+The weights are those that predict: for an averaged model, the averaged weights.
 
   hinge inspect model.hinge
   hinge inspect model.hinge --top 50 --json
@@ -30,9 +30,13 @@ from ..reading import whole
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="A file that 'hinge learn' or `save` wrote.")
     parser.add_argument(
-        "--top", metavar="N", type=whole, default=10, help="How many of the largest weights. [default: 10]"
+        "--top",
+        metavar="N",
+        type=whole,
+        default=10,
+        help="The number of largest weights to show. [default: 10]",
     )
-    parser.add_argument("--json", action="store_true", help="One JSON object, for machines.")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
-    """The features with the largest |weight|: of which label (or ""), its name, its weight."""
+    """The features with the largest |weight|: the label (or ""), the name and the weight of each."""
     learner = study.learner
     if isinstance(learner, SequenceLearner):
         named = {**{(tag, str(feature)): w for (feature, tag), w in learner.emissions().items()},
@@ -85,11 +89,11 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
     return str(column + first)
 
 
-# ---- what is shown ----------------------------------------------------------------------------------------------
+# ---- output -----------------------------------------------------------------------------------------------------
 
 
 def _options(study: Study) -> dict[str, Any]:
-    """Those that are not the usual ones, and the step."""
+    """The step, C, and the options that differ from the defaults."""
     p = {**study.learner.parameters, "step": study._task.step_of(study.learner.parameters)}
     return {name: value for name, value in p.items()
             if (name in ("step", "C") or _differs(value, table.default(name)))
@@ -104,17 +108,13 @@ def _record(path: str, study: Study, position: Position | None, weights: Any, pr
     statistics = study.learner.statistics
     return {
         "file": path, "bytes": os.path.getsize(path), "task": study.task, "options": _options(study),
-        "labels": _labels(study), "features": study.learner.n_features,
+        "labels": list(study.learner.labels.known), "features": study.learner.n_features,
         "statistics": {name: getattr(statistics, name) for name in statistics.__dataclass_fields__},
         "stream": study.learner.notes.get("stream"),
         "error": position.score.error if position is not None and position.score.rounds else None,
         "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
         "certificate": promise,
     }  # fmt: skip
-
-
-def _labels(study: Study) -> list[Any]:
-    return list(study.learner.labels.known)
 
 
 def _show(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> None:
@@ -125,7 +125,7 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
         f"{printable(path)}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True
     )
     lines = {"options": ", ".join(f"{name}={value}" for name, value in _options(study).items())}
-    labels = _labels(study)
+    labels = study.learner.labels.known
     if labels:
         shown = ", ".join(map(shown_label, labels[:12]))
         lines["labels"] = shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"

@@ -73,11 +73,7 @@ def tune(arguments: argparse.Namespace) -> int:
         race.save_best(running, arguments.model, name)
         if not arguments.json:
             print(f"The best model is in {arguments.model}")
-    if arguments.plot is not None:
-        race.draw(running, arguments.plot, arguments.json)
-    if running.error is not None:
-        raise running.error
-    return 0 if stopped is None else 128 + stopped
+    return race.finish(running, arguments, stopped)
 
 
 def read_grid(given: list[str]) -> list[dict[str, str]]:
@@ -94,7 +90,7 @@ def read_grid(given: list[str]) -> list[dict[str, str]]:
     for name, texts in lists.items():
         count *= len(texts)
         for text in texts:
-            read_value(name, text)  # refuses what must be refused, before any data is read
+            read_value(name, text)  # raises for an invalid value, before any data is read
     if count > MOST:
         raise BadOption(f"--grid: there are {count} combinations, at most {MOST} are allowed")
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...data import sparse
 from ...data.errors import InputError
-from ...data.rows import Rows, event, is_frame, rows_of, unseen_norms
+from ...data.rows import Rows, as_array, as_values, check_length, event, is_frame, rows_of, unseen_norms
 from ...learner import Learner
 from ...model import columns as model_columns
 from ...model.supports import beta_of
@@ -160,10 +160,25 @@ def of_learned(learner: Learner) -> OfRows:
 
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
-    """What `learner` suffered, and what was guaranteed: it has learned the rows of X with their targets y once, in
-    their order, without weights. `u` are the weights of a comparator, `intercept` its intercepts or thresholds;
-    None finds some.
-    """
+    """See `Learner.certificate`."""
+    check_length(X, "X")
+    if not learner._task.has_kernel:  # the tasks with one vector per example have it
+        raise ValueError(
+            "the model around this learner has the certificate: it knows the features of outputs"
+        )
+    given = [
+        None if numbers is None else as_values(as_array(numbers, name), name)
+        for numbers, name in ((u, "u"), (intercept, "intercept"))
+    ]
+    try:
+        return _certificate(learner, X, y, *given)
+    except MemoryError:
+        raise ValueError(
+            "a certificate of X, and of its comparators, needs more memory than there is"
+        ) from None
+
+
+def _certificate(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> Certificate:
     X = _matrix(learner, X)
     rounds = max(0, int(X.shape[0]) - starts_at_first(learner))
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)

@@ -25,7 +25,7 @@ import math
 from functools import partial
 
 from ..comparators.comparator import SECOND_ORDER, SecondOrder
-from . import labels as labels  # its rows come first
+from . import first_order as first_order  # its rows come first
 from .table import Run, theorem
 
 of_two = partial(theorem, kinds=("classification",), geometry=SECOND_ORDER)
@@ -33,6 +33,7 @@ of_two = partial(theorem, kinds=("classification",), geometry=SECOND_ORDER)
 
 def _facts(run: Run) -> SecondOrder:
     assert run.u.second_order is not None
+    run.need(run.u.second_order.full, "it needs the full covariance")
     return run.u.second_order
 
 
@@ -40,36 +41,32 @@ def _facts(run: Run) -> SecondOrder:
 # y u.x >= m, so each term of Q(u) is at most (u.x)^2/r:
 #     sum l_t^2 <= (|u - w_1|^2/a + sum over the updates of (u.x_t)^2/r) vmax
 @of_two("M11 Theorem 1 (resolved)", "squared loss", steps=("pa",))
-def pam(run: Run) -> tuple[float, float, str]:
+def pam(run: Run) -> float:
     u = _facts(run)
-    reason = run.needs_no_loss() if u.full else "it needs the full covariance"
-    bound = (u.start_distance2 + u.seen / u.regularizer) * run.u.largest_q
-    return run.suffered.squared_loss, bound, reason
-
-
-def _determined(run: Run) -> str:
-    return run.needs_start_at_zero() if _facts(run).full else "it needs the full covariance"
+    run.needs_no_loss()
+    return (u.start_distance2 + u.seen / u.regularizer) * run.u.largest_q
 
 
 # AROW (S18), PA-II with C = 1/(2r), w_1 = 0, any u. With rho = r/a (only the ratio matters: S/a is the inverse of
 # I + X/rho), X the sum of xx' over the updates, k the number of updates without a mistake, and u/m for a margin m:
 #     mistakes <= sqrt(rho |u|^2 + u'Xu) sqrt(log det(I + X/rho) + k)/m + sum over the updates of l*_t/m - k
 @of_two("AROW", "mistakes", steps=("pa2",))
-def arow(run: Run) -> tuple[float, float, str]:
-    u, reason = _facts(run), _determined(run)
-    if not math.isclose(2 * run.C * u.regularizer, 1.0, rel_tol=1e-12):
-        reason = (
-            f"it needs C = 1/(2 covariance_regularizer) = {1 / (2 * u.regularizer):.6g}, and C is {run.C:.6g}"
-        )
-    length = u.regularizer / u.initial_variance * run.u.norm2 + u.seen
+def arow(run: Run) -> float:
+    r = run.u.second_order.regularizer if run.u.second_order else 1.0
+    fits = math.isclose(2 * run.C * r, 1.0, rel_tol=1e-12)
+    run.need(fits, f"it needs C = 1/(2 covariance_regularizer) = {1 / (2 * r):.6g}, and C is {run.C:.6g}")
+    u = _facts(run)
+    run.needs_start_at_zero()
+    length = r / u.initial_variance * run.u.norm2 + u.seen
     root = math.sqrt(length) * math.sqrt(u.log_determinant + u.spared)
-    return run.suffered.mistakes, (root + u.update_loss) / run.u.margin - u.spared, reason
+    return (root + u.update_loss) / run.u.margin - u.spared
 
 
 # Second-order perceptron (S18), with rho = r/a as its a, w_1 = 0, any u:
 #     mistakes <= sum over the mistakes of l*_t/m + sqrt((rho |u|^2 + u'Xu) log det(I + X/rho))/m
 @of_two("SOP", "mistakes", steps=("perceptron",))
-def second_order_perceptron(run: Run) -> tuple[float, float, str]:
+def second_order_perceptron(run: Run) -> float:
     u = _facts(run)
+    run.needs_start_at_zero()
     root = math.sqrt((u.regularizer / u.initial_variance * run.u.norm2 + u.seen) * u.log_determinant)
-    return run.suffered.mistakes, (root + u.update_loss) / run.u.margin, _determined(run)
+    return (root + u.update_loss) / run.u.margin

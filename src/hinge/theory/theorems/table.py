@@ -1,4 +1,7 @@
-"""The table of theorems: what each of them needs, and what it guarantees.
+"""The table of theorems. A row has a name, the quantity that is bounded, the learners that it is about, and a claim.
+
+A claim is a function: it returns the bound, or raises `Unmet` with the condition that fails. `@theorem(...)` enters it
+into the table, so a new theorem is one decorated function, with its equation in the comment above it, and a test.
 
 Notation, in all comments: w_1 the start of the learner, l_t its loss before the update, l*_t the loss of the
 comparator u, D2 = |u - w_1|^2, R2 = the largest q_t, where q_t = |x_t|^2 (1 for uniclass), m the margin (the papers
@@ -44,7 +47,7 @@ class Guarantee:
     quantity: str  # what is bounded: "mistakes", "squared loss", ...
     suffered: float
     guaranteed: float  # infinity if the theorem does not apply
-    reason: str = ""  # why it does not apply
+    reason: str = ""  # why the theorem does not apply
     slack: float = RELATIVE_SLACK  # the relative rounding error that is allowed for
 
     @property
@@ -67,31 +70,52 @@ class Guarantee:
         )
 
 
+class Unmet(Exception):
+    """A theorem does not apply: which of its conditions fails."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """What a theorem may look at."""
+    """What a theorem may depend on."""
 
     step: str
     C: float
-    suffered: Any  # the statistics of the learner
+    statistics: Any  # of the learner
     u: Comparator
     moved: float | None = None  # |w_(T+1) - w_1|
     total: float | None = None  # the sum of all step lengths
     beta: float = 0.0  # the perceptron's margin
 
-    def needs_no_loss(self) -> str:
+    @property
+    def room(self) -> float:
+        """eps - eps*: by how much the largest discrepancy of u stays below the insensitivity."""
+        return self.u.insensitivity - self.u.largest_discrepancy
+
+    def suffered(self, quantity: str) -> float | None:
+        """What the learner suffered; None if that is not known."""
+        if quantity == "squared loss and loss":
+            return float(self.statistics.squared_loss + 2 * max(0.0, self.room) * self.statistics.loss)
+        given: dict[str, float | None] = {"distance moved": self.moved, "total step": self.total}
+        return given[quantity] if quantity in given else getattr(self.statistics, quantity.replace(" ", "_"))
+
+    # ---- conditions: each raises Unmet ----
+
+    def need(self, condition: bool, otherwise: str) -> None:
+        if not condition:
+            raise Unmet(otherwise)
+
+    def needs_no_loss(self) -> None:
         loss = self.u.loss
-        return f"it needs a comparator without loss, and this one's is {loss:.6g}" if loss > 0 else ""
+        self.need(not loss > 0, f"it needs a comparator without loss, and this one's is {loss:.6g}")
 
-    def needs_start_at_zero(self) -> str:
-        return "" if self.u.from_zero else "it needs a learner that started at zero"
+    def needs_start_at_zero(self) -> None:
+        self.need(self.u.from_zero, "it needs a learner that started at zero")
 
-    def needs_separation(self) -> str:
-        return "" if self.u.smallest_margin > 0 else "it needs a comparator that makes no mistake"
+    def needs_separation(self) -> None:
+        self.need(self.u.smallest_margin > 0, "it needs a comparator that makes no mistake")
 
 
-# What was suffered, what is guaranteed, and why the theorem does not apply ("" if it does).
-Claim = Callable[[Run], tuple[float, float, str]]
+Claim = Callable[[Run], float]  # what is guaranteed; raises Unmet if the theorem does not apply
 
 
 @dataclass(frozen=True)
@@ -99,7 +123,7 @@ class Theorem:
     """A row of the table."""
 
     name: str
-    quantity: str
+    quantity: str  # what is bounded: an attribute of `Statistics` ("squared loss"), or see `Run.suffered`
     claim: Claim
     steps: frozenset[str]
     kinds: tuple[str, ...]
@@ -136,7 +160,7 @@ def theorem(
     geometry: str = EUCLIDEAN,
     carries: bool = False,
 ) -> Callable[[Claim], Claim]:
-    """Enters a claim into the table, for those steps, kinds and selections."""
+    """Enters a claim into the table, for these steps, kinds and selections. A claim may be entered several times."""
 
     def enter(claim: Claim) -> Claim:
         row = Theorem(name, quantity, claim, frozenset(steps), kinds, selections, geometry, carries)
@@ -178,13 +202,15 @@ def guarantees(
         raise ValueError(f"beta is {beta}; it is the perceptron's")
     run = Run(step, C, statistics, comparator, moved, total, beta)
     aggressive = "it is about beta = 0" if beta > 0 and comparator.selection != "only" else ""
-    given = {"distance moved": moved, "total step": total}
     steps = {step, "pa"} if math.inf == C and step != "perceptron" else {step}  # PA-I(inf) = PA-II(inf) = PA
     found = []
     for row in TABLE:
-        if row.concerns(steps, comparator) and given.get(row.quantity, 0.0) is not None:
-            suffered, guaranteed, reason = row.claim(run)
-            reason = comparator.obstacle or aggressive or reason
+        suffered = run.suffered(row.quantity) if row.concerns(steps, comparator) else None
+        if suffered is not None:
+            try:
+                guaranteed, reason = row.claim(run), comparator.obstacle or aggressive
+            except Unmet as unmet:
+                guaranteed, reason = math.inf, comparator.obstacle or aggressive or str(unmet)
             name = row.name_in(comparator.geometry)
             found.append(Guarantee(name, row.quantity, suffered, math.inf if reason else guaranteed, reason))
     return found
