@@ -233,15 +233,13 @@ def test_weights_have_the_same_bits_on_every_machine():
     assert values == BITS
 
 
-def test_a_file_without_counts_has_terms_that_weigh_the_same(tmp_path):
-    """Models of 0.8 had no weights of terms."""
+def test_a_file_without_counts_is_rejected(tmp_path):
     texts, labels = news(60)
-    model = TextClassifier(weighting="binary").learn_many(texts, labels)
-    header, tensors = model.to_parts()
-    del header["texts"], header["parameters"]["weighting"], tensors["document_frequencies"]
-    again = TextClassifier.from_parts(header, tensors)
-    assert again.weighting == "binary"
-    np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
+    header, tensors = TextClassifier().learn_many(texts, labels).to_parts()
+    del header["texts"]
+    file.save(tmp_path / "model", header, tensors)
+    with pytest.raises(file.ModelFileError, match="texts"):
+        hinge.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ OPTIONS_THAT_ARE_NONE = {
         "not for sequence; there are prediction, max, max-additive",
     ),
     "an unknown step": ({"step": "pa3"}, "step must be 'pa', 'pa1', 'pa2', .*, not 'pa3'"),
-    "cw": ({"step": "cw"}, "step='cw' is not for sequence; use 'pa', 'pa1', 'pa2' or 'perceptron'"),
+    "cw": ({"step": "cw"}, "step='cw' is not for sequence; use AROW: step='pa2' with geometry='diagonal'"),
     "the perceptron with max": ({"step": "perceptron", "selection": "max"}, "use selection='prediction'"),
     "an unknown geometry": ({"geometry": "round"}, "geometry must be .*'diagonal'.*, not 'round'"),
     "a full covariance": ({"geometry": "mahalanobis"}, "use 'euclidean' or 'diagonal'"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 from ..data.errors import for_each
 from ..data.plain_rows import plain_rows
 from ..data.rows import Rows, are_events, as_events, check_length, is_frame, rows_of
+from ..data.targets import class_list
 from ..learner import Learner
 from ..model import columns, encoding, explain, file, supports
 from ..model.covariance import check_has_covariance
@@ -158,6 +159,13 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
             learner.learn_rows(self._rows(X, reset=False), y, sample_weight, grow=False)
         return self
 
+    def _check_same_classes(self, classes: Any, read: Callable[[Any], Iterable[Any]] = class_list) -> None:
+        """`classes` of a later `partial_fit` must be the labels that the model has."""
+        if classes is not None and set(read(classes)) != set(self._fitted().labels.known):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
+            )
+
     def _aside(self) -> Self:
         """A copy for a `fit` or first `partial_fit` to work on: until `_become` the estimator is what it was."""
         self._check_options()
@@ -253,6 +261,10 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
             begun = self._begun()
             learn(begun["learner"])  # what is rejected is not a beginning
             return self._keep(**begun)
+
+    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
+        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _begun(self) -> dict[str, Any]:
         """What a stream begins with."""

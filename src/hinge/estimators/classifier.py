@@ -117,10 +117,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = new._first(classes)
             learner.learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner))
-        if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
-            )
+        self._check_same_classes(classes, inputs.classes)
         return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
@@ -145,10 +142,6 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         except AttributeError:
             learner = self._asked()
         return learner._engine.predict_label(x, learner.averaged)
-
-    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _first(self, classes: npt.ArrayLike | None) -> Learner:
         if classes is None and self.classes is None:

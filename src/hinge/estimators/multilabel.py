@@ -93,10 +93,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
             new._name_features(learner)
             learner.learn_rows(rows, y, sample_weight, grow=False)
             return self._become(new._keep(learner, _one_each=one_each))
-        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
-            )
+        self._check_same_classes(classes)
         if one_each:
             return self._learn_more(learner, X, y, sample_weight)
         return self._learn_sets(lambda learner: self._learn_more(learner, X, y, sample_weight))

@@ -83,7 +83,7 @@ class PAOneClass(OutlierMixin, StreamEstimator):
         learner.learn_one(x, None, weight)
         return self
 
-    def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def learn_many(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
         """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
         return self._learn(lambda learner: learner.learn_many(X, None, sample_weight))
 

@@ -90,19 +90,12 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
             new._name_features(learner)
             learner.learn_rows(rows, y, sample_weight)
             return self._become(new._keep(learner))
-        if classes is not None and not np.array_equal(np.unique(self.classes_), inputs.classes(classes)):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
-            )
+        self._check_same_classes(classes, inputs.classes)
         return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true rank `y`. (Needs `classes`.)"""
         return self._learn(lambda learner: learner.learn_one(x, y, weight))
-
-    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _begin(self, ranks: npt.NDArray[Any]) -> Learner:
         if len(ranks) < 2:

@@ -90,10 +90,6 @@ class PARegressor(RegressorMixin, StreamEstimator):
         learner.learn_one(x, y, weight)
         return self
 
-    def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of a list of dicts, a DataFrame, an array or a CSR matrix: all of them, or none."""
-        return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
-
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """w.x (with the intercept) of each row."""
         return self._scores(X)

@@ -222,14 +222,10 @@ class TextClassifier(PAClassifier):
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        old = "texts" not in header  # until 0.8, when all terms weighed the same
-        if old:
-            header = {**header, "parameters": {**header["parameters"], "weighting": "binary"}}
         model = super().from_parts(header, tensors, functions)
         names = model._learner.feature_names if model.hash_bits is None else []
-        its = {"counted": 0, "ignored": 0} if old else header["texts"]
-        counts = np.zeros(0, np.int64) if old else tensors[COUNTS]
-        model._texts = model._restored_texts(names, counts, its["counted"], its["ignored"])
+        its = header["texts"]
+        model._texts = model._restored_texts(names, tensors[COUNTS], its["counted"], its["ignored"])
         return model
 
     def _restored_texts(self, names: list[str], counts: Any, counted: int, ignored: int) -> Texts:

@@ -32,7 +32,7 @@ def check(task: Task, values: Mapping[str, Any]) -> None:
 def _check_step(task: Task, values: Mapping[str, Any]) -> None:
     step = values.get("step", "pa1")
     if step not in task.steps:
-        raise ValueError(f"step={step!r} is not for {task.name}; use {_listed(task.steps)}")
+        raise ValueError(f"step={step!r} is not for {task.name}; {_instead(task, 'step', step, task.steps)}")
     if step == "cw":
         if values.get("geometry", "euclidean") not in ("mahalanobis", "diagonal"):
             raise ValueError("step='cw' needs a covariance: geometry 'diagonal' or 'mahalanobis'")
@@ -121,7 +121,8 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
 def _check_geometry(task: Task, values: Mapping[str, Any]) -> None:
     geometry = values.get("geometry", "euclidean")
     if geometry not in task.geometries:
-        raise ValueError(f"geometry={geometry!r} is not for {task.name}; use {_listed(task.geometries)}")
+        instead = _instead(task, "geometry", geometry, task.geometries)
+        raise ValueError(f"geometry={geometry!r} is not for {task.name}; {instead}")
     covariance = geometry in ("mahalanobis", "diagonal")
     if covariance and values.get("step") == "perceptron" and values.get("beta"):
         raise ValueError("the second-order perceptron moves on mistakes only: use beta=None")
@@ -151,6 +152,13 @@ def _check_entropy(task: Task, values: Mapping[str, Any]) -> None:
         )
     if values.get("entropy_step") == "paper" and (is_signed or step != "pa"):
         raise ValueError("entropy_step='paper' needs step='pa' and signed=False")
+
+
+def _instead(task: Task, option: str, value: str, values: tuple[str, ...]) -> str:
+    """What to use instead of a value that the task does not have."""
+    from . import hints  # which needs the table, which needs this module
+
+    return hints.VALUES.get((task.name, option, value), f"use {_listed(values)}")
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -139,6 +139,18 @@ REASONS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 
+# What to use instead of a value that an option has for other tasks only: (task, option, value).
+VALUES: dict[tuple[str, str, str], str] = {
+    **{
+        (task, "step", "cw"): "use AROW: step='pa2' with geometry='diagonal'"
+        for task in ("sequence", "structured")
+    },
+    **{
+        ("prototype", "geometry", value): f"use 'euclidean': {_OWN_FEATURES}"
+        for value in ("mahalanobis", "diagonal", "entropy")
+    },
+}
+
 
 def unknown(model: str, task: str | None, name: str, names: Iterable[str]) -> str:
     """A sentence about an option that a model does not have."""

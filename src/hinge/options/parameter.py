@@ -8,20 +8,13 @@ from inspect import Parameter as _Argument
 from typing import Any
 
 from ..tasks import TASKS, task_named
+from .kinds import Kind
 
 ALL_TASKS = tuple(TASKS)
-ALL_BUT_PROTOTYPE = (
-    "classification",
-    "regression",
-    "uniclass",
-    "multilabel",
-    "ordinal",
-    "sequence",
-    "structured",
-)
 LABELS = ("classification", "multilabel", "ordinal", "prototype")
 SEARCHED = ("sequence", "structured")
 ONE_VECTOR = ("classification", "regression", "uniclass", "multilabel", "ordinal")  # per example
+ALL_BUT_PROTOTYPE = (*ONE_VECTOR, *SEARCHED)
 LINEAR = ("classification", "regression", "multilabel")
 SHAPED = ("classification", "regression", "multilabel", "ordinal", *SEARCHED)
 SIMPLEX = ("classification", "regression", "uniclass")
@@ -31,16 +24,26 @@ REQUIRED = _Argument.empty  # the default of an option that must be given
 
 @dataclass(frozen=True)
 class Parameter:
-    """One option. `allowed` says in words what `accepts` tests; `type` is the annotation for type checkers."""
+    """One option."""
 
     name: str
     default: Any
-    type: str
-    allowed: str
-    accepts: Callable[[Any], bool]
+    kind: Kind
     help: str
     tasks: tuple[str, ...] = ALL_TASKS
 
     def is_for(self, task: str) -> bool:
         """Whether the task has this option."""
         return task_named(task).options_of in self.tasks
+
+    @property
+    def type(self) -> str:
+        return self.kind.type
+
+    @property
+    def allowed(self) -> str:
+        return self.kind.allowed
+
+    @property
+    def accepts(self) -> Callable[[Any], bool]:
+        return self.kind.accepts

@@ -12,49 +12,6 @@ if TYPE_CHECKING:
     from ..structured.feature_maps import FeatureMap
 
 
-class LearnerOptions(TypedDict, total=False):
-    step: str | None
-    C: float
-    margin: float
-    epsilon: float
-    radius: float | None
-    contamination: float
-    max_radius: float | None
-    beta: float | None
-    eta: float
-    selection: str
-    cost: Any
-    nu: Any
-    threshold: float | str
-    sort_thresholds: bool | None
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    max_labels: int
-    class_weight: Mapping[Any, float] | str | None
-    fit_intercept: bool
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-    max_covariance: float
-    scale: float
-    signed: bool
-    entropy_step: str
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
 class SequenceLearnerOptions(TypedDict, total=False):
     step: str | None
     C: float
@@ -69,234 +26,6 @@ class SequenceLearnerOptions(TypedDict, total=False):
     at_max_features: str
     max_weights: float
     dtype: npt.DTypeLike
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-
-
-class PAClassifierOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    beta: float | None
-    eta: float
-    selection: str
-    cost: Any
-    nu: Any
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    max_labels: int
-    class_weight: Mapping[Any, float] | str | None
-    fit_intercept: bool
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    batch_tolerance: float | None
-    max_updates: int
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-    max_covariance: float
-    scale: float
-    signed: bool
-    entropy_step: str
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
-class PARegressorOptions(TypedDict, total=False):
-    step: str | None
-    epsilon: float
-    fit_intercept: bool
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    batch_tolerance: float | None
-    max_updates: int
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-    max_covariance: float
-    scale: float
-    signed: bool
-    entropy_step: str
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
-class PAOneClassOptions(TypedDict, total=False):
-    step: str | None
-    radius: float | None
-    contamination: float
-    max_radius: float | None
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    batch_tolerance: float | None
-    max_updates: int
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    scale: float
-    signed: bool
-    entropy_step: str
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
-class PAMultilabelOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    beta: float | None
-    eta: float
-    selection: str
-    nu: Any
-    threshold: float | str
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    max_labels: int
-    fit_intercept: bool
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    batch_tolerance: float | None
-    max_updates: int
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-    max_covariance: float
-    scale: float
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
-class PAOrdinalOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    selection: str
-    nu: Any
-    sort_thresholds: bool | None
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    average: bool | int
-    w1: npt.ArrayLike | Mapping[Any, float] | None
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    batch_tolerance: float | None
-    max_updates: int
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    geometry: str
-    covariance_regularizer: float
-    initial_variance: float
-    covariance_update: str
-    max_covariance: float
-    scale: float
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
-
-
-class PASequenceOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    selection: str
-    cost: Any
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    max_labels: int
-    average: bool | int
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
-    shuffle: bool
-    random_state: int | np.random.RandomState | None
-    verbose: int
     geometry: str
     covariance_regularizer: float
     initial_variance: float
@@ -318,6 +47,27 @@ class PARankerOptions(TypedDict, total=False):
     max_weights: float
     dtype: npt.DTypeLike
     max_iter: int
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class TextClassifierOptions(TypedDict, total=False):
+    analyzer: str
+    ngram_range: int | Sequence[int]
+    lowercase: bool
+    weighting: str
+    hash_bits: int | None
+    max_features: int
+    step: str | None
+    average: bool | int
+    fit_intercept: bool
+    class_weight: Mapping[Any, float] | str | None
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
@@ -348,17 +98,19 @@ class PAStructuredOptions(TypedDict, total=False):
     max_covariance: float
 
 
-class TextClassifierOptions(TypedDict, total=False):
-    analyzer: str
-    ngram_range: int | Sequence[int]
-    lowercase: bool
-    weighting: str
+class PASequenceOptions(TypedDict, total=False):
+    step: str | None
+    margin: float
+    selection: str
+    cost: Any
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    max_labels: int
+    average: bool | int
     hash_bits: int | None
     max_features: int
-    step: str | None
-    average: bool | int
-    fit_intercept: bool
-    class_weight: Mapping[Any, float] | str | None
+    at_max_features: str
+    max_weights: float
+    dtype: npt.DTypeLike
     max_iter: int
     tol: float | None
     n_iter_no_change: int
@@ -367,38 +119,10 @@ class TextClassifierOptions(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
-
-
-class RiverPAClassifierOptions(TypedDict, total=False):
-    step: str | None
-    margin: float
-    beta: float | None
-    eta: float
-    selection: str
-    cost: Any
-    max_labels: int
-    fit_intercept: bool
-    average: bool | int
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
-    dtype: npt.DTypeLike
     geometry: str
     covariance_regularizer: float
     initial_variance: float
     covariance_update: str
-    max_covariance: float
-    scale: float
-    signed: bool
-    entropy_step: str
-    kernel: str | Callable[[Any, Any], Any] | None
-    degree: int
-    gamma: float | str
-    coef0: float
-    budget: int | str | None
-    removal: str
-    max_cache: float
 
 
 class RiverPARegressorOptions(TypedDict, total=False):
@@ -456,3 +180,170 @@ class RiverPAMultilabelOptions(TypedDict, total=False):
     budget: int | str | None
     removal: str
     max_cache: float
+
+
+class RiverPAClassifierOptions(TypedDict, total=False):
+    step: str | None
+    margin: float
+    beta: float | None
+    eta: float
+    selection: str
+    cost: Any
+    max_labels: int
+    fit_intercept: bool
+    average: bool | int
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    dtype: npt.DTypeLike
+    geometry: str
+    covariance_regularizer: float
+    initial_variance: float
+    covariance_update: str
+    max_covariance: float
+    scale: float
+    signed: bool
+    entropy_step: str
+    kernel: str | Callable[[Any, Any], Any] | None
+    degree: int
+    gamma: float | str
+    coef0: float
+    budget: int | str | None
+    removal: str
+    max_cache: float
+
+
+class PAOneClassOptions(TypedDict, total=False):
+    step: str | None
+    radius: float | None
+    contamination: float
+    max_radius: float | None
+    average: bool | int
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    dtype: npt.DTypeLike
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    batch_tolerance: float | None
+    max_updates: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    geometry: str
+    scale: float
+    signed: bool
+    entropy_step: str
+    kernel: str | Callable[[Any, Any], Any] | None
+    degree: int
+    gamma: float | str
+    coef0: float
+    budget: int | str | None
+    removal: str
+    max_cache: float
+
+
+class PARegressorOptions(RiverPARegressorOptions, total=False):
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    batch_tolerance: float | None
+    max_updates: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class PAOrdinalOptions(TypedDict, total=False):
+    step: str | None
+    margin: float
+    selection: str
+    nu: Any
+    sort_thresholds: bool | None
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    average: bool | int
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    dtype: npt.DTypeLike
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    batch_tolerance: float | None
+    max_updates: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    geometry: str
+    covariance_regularizer: float
+    initial_variance: float
+    covariance_update: str
+    max_covariance: float
+    scale: float
+    kernel: str | Callable[[Any, Any], Any] | None
+    degree: int
+    gamma: float | str
+    coef0: float
+    budget: int | str | None
+    removal: str
+    max_cache: float
+
+
+class LearnerOptions(RiverPAClassifierOptions, total=False):
+    C: float
+    epsilon: float
+    radius: float | None
+    contamination: float
+    max_radius: float | None
+    nu: Any
+    threshold: float | str
+    sort_thresholds: bool | None
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    class_weight: Mapping[Any, float] | str | None
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+
+
+class PAMultilabelOptions(RiverPAMultilabelOptions, total=False):
+    nu: Any
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    batch_tolerance: float | None
+    max_updates: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class PAClassifierOptions(RiverPAClassifierOptions, total=False):
+    nu: Any
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    class_weight: Mapping[Any, float] | str | None
+    w1: npt.ArrayLike | Mapping[Any, float] | None
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    batch_tolerance: float | None
+    max_updates: int
+    random_state: int | np.random.RandomState | None
+    verbose: int

@@ -162,10 +162,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
             learner, feature_map = self._begin(class_list(known)), self._new_map()
             self._pass(learner, feature_map, batch, grow=False)
             return self._keep(learner, feature_map_=feature_map)
-        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
-            )
+        self._check_same_classes(classes)
         return self._rank(
             lambda learner, feature_map: self._pass(learner, feature_map, batch, grow=False),
             several=len(batch.X) > 1,

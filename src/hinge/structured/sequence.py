@@ -134,10 +134,7 @@ class PASequence(StreamEstimator):
             learner = self._new_learner(classes=known)
             learner.learn_many(X, y, sample_weight, grow=False)
             return self._keep(learner)
-        if classes is not None and set(class_list(classes)) != set(learner.labels.known):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_}"
-            )
+        self._check_same_classes(classes)
         learner.learn_many(X, y, sample_weight, grow=False)
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..kinds import NONNEGATIVE, POSITIVE, Kind, number, optional
 from ..parameter import LABELS, SEARCHED, Parameter
 from ..validators import one_of, or_none, real
 
@@ -9,95 +10,85 @@ ROWS = (
     Parameter(
         "step",
         "pa1",
-        "str | None",
-        "'pa', 'pa1', 'pa2', (labels) 'perceptron' or 'cw', or (regression) None",
-        or_none(one_of("pa", "pa1", "pa2", "perceptron", "cw")),
-        "How far to move when there is a loss. 'pa': as far as is needed to have no loss. 'pa1': the same, but at"
-        " most C. 'pa2': less far the smaller C is, without a limit. 'perceptron': by x, and only on mistakes "
-        "(with a covariance: the second-order perceptron). 'cw' (confidence-weighted, needs a covariance): until "
-        "the margin is positive with the probability `eta`. None: 'pa1'; for regression with a covariance 'pa2', "
-        "because steps of at most C cannot keep up as the variances shrink.",
+        Kind(
+            "str | None",
+            "'pa', 'pa1', 'pa2', (labels) 'perceptron' or 'cw', or (regression) None",
+            or_none(one_of("pa", "pa1", "pa2", "perceptron", "cw")),
+        ),
+        "How far to move when there is a loss. 'pa': until the loss is 0. 'pa1': until the loss is 0, but at most C. "
+        "'pa2': by loss / (|x|^2 + 1/(2C)), without a limit. 'perceptron': by x, and only on mistakes (with a "
+        "covariance: the second-order perceptron). 'cw' (confidence-weighted, needs a covariance): until the margin "
+        "is positive with the probability `eta`. None: 'pa1'; for regression with a covariance 'pa2', because steps "
+        "of at most C cannot keep up as the variances shrink.",
     ),
     Parameter(
         "C",
         1.0,
-        "float",
-        "a number greater than 0 (inf is allowed)",
-        real(0, infinite=True),
-        "Aggressiveness: the longest step of 'pa1', the softness of 'pa2'. Use a small C for noisy data. 'pa', "
-        "'perceptron' and 'cw' do not use it. N03's relaxation gamma is 1/(2C).",
+        Kind("float", "a number greater than 0 (inf is allowed)", real(0, infinite=True)),
+        "Aggressiveness: the longest step of 'pa1'; 'pa2' takes shorter steps for a smaller C. Use a small C for "
+        "noisy data. 'pa', 'perceptron' and 'cw' do not use it. N03's relaxation gamma is 1/(2C).",
     ),
     Parameter(
         "margin",
         1.0,
-        "float",
-        "a finite number greater than 0",
-        real(0),
-        "The margin to keep. Two classes: the loss is [margin - y w.x]_+. Many labels: [margin - lead]_+, where "
-        "the lead is how much higher the relevant label scores than the irrelevant one. A cost multiplies the "
-        "margin by its square root.",
+        POSITIVE,
+        "The margin to keep. Two classes: the loss is [margin - y w.x]_+. Many labels: [margin - lead]_+, where the "
+        "lead is how much higher the relevant label scores than the irrelevant one. A cost multiplies the margin by "
+        "its square root.",
         (*LABELS, *SEARCHED),
     ),
     Parameter(
         "epsilon",
         0.1,
-        "float",
-        "a finite number, 0 or more",
-        real(0, inclusive=True),
+        NONNEGATIVE,
         "Errors up to epsilon cost nothing (regression): the loss is [|y - w.x| - epsilon]_+.",
         ("regression",),
     ),
     Parameter(
         "radius",
         None,
-        "float | None",
-        "None or a finite number, 0 or more",
-        or_none(real(0, inclusive=True)),
-        "The radius of the ball (uniclass). A number: the radius is fixed, and the loss is [|x - w| - radius]_+, "
-        "as in the paper. None: the radius is the quantile of the distances that leaves about `contamination` of "
-        "the examples outside. Then the loss is |x - w|, and C is how far one example moves the centre at most, "
-        "in percent of the radius.",
+        optional(NONNEGATIVE),
+        "The radius of the ball (uniclass). A number: the radius is fixed, and the loss is [|x - w| - radius]_+, as "
+        "in the paper. None: the radius is the quantile of the distances that leaves about `contamination` of the "
+        "examples outside. Then the loss is |x - w|, and C is the most that one example moves the centre, in percent "
+        "of the radius.",
         ("uniclass",),
     ),
     Parameter(
         "contamination",
         0.1,
-        "float",
-        "a number from 0.0001 to 0.5",
-        lambda value: real(0)(value) and 1e-4 <= float(value) <= 0.5,
+        number("from 0.0001 to 0.5", lambda value: 1e-4 <= value <= 0.5),
         "The share of examples outside of the ball (uniclass), if the radius is a quantile (radius=None, "
-        "max_radius=None). In a stream it is the share of about the last 1000 examples. In Python, after `fit`, "
-        "it is exactly this share of the rows.",
+        "max_radius=None). In a stream it is the share of about the last 1000 examples. In Python, after `fit`, it "
+        "is exactly this share of the rows.",
         ("uniclass",),
     ),
     Parameter(
         "max_radius",
         None,
-        "float | None",
-        "None or a finite number greater than 0",
-        or_none(real(0)),
-        "If given, the radius (uniclass) is learned: it starts at 0, only grows, and is at most max_radius. "
-        "`radius` is not used then. If max_radius is much too large, the radius grows slowly.",
+        optional(POSITIVE),
+        "If given, the radius (uniclass) is learned: it starts at 0, only grows, and is at most max_radius; `radius` "
+        "is not used. If max_radius is much too large, the radius grows slowly. None: see `radius`.",
         ("uniclass",),
     ),
     Parameter(
         "beta",
         None,
-        "float | None",
-        "None or a finite number, 0 or more (0 with 'mira' needs w1)",
-        or_none(real(0, inclusive=True)),
+        Kind(
+            "float | None",
+            "None or a finite number, 0 or more (0 with 'mira' needs w1)",
+            or_none(NONNEGATIVE.accepts),
+        ),
         "The margin of selection='mira' and of step='perceptron'. 'mira': None is 0.01; a beta of 0 never moves "
-        "away from w = 0. 'perceptron': it moves if the margin is at most beta. None is 0 (on mistakes only), "
-        "with a budget 0.01.",
+        "away from w = 0. 'perceptron': it moves if the margin is at most beta. None is 0 (on mistakes only), with a "
+        "budget 0.01.",
         ("classification", "multilabel"),
     ),
     Parameter(
         "eta",
         0.9,
-        "float",
-        "a number from 0.5 to 1, without 1 (0.5 needs w1)",
-        lambda value: real(0)(value) and 0.5 <= float(value) < 1,
-        "step='cw': the probability with which the margin is to be positive.",
+        number("from 0.5 to 1, without 1 (0.5 needs w1)", lambda value: 0.5 <= value < 1),
+        "step='cw' moves until the margin is positive with the probability eta: a larger eta means longer steps.",
         ("classification", "multilabel"),
     ),
 )

@@ -2,84 +2,78 @@
 
 from __future__ import annotations
 
+from ..kinds import FLAG, POSITIVE, Kind, choice, optional, whole
 from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, Parameter
-from ..validators import is_bool, is_dtype, is_start, one_of, or_none, real, whole
+from ..validators import is_bool, is_dtype, is_start
+from ..validators import whole as is_whole_from
 
 ROWS = (
     Parameter(
         "fit_intercept",
         True,
-        "bool",
-        "True or False",
-        is_bool,
+        FLAG,
         "Learn an intercept. It is the weight of a constant feature of value 1, which counts in the norm of x.",
         LINEAR,
     ),
     Parameter(
         "average",
         False,
-        "bool | int",
-        "True, False, or a whole number of 1 or more",
-        lambda value: is_bool(value) or whole(1, 2**62)(value),
-        "Predict with the average of all weight vectors that made the predictions so far. A number n starts the "
-        "average at round n.",
+        Kind(
+            "bool | int",
+            "True, False, or a whole number of 1 or more",
+            lambda value: is_bool(value) or is_whole_from(1, 2**62)(value),
+        ),
+        "Predict with the average of the weight vectors of all rounds so far, which errs less on noisy data. A "
+        "number n starts the average at round n.",
     ),
     Parameter(
         "w1",
         None,
-        "npt.ArrayLike | Mapping[Any, float] | None",
-        "None, a vector of finite numbers, a matrix of them (many labels: a row each), a dict of named weights, "
-        "or (uniclass) 'first' or 'zero'",
-        is_start,
-        "The weights to start from. None: 0; for uniclass 'first', where the first instance becomes the centre "
-        "and is not a round.",
+        Kind(
+            "npt.ArrayLike | Mapping[Any, float] | None",
+            "None, a vector of finite numbers, a matrix of them (many labels: a row each), a dict of named weights, "
+            "or (uniclass) 'first' or 'zero'",
+            is_start,
+        ),
+        "The weights to start from. None: 0; for uniclass 'first', where the first instance becomes the centre and "
+        "is not a round.",
         (*ONE_VECTOR, "prototype"),
     ),
     Parameter(
         "hash_bits",
         None,
-        "int | None",
-        "None or a whole number from 1 to 30",
-        or_none(whole(1, 30)),
-        "How names of features become columns. None: names of features are kept in a vocabulary that grows. A "
-        "number b: names are hashed into 2^b columns, with the columns and signs of scikit-learn's FeatureHasher "
-        "(MurmurHash3).",
+        optional(whole(1, 30)),
+        "How names of features become columns. None: names of features are kept in a vocabulary that grows. A number "
+        "b: names are hashed into 2^b columns, with the columns and signs of scikit-learn's FeatureHasher "
+        "(MurmurHash3); memory is fixed, and weights have no names.",
         ALL_BUT_PROTOTYPE,
     ),
     Parameter(
         "max_features",
         2**24,
-        "int",
-        "a whole number from 1 to 2^40",
-        whole(1, 2**40),
+        whole(1, 2**40, "from 1 to 2^40"),
         "The most features that the model accepts. Input with more is rejected; see `at_max_features`.",
     ),
     Parameter(
         "at_max_features",
         "error",
-        "str",
-        "'error' or 'ignore'",
-        one_of("error", "ignore"),
-        "What happens to new named features when the model has `max_features`. 'error': their example is "
-        "rejected. 'ignore': they are left out and counted (`n_ignored`).",
+        choice("error", "ignore"),
+        "What happens to new named features when the model has `max_features`. 'error': their example is rejected. "
+        "'ignore': they are left out and counted (`n_ignored`), for streams that bring new names forever.",
         (*ONE_VECTOR, "sequence"),
     ),
     Parameter(
         "max_weights",
         2**32,
-        "float",
-        "a finite number greater than 0",
-        real(0),
-        "The most bytes that the weights may take: 8 per feature and label (dtype='float32': 4; an average adds "
-        "8). Input that would need more is rejected. For kernels there is `max_cache`.",
+        POSITIVE,
+        "The most bytes that the weights may take: 8 per feature and label (dtype='float32': 4; an average adds 8). "
+        "Input that would need more is rejected. For kernels there is `max_cache`.",
     ),
     Parameter(
         "dtype",
         "float64",
-        "npt.DTypeLike",
-        "'float32' or 'float64'",
-        is_dtype,
-        "The type of the weights. Data of either type is read in place. Sums are made in float64, but with "
-        "'float32' and many labels in float32, which is faster.",
+        Kind("npt.DTypeLike", "'float32' or 'float64'", is_dtype),
+        "The type of the weights. Data of either type is read in place. Sums are made in float64, but with 'float32' "
+        "and many labels in float32, which is faster.",
     ),
 )

@@ -1,0 +1,35 @@
+"""A value that only other tasks have is rejected with what to use instead."""
+
+from __future__ import annotations
+
+import pytest
+
+import hinge
+from hinge.structured.sequence_learner import SequenceLearner
+
+
+def test_sequences_with_confidence_weights_are_told_to_use_arow():
+    expected = "step='cw' is not for sequence; use AROW: step='pa2' with geometry='diagonal'"
+    with pytest.raises(ValueError, match=expected):
+        hinge.PASequence(step="cw").fit([[["w=a"]]], [["A"]])
+    with pytest.raises(ValueError, match=expected):
+        SequenceLearner(step="cw")
+
+
+def test_what_the_hint_recommends_works():
+    model = hinge.PASequence(step="pa2", geometry="diagonal").fit([[["w=a"], ["w=b"]]], [["A", "B"]])
+    assert model.predict([[["w=b"]]]) == [["B"]]
+
+
+@pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal", "entropy"])
+def test_a_ranker_says_why_it_has_one_geometry(geometry):
+    expected = (
+        f"geometry='{geometry}' is not for prototype; use 'euclidean': each label has features of its own, so that "
+        "there is no one vector per example"
+    )
+    with pytest.raises(ValueError, match=expected):
+        hinge.Learner("prototype", geometry=geometry)
+    with pytest.raises(
+        TypeError, match="PARanker has no option 'geometry': each label has features of its own"
+    ):
+        hinge.PARanker(geometry=geometry)
