@@ -11,72 +11,19 @@ from sklearn.feature_extraction import FeatureHasher
 
 import hinge
 from cases import (
-    ALL,
-    LABELS,
     NAMES,
-    SOME,
-    VOCABULARY,
     as_dict,
     as_dicts,
     csr,
-    name,
-    named_first,
     new,
-    number,
-    numbers,
     one,
-    part,
-    rows_for,
     state,
     stream,
     tensors,
     weights_by_name,
 )
 
-every_learner = pytest.mark.parametrize(("task", "options"), ALL, ids=name)
-some_learners = pytest.mark.parametrize(("task", "options"), SOME, ids=name)
-with_vocabulary = pytest.mark.parametrize(("task", "options"), VOCABULARY, ids=name)
-
-
-def other_order(event):
-    return dict(reversed(event.items()))
-
-
 # ---- the order of the features -------------------------------------------------------------------------
-
-
-@every_learner
-def test_the_order_of_the_keys_does_not_matter(task, options):
-    """To the bit within one learner, to rounding across learners (whose columns come in another order)."""
-    X, y, weights = stream(task)
-    events = as_dicts(X)
-    first, second, across = (new(task, options) for _ in range(3))
-    for learner in (first, second):
-        learner.learn_many(events[:20], part(y, slice(20)), weights[:20])
-    for i in range(20, 60):
-        first.learn_one(events[i], one(y, i), float(weights[i]))
-        second.learn_one(other_order(events[i]), one(y, i), float(weights[i]))
-        assert first.score_one(events[i]) == second.score_one(other_order(events[i]))
-    assert state(first) == state(second)
-    across.learn_many([other_order(x) for x in events], y, weights)
-    tolerance = 1e-3 if options["dtype"] == "float32" else 1e-9
-    np.testing.assert_allclose(
-        numbers(across, events),
-        numbers(first, events),
-        rtol=tolerance,
-        atol=1e-5 if options["dtype"] == "float32" else 1e-10,
-    )
-    assert across.statistics.updates == first.statistics.updates
-
-
-@with_vocabulary
-def test_zeros_and_absent_features_are_the_same(task, options):
-    X, y, _ = stream(task)
-    sparse, full = new(task, options), new(task, options)
-    for i, row in enumerate(X):
-        sparse.learn_one(as_dict(row), one(y, i))
-        full.learn_one(dict(zip(NAMES, row.tolist(), strict=True)), one(y, i))
-    assert state(sparse) == state(full)
 
 
 @pytest.mark.parametrize("hash_bits", [None, 8])
@@ -98,37 +45,6 @@ def test_numbers_of_any_kind(value):
 
 
 # ---- weights -------------------------------------------------------------------------------------------
-
-
-@every_learner
-def test_a_weight_of_zero_changes_nothing(task, options):
-    X, y, _ = stream(task)
-    rows, nothing = rows_for(options, X), np.zeros(len(X))
-    arrays = new(task, options)
-    arrays.learn(rows, y)
-    before = state(arrays)
-    arrays.learn(rows, y, nothing)
-    arrays.learn(csr(rows), y, nothing)
-    assert state(arrays) == before
-    for fresh in (True, False):
-        learner = new(task, options)
-        if not fresh:
-            learner.learn_many(as_dicts(X), y)
-        before = state(learner)
-        learner.learn_one({"alpha": 1.0, "new": 3.0, "color": "red"}, one(y, 0), weight=0.0)
-        learner.learn_many(as_dicts(X), y, nothing)
-        learner.learn_many([{"newer": 1.0}], part(y, slice(1)), [0.0])
-        assert state(learner) == before
-
-
-@every_learner
-def test_rows_without_weight_are_not_there(task, options):
-    X, y, weights = stream(task)
-    rows = weights > 0
-    whole, rest = new(task, options), new(task, options)
-    whole.learn_many(as_dicts(X), y, weights)
-    rest.learn_many(as_dicts(X[rows]), part(y, rows), weights[rows])
-    assert state(whole) == state(rest)
 
 
 def test_a_label_without_weight_is_not_learned():
@@ -389,33 +305,6 @@ def test_hashed_arrays_and_events_mix():
 # ---- explanations --------------------------------------------------------------------------------------
 
 
-@every_learner
-def test_explanations_add_up(task, options):
-    X, y, weights = stream(task)
-    learner = new(task, options)
-    events = as_dicts(X)
-    learner.learn_many(events[:40], part(y, slice(40)), weights[:40])
-    for event in [*events, {"alpha": 1.0, "never seen": 2.0, "color": "red"}, {}]:
-        parts = learner.explain_one(event)
-        total, score = sum(p.contribution for p in parts), np.max(number(learner.score_one(event)))
-        if task == "uniclass":
-            total = learner.radius - np.sqrt(total)
-        sizes = [abs(p.contribution) for p in parts]
-        # The core sums many labels of float32 weights in float32: 6e-8 of the terms an addition.
-        rounding = 1e-6 if learner.many_scores and options.get("dtype") == "float32" else 0.0
-        slack = (1e-7 if task == "uniclass" else 1e-12) + rounding * sum(sizes)
-        assert total == pytest.approx(score, rel=1e-9, abs=slack)
-        assert sizes == sorted(sizes, reverse=True)
-        if task != "uniclass":
-            assert all(p.value * p.weight == p.contribution for p in parts)
-            assert ("(intercept)" in [p.feature for p in parts]) == options.get("fit_intercept", False)
-        if learner.many_scores:
-            for label, its in learner.score_one(event).items():
-                found = [p.contribution for p in learner.explain_one(event, label)]
-                slack = 1e-12 + rounding * sum(map(abs, found))
-                assert sum(found) == pytest.approx(its, rel=1e-9, abs=slack)
-
-
 def test_features_never_seen_are_distance_to_a_ball():
     learner = hinge.Learner("uniclass", radius=1.0)
     learner.learn_one({"a": 1.0})
@@ -426,50 +315,3 @@ def test_features_never_seen_are_distance_to_a_ball():
     assert learner.score_one(event) == pytest.approx(expected)
     assert learner.scores(frame)[0] == pytest.approx(expected)
     assert learner.scores(frame[["new", "b", "a"]])[0] > expected
-
-
-@some_learners
-def test_statistics_of_events_and_rows_agree(task, options):
-    X, y, weights = stream(task)
-    rows, events = new(task, options), new(task, options)
-    if not options["hash_bits"]:
-        named_first(events)
-    if options["hash_bits"]:
-        rows.learn(FeatureHasher(2 ** options["hash_bits"]).transform(as_dicts(X)), y, weights)
-    else:
-        rows.learn(X, y, weights)
-    events.learn_many(as_dicts(X), y, weights)
-    ours, theirs = events.statistics, rows.statistics
-    assert (ours.rounds, ours.mistakes, ours.updates) == (theirs.rounds, theirs.mistakes, theirs.updates)
-    for field in ("loss", "squared_loss", "largest_q", "progress"):
-        assert getattr(ours, field) == pytest.approx(
-            getattr(theirs, field), rel=1e-4 if options["dtype"] == "float32" else 1e-9
-        )
-    assert set(LABELS) == {"ham", "spam"}
-
-
-@every_learner
-def test_round_is_a_prediction_and_then_learning(task, options):
-    """To the bit, with names and labels that are new, and weights of 0."""
-    X, y, weights = stream(task)
-    together, apart = new(task, options), new(task, options)
-    for row, x in enumerate(as_dicts(X)):
-        expected = apart.predict_one(x)
-        apart.learn_one(x, one(y, row), float(weights[row]))
-        assert together.round_one(x, one(y, row), float(weights[row])) == expected
-    assert together.to_bytes() == apart.to_bytes()
-
-
-def test_rejected_round_leaves_no_trace():
-    learner = hinge.Learner("classification")
-    for x, label in (({"a": 1.0}, "x"), ({"b": 1.0}, "y")):
-        learner.round_one(x, label)
-    before = learner.to_bytes()
-    for x, label, weight in (
-        ({"a": float("nan")}, "x", 1.0),
-        ({"c": 1e200}, "x", 1.0),
-        ({"a": 1.0}, "x", -1.0),
-    ):
-        with pytest.raises(ValueError, match=r"NaN|overflow|weight"):
-            learner.round_one(x, label, weight)
-    assert learner.to_bytes() == before

@@ -13,11 +13,10 @@ import pytest
 from sklearn.base import clone
 
 import hinge
-from cases import CLASSES, as_dicts, csr, new, number, numbered, one, part, rows_for, sets_of, state
+from cases import CLASSES, as_dicts, csr, number, numbered, sets_of, state
 from cases import stream as short_stream
-from kernel_cases import COUNT, KERNELS, OWN, name, own
+from kernel_cases import COUNT, name, own
 
-every_kernel = pytest.mark.parametrize(("task", "options"), [*KERNELS, *OWN], ids=name)
 BUDGETS = pytest.mark.parametrize("budget", [None, 7, "adaptive"])
 RBF = {"kernel": "rbf", "gamma": 0.4}
 
@@ -31,65 +30,7 @@ def close(ours, theirs, options):
     np.testing.assert_allclose(ours, theirs, rtol=1e-3 if single else 1e-8, atol=1e-4 if single else 1e-9)
 
 
-def dense(X):
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-
-
-def kernel_values(learner, Z, X):
-    """K(z, x), with the 1 of an intercept, from the papers' formulas."""
-    p = learner.parameters
-    Z, X = dense(Z), dense(X)
-    if p["kernel"] == "linear":
-        values = Z @ X.T
-    elif p["kernel"] == "poly":
-        values = (p["gamma"] * (Z @ X.T) + p["coef0"]) ** p["degree"]
-    elif p["kernel"] == "rbf":
-        values = np.exp(-p["gamma"] * np.square(Z[:, None] - X[None]).sum(axis=2))
-    else:
-        values = own(Z, X)
-    return values + learner._has_intercept
-
-
 # ---- coefficients ------------------------------------------------------------------------------------------
-
-
-@every_kernel
-@pytest.mark.parametrize("container", [np.asarray, csr], ids=["dense", "csr"])
-def test_the_supports_are_the_predictor(task, options, container):
-    X, y, weights = stream(task)
-    X = rows_for(options, X)
-    learner = new(task, options)
-    learner.learn(container(X), y, weights)
-    Z, c = learner.support_vectors, learner.dual_coef
-    assert Z.shape == (learner.n_support, X.shape[1])
-    assert isinstance(Z, np.ndarray) == (container is np.asarray)
-    assert c.shape == ((4, len(dense(Z))) if learner.many_scores else (len(dense(Z)),))
-    products = c @ kernel_values(learner, Z, X)
-    if task == "uniclass" and not options.get("average"):
-        norm2 = c @ kernel_values(learner, Z, Z) @ c
-        itself = np.array([kernel_values(learner, x[None], x[None])[0, 0] for x in X])
-        distance = np.sqrt(np.maximum(0, norm2 - 2 * products + itself))
-        np.testing.assert_allclose(learner.scores(X), learner.radius - distance, rtol=1e-5, atol=1e-3)
-    elif task != "uniclass":
-        close(learner.scores(X), products.T, options)
-    if options["kernel"] == "linear" and not learner.many_scores:
-        close(learner.weights[: X.shape[1]], c @ dense(Z), options)
-    if options["kernel"] == "linear" and learner._has_intercept:
-        close(learner.intercept, c.sum(axis=-1), options)
-
-
-@every_kernel
-def test_the_products_of_cached_examples_are_kept_right(task, options):
-    """With a budget: w.x_i of each support, after many insertions and removals."""
-    if options["budget"] is None or task == "multilabel":
-        pytest.skip("nothing is cached, or there is a lane beside")
-    X, y, weights = stream(task)
-    learner = new(task, options)
-    for _ in range(4):
-        learner.learn(rows_for(options, X), y, weights)
-    Z, c = learner.support_vectors, np.atleast_2d(learner.dual_coef)
-    kept = learner.to_parts()[1]["support_products"].reshape(learner.n_support, -1)
-    close(kept, (c @ kernel_values(learner, Z, Z)).T, options)
 
 
 @pytest.mark.parametrize(
@@ -112,35 +53,6 @@ def test_a_ball_on_a_budget_does_not_drift(rule, budget):
 
 
 # ---- which examples ----------------------------------------------------------------------------------------
-
-
-@every_kernel
-def test_supports_have_the_numbers_of_the_stream(task, options):
-    """Of batches, single rows and events in turn; rows without weight count."""
-    X, y, weights = stream(task)
-    learner = new(task, {**options, "hash_bits": None})
-    learner.learn(X[:40], part(y, slice(40)), weights[:40])
-    learner.learn(X[40:41], part(y, slice(40, 41)), weights[40:41])
-    learner.learn_many(numbered(X[41:120]), part(y, slice(41, 120)), weights[41:120])
-    for i in range(120, COUNT):
-        learner.learn_one(numbered(X[i : i + 1])[0], one(y, i), float(weights[i]))
-    kind = np.dtype(options.get("dtype", "float64"))
-    np.testing.assert_array_equal(dense(learner.support_vectors), X[learner.support].astype(kind))
-    assert (weights[learner.support] > 0).all()
-    assert len(set(learner.support.tolist())) == learner.n_support
-
-
-@pytest.mark.parametrize(
-    ("task", "options"), [c for c in KERNELS[::2] if c[1]["hash_bits"] is None], ids=name
-)
-def test_an_order_of_rows(task, options):
-    X, y, weights = stream(task)
-    order = np.random.default_rng(0).permutation(COUNT)
-    ours, theirs = new(task, options), new(task, options)
-    ours.learn(X, y, weights, order=order)
-    theirs.learn(X[order], part(y, order), weights[order])
-    np.testing.assert_array_equal(ours.support, order[theirs.support])
-    np.testing.assert_array_equal(ours.dual_coef, theirs.dual_coef)
 
 
 ESTIMATORS = [

@@ -5,8 +5,6 @@ A batch is its events, to the bit, wherever its new labels come; a refused one l
 
 from __future__ import annotations
 
-import itertools
-import pickle
 import threading
 
 import numpy as np
@@ -14,40 +12,11 @@ import pandas as pd
 import pytest
 
 import hinge
-from cases import CLASSES, NAMES, as_dict, as_dicts, csr, one, sets_of, state, stream, tensors
+from cases import CLASSES, NAMES, as_dict, as_dicts, csr, sets_of, state, stream, tensors
 from hinge.data import labels
 
 COUNT = 60
 ROOM = 24  # where a new label comes first
-RULES = [
-    {},
-    {"step": "pa"},
-    {"step": "pa2", "average": True},
-    {"step": "perceptron", "average": True},
-    {"step": "perceptron", "selection": "uniform"},
-    {"selection": "prediction", "average": 9},
-    {"selection": "simperc", "dtype": "float32"},
-    {"selection": "simproj", "average": True, "dtype": "float32"},
-    {"selection": "conproj", "step": "pa2"},
-    {"selection": "mira", "average": True},
-]
-SHAPED = [
-    {"geometry": "mahalanobis"},
-    {"geometry": "mahalanobis", "step": "cw", "average": True},
-    {"geometry": "mahalanobis", "step": "pa2", "selection": "simproj", "dtype": "float32"},
-    {"geometry": "diagonal", "step": "perceptron", "covariance_update": "drop", "average": True},
-    {"geometry": "entropy", "scale": 5.0, "average": True},
-    {"geometry": "entropy", "scale": 5.0, "selection": "simproj"},
-]
-SETTINGS = [
-    *(("classification", rule) for rule in RULES),
-    *(("multilabel", rule) for rule in RULES),
-    *(("multilabel", {**rule, "threshold": 0.0}) for rule in RULES[::3]),
-    *(("classification", rule) for rule in SHAPED),
-    *(("multilabel", rule) for rule in SHAPED[::3]),
-]
-settings = pytest.mark.parametrize(("task", "options"), SETTINGS, ids=str)
-WAYS = ("dense", "csr", "dicts", "hashed", "frame")
 
 
 def labels_of(task, seed=0):
@@ -63,79 +32,6 @@ def labels_of(task, seed=0):
         y[ROOM + 9] = frozenset(CLASSES[1:])
     weights[:2], weights[ROOM + 9 : ROOM + 12] = 1.0, 1.0
     return X, y, weights
-
-
-def learner(task, options, way="dense"):
-    return hinge.Learner(task, C=0.3, **options, **({"hash_bits": 5} if way == "hashed" else {}))
-
-
-def data_for(way, X):
-    """All rows as that way takes them, and how to take some."""
-    if way == "dense":
-        return X
-    if way == "csr":
-        return csr(X)
-    if way == "frame":
-        return pd.DataFrame(X, columns=NAMES)
-    events = as_dicts(X)
-    for i, event in enumerate(events):
-        event[f"new{i // 5}"] = 0.5
-    return np.array(events, dtype=object)
-
-
-def learn(model, data, y, weights, rows):
-    part = data[rows]
-    model.learn_many(
-        part.tolist() if isinstance(part, np.ndarray) and part.dtype == object else part,
-        y[rows],
-        weights[rows],
-    )
-
-
-@settings
-@pytest.mark.parametrize("way", WAYS)
-def test_a_batch_is_its_events(task, options, way):
-    X, y, weights = labels_of(task)
-    data = data_for(way, X)
-    whole, parts, rows = (learner(task, options, way) for _ in range(3))
-    learn(whole, data, y, weights, slice(0, COUNT))
-    for start, stop in itertools.pairwise((0, 1, 7, ROOM, ROOM + 10, ROOM + 11, COUNT)):
-        learn(parts, data, y, weights, slice(start, stop))
-        parts = hinge.Learner.from_bytes(parts.to_bytes())
-    for i in range(COUNT):
-        learn(rows, data, y, weights, slice(i, i + 1))
-        if i % 20 == 3:
-            rows = pickle.loads(pickle.dumps(rows))
-    assert sorted(whole.labels.known) == CLASSES
-    assert set(whole.labels.known[:2]) == set(CLASSES[:2])
-    assert state(whole) == state(parts) == state(rows)
-    assert whole.statistics.updates > 5
-    if way in ("dicts", "hashed"):
-        single = learner(task, options, way)
-        for i, event in enumerate(data):
-            single.learn_one(event, one(y, i), float(weights[i]))
-        assert state(single) == state(whole)
-
-
-@settings
-@pytest.mark.parametrize("seed", range(4))
-def test_labels_in_any_order(task, options, seed):
-    """Whatever comes first, and whatever has no weight: the same as one by one."""
-    X, y, weights = stream("multiclass" if task == "classification" else task, COUNT, seed)
-    whole, single = learner(task, options), learner(task, options)
-    events = as_dicts(X)
-    whole.learn_many(events, y, weights)
-    for i, event in enumerate(events):
-        single.learn_one(event, one(y, i), float(weights[i]))
-    assert state(whole) == state(single)
-    order = np.random.default_rng(seed).permutation(COUNT)[:50]
-    ordered, sorted_ = learner(task, options), learner(task, options)
-    ordered.learn(X, y, weights, order=order)
-    sorted_.learn(X[order], y[order], weights[order])
-    assert state(ordered) == state(sorted_)
-    limited = learner(task, options)
-    limited.learn(X, y, weights, max_updates=3)
-    assert limited.statistics.updates == 3
 
 
 @pytest.mark.parametrize("options", [{}, {"average": True}, {"average": True, "dtype": "float32"}], ids=str)
@@ -178,83 +74,6 @@ def test_two_classes_become_lanes_with_half_of_the_intercept_each(step):
 
 
 # ---- all or nothing --------------------------------------------------------------------------------------
-
-
-BAD = {
-    "a value": lambda X, y, w: (np.where(np.arange(COUNT)[:, None] == COUNT - 1, np.nan, X), y, w),
-    "a weight": lambda X, y, w: (X, y, np.where(np.arange(COUNT) == COUNT - 1, -1.0, w)),
-    "a square": lambda X, y, w: (np.where(np.arange(COUNT)[:, None] == COUNT - 1, 1e300, X), y, w),
-}
-
-
-@settings
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("bad", BAD)
-def test_a_refused_batch_leaves_no_label(task, options, way, bad):
-    """Neither labels nor features nor lanes: the bad row is the last one."""
-    X, y, weights = labels_of(task)
-    spoiled = BAD[bad](X, y, weights)
-    for known in (0, 1, 10, ROOM, ROOM + 10, COUNT):
-        model = learner(task, options, way)
-        if known:
-            learn(model, data_for(way, X[:known]), y, weights, slice(0, known))
-        before = state(model)
-        with pytest.raises(ValueError, match=r"^row 59[:,]"):
-            learn(model, data_for(way, spoiled[0]), spoiled[1], spoiled[2], slice(0, COUNT))
-        assert state(model) == before
-        other = hinge.Learner.from_bytes(before)
-        for m in (model, other):  # and it goes on as if nothing had been
-            learn(m, data_for(way, X), y, weights, slice(0, COUNT))
-        assert state(model) == state(other)
-
-
-@settings
-@pytest.mark.parametrize("known", [0, 1, 2, 3])
-def test_a_refused_event_leaves_no_label(task, options, known):
-    model = learner(task, options)
-    for k, label in enumerate(CLASSES[:known]):
-        model.learn_one({"a": 1.0 - k, f"f{k}": 1.0}, [label] if task == "multilabel" else label)
-    before = state(model)
-    fresh = {"new", "newer"} if task == "multilabel" else "new"
-    for event, weight in (
-        ({"a": 1.0, "n": float("nan")}, 1.0),
-        ({"a": 1e200, "n": 1.0}, 1.0),
-        ({"a": 1.0, "n": object()}, 1.0),
-        ({"a": 1.0, "n": 1.0}, -1.0),
-        ({"a": 1.0, "n": 1.0}, float("nan")),
-        ({"a": 1.0, "n": 1.0}, float("inf")),
-    ):
-        with pytest.raises(ValueError):
-            model.learn_one(event, fresh, weight)
-        assert state(model) == before
-    with pytest.raises(TypeError):
-        model.learn_one({"a": 1.0, "n": 1.0}, fresh, "heavy")
-    with pytest.raises(TypeError):
-        model.learn_one(["a"], fresh)
-    model.learn_one({"a": 1.0, "n": 1.0}, fresh, 0.0)  # teaches nothing
-    assert state(model) == before
-    model.learn_one({"a": 1.0}, fresh)
-    assert {"new"} <= set(model.labels.known)
-
-
-@settings
-def test_rows_without_weight_teach_no_label(task, options):
-    X, y, _ = labels_of(task)
-    events, arrays = learner(task, options), learner(task, options)
-    fresh = state(events)
-    events.learn_many(as_dicts(X), y, np.zeros(COUNT))
-    assert state(events) == fresh
-    arrays.learn(X, y, np.zeros(COUNT))
-    if task == "multilabel":
-        arrays.learn(X, np.array([[c in its for c in CLASSES] for its in y]), np.zeros(COUNT))
-    assert arrays.labels.known == []
-    assert arrays.statistics.rounds == 0
-    rows = np.arange(COUNT) < ROOM
-    some, rest = learner(task, options), learner(task, options)
-    some.learn(X, y, rows.astype(float))
-    rest.learn(X[rows], y[rows])
-    assert state(some) == state(rest)
-    assert set(some.labels.known) == set(CLASSES[:2])
 
 
 @pytest.mark.parametrize("task", ["classification", "multilabel"])

@@ -16,39 +16,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from hinge import PASequence
 from sequence_cases import (
     TAGS,
-    blocks,
     close,
-    every_case,
-    is_open,
     new,
     same_weights,
-    some_cases,
     state,
     stream,
     strings,
 )
 
 # ---- scikit-learn's contract ----------------------------------------------------------------------------------
-
-
-@every_case
-def test_partial_fit_is_learn_many(options):
-    X, y, weights = stream()
-    order = TAGS[::-1]
-    if not is_open(options):
-        options = {**options, "classes": order}
-    one = new(options).partial_fit(X[:25], y[:25], classes=order, sample_weight=weights[:25])
-    one.partial_fit(X[25:], y[25:], sample_weight=weights[25:])
-    other = new(options, classes=order).learn_many(X, y, weights)
-    assert one.classes_ == order
-    assert {k: v.tobytes() for k, v in one._learner.to_parts()[1].items()} == {
-        k: v.tobytes() for k, v in other._learner.to_parts()[1].items()
-    }
-    assert one.stats_ == other.stats_
-    before = state(one)
-    for classes in (TAGS, np.array(TAGS), tuple(order)):  # the same ones, in whatever order
-        one.partial_fit(X[:1], y[:1], classes=classes, sample_weight=[0.0])
-    assert state(one) == before
 
 
 def test_partial_fit_wants_its_classes():
@@ -69,47 +45,6 @@ def test_partial_fit_wants_its_classes():
     assert state(model) == before
     model.learn_one([{"a": 1.0}], ["never"])  # a stream may bring new ones
     assert model.classes_ == [*TAGS, "never"]
-
-
-@some_cases
-def test_fit_starts_anew_and_again(options):
-    X, y, weights = stream()
-    options = {**options, "max_iter": 4, "random_state": 3}
-    first, second = new(options).fit(X, y, weights), new(options)
-    second.learn_many(X[:3], y[:3]).fit(X, y, weights)
-    assert state(first) == state(second)
-    assert state(first.fit(X, y, weights)) == state(second)
-    assert state(new(options, random_state=np.random.RandomState(3)).fit(X, y, weights)) == state(first)
-    other = new(options, random_state=4).fit(X, y, weights)
-    assert state(other) != state(first)
-    assert first.classes_ == TAGS
-    assert 1 <= first.n_iter_ <= 4
-    assert first.stats_.rounds == first.n_iter_ * np.count_nonzero(weights)
-
-
-@pytest.mark.filterwarnings("ignore::hinge.IneffectiveWeights")
-@some_cases
-def test_one_pass_in_order_is_partial_fit(options):
-    X, y, _ = stream()
-    weights = np.resize([0.5, 1.0, 3.0], len(X))
-    fitted = new(options, max_iter=1, shuffle=False).fit(X, y, weights)
-    once = new({**options, "classes": TAGS} if not is_open(options) else options)
-    once.partial_fit(X, y, classes=TAGS, sample_weight=weights)
-    (ours, tensors), (theirs, others) = fitted._learner.to_parts(), once._learner.to_parts()
-    assert {k: (v.dtype, v.tobytes()) for k, v in tensors.items()} == {
-        k: (v.dtype, v.tobytes()) for k, v in others.items()
-    }
-    # Only partial_fit tells its learner the classes ahead; a cost by tags does in both.
-    assert theirs["parameters"]["classes"] == {"list": TAGS}
-    assert ours["parameters"]["classes"] == (None if is_open(options) else {"list": TAGS})
-    assert ours == {
-        **theirs,
-        "parameters": {**theirs["parameters"], "classes": ours["parameters"]["classes"]},
-    }
-    assert fitted.stats_ == once.stats_
-    assert fitted.predict(X) == once.predict(X)
-    for which in ("classes_", "attributes_", "start_features_", "transition_features_", "state_features_"):
-        assert getattr(fitted, which) == getattr(once, which)
 
 
 def test_fit_stops_when_nothing_changes(capsys):
@@ -151,82 +86,6 @@ def test_scikit_learn_can_search_it():
     assert search.best_estimator_.predict(X)[0] == search.predict(X)[0]
 
 
-FOLLOWED = {"step": "pa2", "C": 0.01, "margin": 3.0}
-FIXED = {
-    "selection": "max-additive",
-    "geometry": "diagonal",
-    "covariance_regularizer": 2.0,
-    "initial_variance": 2.0,
-    "covariance_update": "precision",
-    "average": False,
-    "max_labels": 50,
-    "max_features": 500,
-    "max_weights": 1e7,
-    "dtype": "float32",
-    "hash_bits": 6,
-}
-UNNOTICED = {"cost": blocks, "classes": TAGS}
-
-
-@pytest.mark.parametrize("name", FOLLOWED)
-def test_what_may_change_in_mid_stream(name):
-    X, y, _ = stream()
-    model = new({}).learn_many(X[:20], y[:20])
-    before = state(model)
-    model.set_params(**{name: FOLLOWED[name]})
-    assert model._learner.parameters[name] == FOLLOWED[name]
-    changed = new({}).learn_many(X[:20], y[:20])
-    changed._learner.change(**{name: FOLLOWED[name]})
-    untouched = new({}).learn_many(X, y)
-    for each in (model, changed):
-        each._learner.learn_many(X[20:], y[20:])
-    assert state(model) == state(changed) != state(untouched)
-    by_attribute = new({}).learn_many(X[:20], y[:20])
-    assert state(by_attribute) == before
-    setattr(by_attribute, name, FOLLOWED[name])
-    assert state(by_attribute.learn_many(X[20:], y[20:])) == state(model)
-    as_one = new({}).learn_many(X[:20], y[:20]).set_params(**{name: FOLLOWED[name]})
-    for x, tags in zip(X[20:], y[20:], strict=True):
-        as_one.learn_one(x, tags)
-    assert state(as_one) == state(model)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *FIXED,
-        *UNNOTICED,
-    ],
-)
-def test_what_may_not(name):
-    X, y, _ = stream()
-    model = new({}).learn_many(X[:20], y[:20])
-    before = state(model)
-    model.set_params(**{name: {**FIXED, **UNNOTICED}[name]})
-    for call in (
-        lambda: model.learn_one(X[0], y[0]),
-        lambda: model.learn_many(X, y),
-        lambda: model.partial_fit(X, y),
-    ):
-        with pytest.raises(ValueError, match=f"{name} cannot change once learning has begun"):
-            call()
-        assert state(model) == before
-    model.fit(X, y)  # starts anew
-    assert model._learner.parameters[name] == model.get_params()[name]
-
-
-def test_a_bad_parameter_in_mid_stream():
-    X, y, _ = stream()
-    model = new({}).learn_many(X, y)
-    before = state(model)
-    with pytest.raises(ValueError, match="C must be a number greater than 0"):
-        model.set_params(C=-1.0)
-    with pytest.raises(ValueError, match="C must be a number greater than 0"):
-        model.learn_one(X[0], y[0])
-    assert state(model) == before
-    model.set_params(C=0.3).learn_one(X[0], y[0])
-
-
 # ---- hashed features ------------------------------------------------------------------------------------------
 
 
@@ -249,34 +108,6 @@ def test_hashed_as_scikit_learn_does(bits, kind):
 
 
 # ---- limits ---------------------------------------------------------------------------------------------------
-
-
-@some_cases
-def test_the_limit_of_features(options):
-    if options["hash_bits"]:
-        options = {**options, "hash_bits": None}
-    model = new(options, max_features=3, **({} if is_open(options) else {"classes": TAGS}))
-    model.learn_one([{"a": 1.0}, {"b": 1.0}], ["T0", "T1"])
-    before = state(model)
-    for call in (
-        lambda: model.learn_one([{"c": 1.0, "d": 1.0}], ["T0"]),
-        lambda: model.learn_one([["c"], ["d"]], ["T0", "T1"]),
-        lambda: model.learn_many([[["a"]], [["c"]], [["d"]]], [["T0"], ["T1"], ["T2"]]),
-        lambda: model.partial_fit([[["c", "d"]]], [["T0"]]),
-    ):
-        with pytest.raises(
-            ValueError,
-            match=r"feature 'd': token [01]: it is new, and the model already has 3 features, its limit",
-        ):
-            call()
-        assert state(model) == before
-        assert model.attributes_ == ["a", "b"]
-    model.learn_one([["c"]], ["T0"])
-    assert model.predict_one([["d"], ["e"]])  # unknown ones are no trouble where nothing is learned
-    with pytest.raises(ValueError, match=r"^column 3: it is new"):
-        new(options, max_features=3, **({} if is_open(options) else {"classes": TAGS})).learn_one(
-            np.ones((1, 4)), ["T0"]
-        )
 
 
 def test_the_limit_of_tags():

@@ -2,69 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import FeatureHasher
 
 from hinge import PASequence
 from sequence_cases import (
-    TAGS,
-    close,
-    every_case,
-    is_open,
     matrices,
     new,
     saved,
-    some_cases,
     state,
     stream,
     strings,
 )
 
 # ---- what a score is made of ----------------------------------------------------------------------------------
-
-
-@every_case
-def test_scores_add_up(options):
-    """Of arbitrary tags: by hand from the weights, and what explain_one says."""
-    X, y, weights = stream()
-    model = new(options).learn_many(X, y, weights)
-    starts, transitions, states = (
-        model.start_features_, model.transition_features_, model.state_features_
-    )  # fmt: skip
-    rng = np.random.default_rng(4)
-    hasher = FeatureHasher(2 ** (options["hash_bits"] or 1), input_type="dict")
-    for x in [*X[:8], [{"never": 3.0}, {"w0": 1.0}]]:
-        tags = rng.choice(model.classes_, size=len(x)).tolist()
-        by_hand = starts.get(tags[0], 0.0)
-        by_hand += sum(transitions.get(pair, 0.0) for pair in itertools.pairwise(tags))
-        for token, tag in zip(x, tags, strict=True):
-            features = {
-                f"{k}={v}" if isinstance(v, str) else k: 1.0 if isinstance(v, str) else v
-                for k, v in token.items()
-            }
-            if options["hash_bits"]:
-                row = hasher.transform([token])
-                features = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
-            by_hand += sum(value * states.get((feature, tag), 0.0) for feature, value in features.items())
-        close(model.score_one(x, tags), by_hand, options, "by hand")
-        parts = model.explain_one(x, tags)
-        assert len(parts) == len(x)
-        close(sum(part.contribution for token in parts for part in token), by_hand, options, "explained")
-        for i, (token, its) in enumerate(zip(x, parts, strict=True)):
-            assert len(its) == len(token) + 1
-            sizes = [abs(part.contribution) for part in its]
-            assert sizes == sorted(sizes, reverse=True)
-            before = "(start)" if i == 0 else f"(after {tags[i - 1]})"
-            assert before in [part.feature for part in its]
-            for part in its:
-                assert part.contribution == pytest.approx(part.value * part.weight)
-        best = model.explain_one(x)
-        close(sum(part.contribution for token in best for part in token), model.score_one(x), options)
 
 
 def test_arrays_are_explained():
@@ -87,34 +39,6 @@ def test_numpy_strings_are_explained():
 
 
 # ---- before anything, and few tags ----------------------------------------------------------------------------
-
-
-@some_cases
-def test_before_anything(options):
-    known = {"classes": TAGS} if not is_open(options) else {}
-    model = new(options, **known)
-    x = [{"a": 1.0}, {}]
-    for _ in range(2):  # to be asked makes no learner
-        for call in (lambda: model.predict([[["a"]]]), lambda: model.classes_, lambda: model.stats_):
-            with pytest.raises(NotFittedError):
-                call()
-        assert model.predict_one(x) == (["T0", "T0"] if known else [None, None])
-        assert model.score_one(x) == 0.0
-        assert model.predict_one([]) == []
-        assert sum(part.contribution for token in model.explain_one(x) for part in token) == 0.0
-        assert "_learner" not in vars(model)
-    assert new(options, **known).learn_many([], []).stats_.rounds == 0
-    model.learn_one(x, ["T1", "T1"])
-    assert model.stats_.rounds == 1
-    assert model.classes_ == (TAGS if known else ["T1"])
-
-
-def test_a_prediction_before_partial_fit():
-    X, y, _ = stream()
-    model = new({})
-    model.predict_one(X[0])
-    model.partial_fit(X, y, classes=TAGS)
-    assert state(model) == state(new({}).partial_fit(X, y, classes=TAGS))
 
 
 def test_a_prediction_before_set_params():
