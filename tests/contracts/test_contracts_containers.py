@@ -18,12 +18,7 @@ from cases import (
     stream,
     tensors,
 )
-
-# ---- predicting changes nothing ------------------------------------------------------------------------
-
-
-# ---- a batch is its events, to the bit -----------------------------------------------------------------
-
+from checks.containers import misaligned
 
 # ---- the container does not matter, to rounding --------------------------------------------------------
 

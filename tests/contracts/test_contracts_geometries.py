@@ -38,9 +38,6 @@ def test_the_file_of_thresholds_with_a_small_variance(geometry):
     assert hinge.Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
 
 
-# ---- all or nothing ----------------------------------------------------------------------------------------
-
-
 # ---- what comes with the stream ------------------------------------------------------------------------------
 
 
@@ -101,9 +98,6 @@ def test_two_classes_become_three_on_a_simplex(average):
     model.learn_many(events, np.array(CLASSES)[np.arange(60) % 4])
     assert len(model.labels.known) == 7
     assert np.abs(model.last_weights).sum() + np.abs(model.last_intercept).sum() <= 6.0 * (1 + 1e-9)
-
-
-# ---- the average ---------------------------------------------------------------------------------------------
 
 
 # ---- the paper's step, which takes values of 0 and more --------------------------------------------------------

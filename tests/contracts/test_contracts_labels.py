@@ -1,11 +1,6 @@
-"""Labels that come with the stream: in the middle of a batch, with new features, after two classes had one w.
-
-A batch is its events, to the bit, wherever its new labels come; a refused one leaves no trace of them.
-"""
+"""Labels: two classes that become three, limits, sets in any container, and memory."""
 
 from __future__ import annotations
-
-import threading
 
 import numpy as np
 import pandas as pd
@@ -13,38 +8,28 @@ import pytest
 
 import hinge
 from cases import CLASSES, NAMES, as_dict, as_dicts, csr, sets_of, state, stream, tensors
+from contract_cases import LabelCase
 from hinge.data import labels
 
-COUNT = 60
-ROOM = 24  # where a new label comes first
 
-
-def labels_of(task, seed=0):
-    """Rows with all labels, of which the last two come late; the events have features of their own then."""
-    X, y, weights = stream("multiclass" if task == "classification" else task, COUNT, seed)
-    rng = np.random.default_rng(seed + 1)
-    if task == "classification":
-        early = np.isin(y, CLASSES[2:]) & (np.arange(COUNT) < ROOM)
-        y[early] = rng.choice(CLASSES[:2], early.sum())
-        y[ROOM + 9 : ROOM + 12] = CLASSES[3], CLASSES[2], CLASSES[3]
-    else:
-        y[:ROOM] = [its - set(CLASSES[2:]) for its in y[:ROOM]]
-        y[ROOM + 9] = frozenset(CLASSES[1:])
-    weights[:2], weights[ROOM + 9 : ROOM + 12] = 1.0, 1.0
-    return X, y, weights
+def early_labels():
+    """Examples of two classes."""
+    case = LabelCase("two classes", "classification", {})
+    data = case.data("dense")[: case.room]
+    return data.X, data.y
 
 
 @pytest.mark.parametrize("options", [{}, {"average": True}, {"average": True, "dtype": "float32"}], ids=str)
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
 def test_two_classes_become_lanes_with_half_of_w_each(step, options):
     """Exactly. The event that brings the third class has no features, so that nothing moves."""
-    X, y, _ = labels_of("classification")
+    X, y = early_labels()
     two, three = (
         hinge.Learner("classification", step=step, fit_intercept=False, **options) for _ in range(2)
     )
     events = as_dicts(X)
     for model in (two, three):
-        model.learn_many(events[:ROOM], y[:ROOM])
+        model.learn_many(events, y)
     two.learn_one({}, CLASSES[0])
     three.learn_one({}, "zebra")
     assert three.labels.known == [*CLASSES[:2], "zebra"]
@@ -61,9 +46,9 @@ def test_two_classes_become_lanes_with_half_of_w_each(step, options):
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
 def test_two_classes_become_lanes_with_half_of_the_intercept_each(step):
-    X, y, _ = labels_of("classification")
+    X, y = early_labels()
     model = hinge.Learner("classification", step=step)
-    model.learn_many(as_dicts(X[:ROOM]), y[:ROOM])
+    model.learn_many(as_dicts(X), y)
     w, b = model.weights, model.intercept
     model.learn_one({}, "zebra")  # moves intercepts only: the new class up, the highest one down
     np.testing.assert_array_equal(model.weights, np.outer([-0.5, 0.5, 0.0], w))
@@ -180,48 +165,6 @@ def test_memory_grows_with_labels_and_features():
 # ---- threads ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_labels_from_four_threads(task):
-    """Every round counts, every label is there once, and who reads meanwhile reads a whole model."""
-    model, done, errors = hinge.Learner(task, average=True), threading.Event(), []
-
-    def guarded(job):
-        try:
-            job()
-        except BaseException as error:  # shown in the main thread
-            errors.append(error)
-
-    def write(offset):
-        for k in range(120):
-            label = f"label{(k // 3 + offset) % 25}"
-            event = {f"f{(k + offset) % 17}": 1.0, "all": -0.5}
-            if k % 4:
-                model.learn_one(event, {label} if task == "multilabel" else label)
-            else:
-                model.learn_many([event] * 2, [{label}] * 2 if task == "multilabel" else [label] * 2)
-
-    def read():
-        while not done.is_set():
-            again = hinge.Learner.from_bytes(model.to_bytes())
-            assert len(set(again.labels.known)) == len(again.labels.known)
-            model.predict_one({"all": 1.0})
-            model.score_one({"all": 1.0, "f3": 1.0})
-            model.statistics  # noqa: B018
-
-    writers = [threading.Thread(target=guarded, args=[lambda k=k: write(k)]) for k in (0, 5, 11)]
-    reader = threading.Thread(target=guarded, args=[read])
-    for thread in (*writers, reader):
-        thread.start()
-    for thread in writers:
-        thread.join(60)
-    done.set()
-    reader.join(60)
-    assert errors == []
-    assert model.statistics.rounds == 3 * (90 + 60)
-    assert sorted(model.labels.known) == sorted(f"label{k}" for k in range(25))
-    assert hinge.Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
-
-
 def test_an_event_is_as_wide_as_its_labels():
     model = hinge.Learner("classification")
     model.learn_many([as_dict(row) for row in np.eye(7)[:4]], CLASSES)
@@ -246,21 +189,3 @@ def test_new_labels_do_not_cost_the_square_of_their_number():
     assert len(learner.labels.known) == 600
     assert len(looked_at) < 10 * 600
     assert learner.labels.codes == {label: float(k) for k, label in enumerate(learner.labels.known)}
-
-
-def test_named_weights_are_those_of_one_moment():
-    learner = hinge.Learner("classification")
-    for label in "abc":
-        learner.learn_one({label: 1.0}, label)
-
-    def grow():
-        for k in range(300):
-            learner.learn_many([{f"f{k}-{j}": 1.0} for j in range(3)], [f"label {k % 40}", "a", "b"])
-
-    thread = threading.Thread(target=grow)
-    thread.start()
-    while thread.is_alive():
-        named = learner.named_weights()
-        assert len({len(weights) for weights in named.values()}) == 1
-    thread.join()
-    assert len(learner.named_weights()) == 43

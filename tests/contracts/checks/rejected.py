@@ -1,4 +1,4 @@
-"""A rejected batch leaves no trace: neither numbers nor columns nor labels, and the model resumes as if it had not been."""
+"""A rejected batch leaves no trace: neither numbers nor columns nor labels."""
 
 from __future__ import annotations
 
