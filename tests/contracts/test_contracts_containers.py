@@ -20,8 +20,6 @@ from cases import (
 )
 from checks.containers import misaligned
 
-# ---- the container does not matter, to rounding --------------------------------------------------------
-
 
 TARGETS = {
     "classification": [

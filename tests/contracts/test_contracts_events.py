@@ -23,8 +23,6 @@ from cases import (
     weights_by_name,
 )
 
-# ---- the order of the features -------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("hash_bits", [None, 8])
 def test_strings_and_booleans_are_indicators(hash_bits):
@@ -42,9 +40,6 @@ def test_numbers_of_any_kind(value):
     plain.learn_one({"a": float(value), "b": 0.5}, 1.0)
     other.learn_one({"a": value, "b": 0.5}, np.float64(1.0), weight=np.float64(1))
     assert state(plain) == state(other)
-
-
-# ---- weights -------------------------------------------------------------------------------------------
 
 
 def test_a_label_without_weight_is_not_learned():
@@ -117,9 +112,6 @@ def test_class_weights_multiply_the_others():
     assert tensors(only) == tensors(by_hand)
 
 
-# ---- labels --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "labels", [("ham", "spam"), (False, True), (-1, 1), (0, 1), (1, 2), (0.5, 2.5), ("b", 1)], ids=str
 )
@@ -173,9 +165,6 @@ def test_labels_keep_their_kind():
     learner = hinge.Learner("classification", classes=big)
     learner.learn(np.eye(2), np.array(big))
     assert [learner.predict_one({0: 1.0}), learner.predict_one({1: 1.0})] == big
-
-
-# ---- names ---------------------------------------------------------------------------------------------
 
 
 def test_the_vocabulary_grows():
@@ -264,9 +253,6 @@ def test_names_for_some_columns():
     assert learner.n_features == 8
 
 
-# ---- hashing -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bits", [1, 4, 10, 18])
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
 def test_the_hash_is_that_of_scikit_learn(bits, task):
@@ -300,9 +286,6 @@ def test_hashed_arrays_and_events_mix():
     assert events.feature_names == rows.feature_names == []
     with pytest.raises(ValueError, match="hashed columns have no names"):
         events.name_columns(["a"])
-
-
-# ---- explanations --------------------------------------------------------------------------------------
 
 
 def test_features_never_seen_are_distance_to_a_ball():

@@ -28,17 +28,12 @@ from cases import (
     stream,
 )
 
-# ---- the covariance and the uncertainty -------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
 def test_the_file_of_thresholds_with_a_small_variance(geometry):
     model = hinge.Learner("ordinal", classes=[0, 1, 2], geometry=geometry, initial_variance=1e-3, step="pa")
     model.learn_one({"a": 1.0}, 0)
     assert hinge.Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
-
-
-# ---- what comes with the stream ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -100,9 +95,6 @@ def test_two_classes_become_three_on_a_simplex(average):
     assert np.abs(model.last_weights).sum() + np.abs(model.last_intercept).sum() <= 6.0 * (1 + 1e-9)
 
 
-# ---- the paper's step, which takes values of 0 and more --------------------------------------------------------
-
-
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
 @pytest.mark.parametrize("average", [False, True])
 def test_the_papers_step(task, average):
@@ -130,9 +122,6 @@ def test_the_papers_step(task, average):
     ):
         whole.learn(bad, y)
     assert state(whole) == before
-
-
-# ---- scikit-learn's ways -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])

@@ -40,17 +40,11 @@ def close(ours, theirs, options, what=""):
     )
 
 
-# ---- saved, loaded, gone on --------------------------------------------------------------------------------
-
-
 def test_a_function_is_only_given_where_one_is_missing(tmp_path):
     model = hinge.Learner("regression", kernel="linear")
     model.save(tmp_path / "model")
     with pytest.raises(hinge.ModelFileError, match="its kernel is not a function"):
         hinge.load(tmp_path / "model", kernel=own)
-
-
-# ---- weights of 0 ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [None, 9, "adaptive"])
@@ -65,9 +59,6 @@ def test_class_weights_are_weights(budget):
     ours.learn(X, y)
     theirs.learn(X, y, [factors.get(label, 1.0) for label in y])
     assert but(ours) == but(theirs)
-
-
-# ---- memory ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("removal", ["largest", "oldest"])
@@ -107,9 +98,6 @@ def test_the_memory_of_a_long_stream_is_bounded():
             assert learner.n_support == 20
             sizes.append(sys.getsizeof(learner))
         assert max(sizes) == max(sizes[:5]) < 40_000
-
-
-# ---- new features ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,9 +140,6 @@ BUDGETS = pytest.mark.parametrize("budget", [None, 7, "adaptive"])
 RBF = {"kernel": "rbf", "gamma": 0.4}
 
 
-# ---- coefficients ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "rule", [{"step": "pa2", "max_radius": 1.0}, {"step": "pa1", "radius": 0.6, "C": 0.1}], ids=str
 )
@@ -172,9 +157,6 @@ def test_a_ball_on_a_budget_does_not_drift(rule, budget):
     distance = np.sqrt(np.maximum(0, c @ kernel_values(learner, Z, Z) @ c - 2 * products + 1))
     np.testing.assert_allclose(learner.scores(X), learner.radius - distance, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(c.sum(), 1, rtol=1e-12)
-
-
-# ---- which examples ----------------------------------------------------------------------------------------
 
 
 ESTIMATORS = [
@@ -213,9 +195,6 @@ def test_after_fit_supports_are_rows_of_X(estimator, task, budget, kernel, tmp_p
         one_of.partial_fit(container(X), *target)
         np.testing.assert_array_equal(dense(one_of.support_vectors_), X[one_of.support_ % COUNT])
     np.testing.assert_array_equal(loaded.support_, model.support_)
-
-
-# ---- labels that come with the stream ----------------------------------------------------------------------
 
 
 LATE = np.array([*(["bee", "cat"] * 40), *(["cat", "dog"] * 20), *(["ant", "bee", "cat"] * 10)])
@@ -313,9 +292,6 @@ def test_a_refused_batch_with_new_labels_leaves_no_trace(budget, kernel, before)
         with pytest.raises(ValueError, match=r"feature|column|norm"):
             learner.learn_one({0: bad}, "zebra")
         assert state(learner) == expected
-
-
-# ---- threads, interrupts, functions that call back ---------------------------------------------------------
 
 
 def test_classes_are_all_there():

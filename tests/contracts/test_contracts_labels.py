@@ -58,9 +58,6 @@ def test_two_classes_become_lanes_with_half_of_the_intercept_each(step):
     assert moved[int(b > 0)] == pytest.approx(-moved[2])
 
 
-# ---- all or nothing --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
 def test_max_labels_is_a_limit(task):
     def truth(label):
@@ -86,9 +83,6 @@ def test_max_labels_is_a_limit(task):
     assert state(model) == before
     with pytest.raises(ValueError, match=r"4 classes, the limit is 3 \(max_labels\)"):
         hinge.Learner(task, max_labels=3, classes=CLASSES)
-
-
-# ---- what comes in ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"threshold": 0.0, "average": True}], ids=str)
@@ -160,9 +154,6 @@ def test_memory_grows_with_labels_and_features():
     ordinal = hinge.Learner("ordinal", classes=list(range(50)))  # all ranks share one w
     ordinal.learn(np.eye(2, 1000), [3, 40])
     assert ordinal.__sizeof__() <= 8 * 1000 * 3
-
-
-# ---- threads ---------------------------------------------------------------------------------------------
 
 
 def test_an_event_is_as_wide_as_its_labels():

@@ -29,8 +29,6 @@ from sequence_cases import (
     strings,
 )
 
-# ---- batches, files, copies -----------------------------------------------------------------------------------
-
 
 def test_a_cost_of_ones_own_is_in_no_file(tmp_path):
     X, y, _ = stream()
@@ -45,9 +43,6 @@ def test_a_cost_of_ones_own_is_in_no_file(tmp_path):
     assert state(again.learn_many(X, y)) == state(model.learn_many(X, y))
 
 
-# ---- the same sentences in other containers -------------------------------------------------------------------
-
-
 def test_arrays_of_whole_numbers_and_booleans():
     X = [np.array([[1, 0], [0, 1]]), np.array([[1, 1]])]
     y = [["A", "B"], ["B"]]
@@ -59,9 +54,6 @@ def test_arrays_of_whole_numbers_and_booleans():
     assert state(
         new({}).learn_many(np.ones((2, 3, 4)), [["A", "B", "A"]] * 2)
     )  # three dimensions are sentences
-
-
-# ---- weights --------------------------------------------------------------------------------------------------
 
 
 def test_a_weight_of_zero_in_fit_is_no_round():
@@ -85,9 +77,6 @@ def test_a_weight_of_zero_in_fit_teaches_no_names():
     nothing = new({}).fit(X, y, [0.0, 0.0, 0.0])
     assert nothing.attributes_ == nothing.classes_ == []
     assert nothing.stats_.rounds == 0
-
-
-# ---- scikit-learn's contract ----------------------------------------------------------------------------------
 
 
 def test_partial_fit_wants_its_classes():
@@ -149,9 +138,6 @@ def test_scikit_learn_can_search_it():
     assert search.best_estimator_.predict(X)[0] == search.predict(X)[0]
 
 
-# ---- hashed features ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bits", [1, 4, 10, 16])
 @pytest.mark.parametrize("kind", [strings, stream])
 def test_hashed_as_scikit_learn_does(bits, kind):
@@ -168,9 +154,6 @@ def test_hashed_as_scikit_learn_does(bits, kind):
         (_, part) = sorted(hashed.explain_one([[word]], ["T0"])[0], key=lambda part: part.feature == word)
         assert part.value == row.data[0]
         assert part.weight == pytest.approx(rows.state_features_.get((row.indices[0], "T0"), 0.0))
-
-
-# ---- limits ---------------------------------------------------------------------------------------------------
 
 
 def test_the_limit_of_tags():
@@ -256,9 +239,6 @@ def test_a_hashed_model_takes_the_memory_of_what_it_has_seen():
     assert int(done.stdout) < 20 * 2**20
 
 
-# ---- what a score is made of ----------------------------------------------------------------------------------
-
-
 def test_arrays_are_explained():
     X, y = matrices()
     model = new({}).learn_many(X, y)
@@ -276,9 +256,6 @@ def test_numpy_strings_are_explained():
     x = [[np.str_(word) for word in token] for token in X[5]]
     parts = model.explain_one(x, y[5])
     assert sum(p.contribution for token in parts for p in token) == pytest.approx(model.score_one(x, y[5]))
-
-
-# ---- before anything, and few tags ----------------------------------------------------------------------------
 
 
 def test_a_prediction_before_set_params():
