@@ -20,7 +20,6 @@ from cases import (
 )
 from checks.containers import misaligned
 
-
 TARGETS = {
     "classification": [
         list,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 
@@ -70,6 +71,8 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
         case.teach[method](unchanged, THEN)
         assert tensors(model) == tensors(unchanged)
     elif name in case.new()._changeable:
+        if setter == "set_params":  # which is followed at once
+            assert model._learner.parameters[name] == value
         case.teach[method](model, THEN)
         reference._learner.change(**{name: value})
         case.teach[method](reference, THEN)
@@ -88,23 +91,26 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("setter", SETTERS)
 @pytest.mark.parametrize("case", ESTIMATORS, ids=repr)
-def test_fit_starts_anew_with_the_options_as_they_are(case):
+def test_fit_starts_from_scratch_with_the_changed_options(case, setter):
     followed = 0
     for name in options_of(case):
         if name in FUNCTIONS and case is STRUCTURED:
             continue
-        model = case.learned()
-        setattr(model, name, other(name))
-        fresh = case.new(**{name: other(name)})
+        model, fresh = case.learned(), case.new(**{name: other(name)})
         try:
             case.fit(fresh)
         except ValueError:
+            with contextlib.suppress(ValueError):  # a bad combination is rejected at once, or by fit
+                SETTERS[setter](model, name, other(name))
             with pytest.raises(ValueError):
                 case.fit(model)
             continue
+        SETTERS[setter](model, name, other(name))
         assert tensors(case.fit(model)) == tensors(fresh)
-        case.teach["learn_many"](model, THEN)  # it goes on with them
+        assert getattr(model, name) == other(name)
+        case.teach["learn_many"](model, THEN)  # with these options
         followed += 1
     assert followed >= 10
 
@@ -118,6 +124,9 @@ def test_a_bad_value_is_rejected_until_it_is_good(case):
         for _ in range(2):
             with pytest.raises(ValueError, match="C must be"):
                 case.teach[method](model, THEN)
+        if case in ESTIMATORS:
+            with pytest.raises(ValueError, match="C must be"):
+                model.set_params(C=-1.0)
         model.C = 1.0
         assert whole(model) == before
         case.teach[method](model, THEN)
