@@ -1,4 +1,4 @@
-"""Every kind of learner that the contracts are checked on, and small streams for them.
+"""Options of learners for the contracts, and small streams for them. (contract_cases.py makes the cases of these.)
 
 "multiclass" is classification with more than two classes: each has its weights.
 """
@@ -209,7 +209,6 @@ def _growing():
 LABELLED = list(_labelled())
 GROWING = list(_growing())
 GEOMETRIES = list(_shaped())
-WITH_COVARIANCE = [(task, options) for task, options in GEOMETRIES if options["geometry"] != "entropy"]
 ALL = [*_learners(), *LABELLED, *GEOMETRIES]
 # One of each step, and one of each option.
 SOME = [
@@ -218,7 +217,6 @@ SOME = [
     if (options["average"], options["dtype"], options["hash_bits"])
     in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
 ] + [*LABELLED[::5], *GEOMETRIES[::3]]
-VOCABULARY = [(task, options) for task, options in ALL if options["hash_bits"] is None]
 
 
 def name(case):

@@ -289,7 +289,7 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAClassifier, {"classes": CLASSES, "selection": "simproj", "average": True}),
     (hinge.PAClassifier, {"classes": CLASSES, "selection": "mira", "dtype": "float32"}),
     (hinge.PAClassifier, {"classes": CLASSES, "cost": COST, "step": "pa2", "average": 9}),
-    (hinge.PAClassifier, {"selection": "conproj"}),  # two classes, two lanes
+    (hinge.PAClassifier, {"selection": "conproj"}),  # two classes, each with its weights
     (hinge.PAMultilabel, {}),
     (hinge.PAMultilabel, {"selection": "simproj", "average": True, "dtype": "float32"}),
     (hinge.PAMultilabel, {"selection": "mira", "threshold": 0.1}),

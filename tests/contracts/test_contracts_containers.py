@@ -1,8 +1,4 @@
-"""What every learner promises, whatever its task, step, memory or way of counting.
-
-Predicting changes nothing. A batch is its events, one after the other, and a saved model goes on as if it had
-never stopped: to the bit. The container of the data does not matter: to rounding.
-"""
+"""Targets, weights and labels of any type, and rows of any length."""
 
 from __future__ import annotations
 

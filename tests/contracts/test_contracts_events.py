@@ -42,7 +42,7 @@ def test_numbers_of_any_kind(value):
     assert state(plain) == state(other)
 
 
-def test_a_label_without_weight_is_not_learned():
+def test_label_without_weight_is_not_learned():
     X, _, _ = stream("classification", 6)
     for learn in (
         lambda m, i, y, w: m.learn_one(as_dict(X[i]), y, w),
@@ -118,11 +118,11 @@ def test_class_weights_multiply_the_others():
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("way", ["one", "many", "rows", "csr"])
-def test_labels_met_in_any_order(labels, first, average, way):
+def test_labels_in_any_order_learn_as_if_known(labels, first, average, way):
     """A second label that comes before the first one turns w around: as if both had been known."""
     X, y, weights = stream("classification")
     signs = y == "spam"
-    signs[:9] = bool(first)  # at the beginning only one label comes
+    signs[:9] = bool(first)  # only one label comes at first
     signs[9] = not first
     weights[9] = 1.0
     met, known = (hinge.Learner("classification", average=average, classes=c) for c in (None, list(labels)))
@@ -179,7 +179,7 @@ def test_the_vocabulary_grows():
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_growing_is_the_same_as_having_known(task):
+def test_growing_equals_having_known_all_features(task):
     X, y, _ = stream(task)
     grown, known = new(task, {}), new(task, {})
     known.name_columns([f"n{k}" for k in range(60)] + NAMES)
@@ -212,7 +212,7 @@ def test_max_features_is_a_limit():
         hinge.Learner("regression", max_features=3).learn(np.eye(4), np.ones(4))
 
 
-def test_columns_of_arrays_are_called_by_their_numbers():
+def test_columns_of_arrays_are_named_by_number():
     X, y, _ = stream("regression")
     arrays, events = hinge.Learner("regression"), hinge.Learner("regression")
     arrays.learn(X[:20], y[:20])
@@ -224,7 +224,7 @@ def test_columns_of_arrays_are_called_by_their_numbers():
         arrays.learn(X[i : i + 1], y[i : i + 1])
         events.learn_one({j: v for j, v in enumerate(X[i].tolist()) if v}, y[i])
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
-    # Rows of another width are refused, and so are rows without names once there are features with names.
+    # Rows of another width are rejected, and so are rows without names once features have names.
     for learner in (arrays, events):
         for rows in (np.hstack([X, X]), X[:, :3]):
             with pytest.raises(ValueError, match="features, the model has 7"):
@@ -236,7 +236,7 @@ def test_columns_of_arrays_are_called_by_their_numbers():
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
 
 
-def test_names_for_some_columns():
+def test_unnamed_columns_keep_their_numbers():
     """Columns that were not named are called by their numbers, not taken for new features."""
     X, y, _ = stream("regression")
     learner = hinge.Learner("regression")
@@ -255,7 +255,7 @@ def test_names_for_some_columns():
 
 @pytest.mark.parametrize("bits", [1, 4, 10, 18])
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_the_hash_is_that_of_scikit_learn(bits, task):
+def test_hash_equals_that_of_scikit_learn(bits, task):
     rng = np.random.default_rng(4)
     _, y, _ = stream(task)
     words = ["", "a", "ab", "abc", "abcd", "naïve", "日本語", "🎈", "a=b", "x" * 99, *map(str, range(30))]
@@ -288,7 +288,7 @@ def test_hashed_arrays_and_events_mix():
         events.name_columns(["a"])
 
 
-def test_features_never_seen_are_distance_to_a_ball():
+def test_unseen_features_add_distance_to_a_ball():
     learner = hinge.Learner("uniclass", radius=1.0)
     learner.learn_one({"a": 1.0})
     learner.learn_one({"a": 5.0, "b": 1.0})

@@ -1,7 +1,4 @@
-"""What only the geometries have: a covariance, its uncertainty, and a simplex; kept like all else.
-
-The other contracts run on them as well (cases.py, GEOMETRIES).
-"""
+"""Geometries: two classes that become three, the step of the paper on a simplex, and scikit-learn's clones."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from cases import (
 
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
-def test_the_file_of_thresholds_with_a_small_variance(geometry):
+def test_thresholds_with_a_small_variance_are_saved(geometry):
     model = hinge.Learner("ordinal", classes=[0, 1, 2], geometry=geometry, initial_variance=1e-3, step="pa")
     model.learn_one({"a": 1.0}, 0)
     assert hinge.Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
@@ -125,7 +122,7 @@ def test_the_papers_step(task, average):
 
 
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal"])
-def test_clones_are_fresh_and_frames_have_uncertainty(geometry):
+def test_clones_have_no_covariance_and_frames_have_uncertainty(geometry):
     X, y, _ = stream("classification")
     frame = pd.DataFrame(X, columns=NAMES)
     model = hinge.PAClassifier(geometry=geometry, initial_variance=2.0, random_state=0).fit(frame, y)

@@ -40,7 +40,7 @@ def close(ours, theirs, options, what=""):
     )
 
 
-def test_a_function_is_only_given_where_one_is_missing(tmp_path):
+def test_kernel_function_is_only_accepted_where_one_is_missing(tmp_path):
     model = hinge.Learner("regression", kernel="linear")
     model.save(tmp_path / "model")
     with pytest.raises(hinge.ModelFileError, match="its kernel is not a function"):
@@ -48,7 +48,7 @@ def test_a_function_is_only_given_where_one_is_missing(tmp_path):
 
 
 @pytest.mark.parametrize("budget", [None, 9, "adaptive"])
-def test_class_weights_are_weights(budget):
+def test_class_weights_multiply_sample_weights(budget):
     X, y, _ = stream("multiclass")
     factors = {"ant": 3.0, "bee": 0.0}
     options = {"kernel": "rbf", "gamma": 0.4, "budget": budget, "classes": CLASSES}
@@ -122,7 +122,7 @@ def test_features_come_with_the_stream(options, budget):
     np.testing.assert_array_equal(growing.support, known.support)
 
 
-def test_a_wide_row_among_narrow_ones_costs_what_it_holds():
+def test_wide_row_among_narrow_ones_takes_little_memory():
     """Vectors are kept in panels as long as they are dense; one far out must not make them all that wide."""
     import scipy.sparse
 
@@ -146,7 +146,7 @@ RBF = {"kernel": "rbf", "gamma": 0.4}
 @pytest.mark.parametrize(
     "budget", [{"budget": 9, "removal": "oldest"}, {"budget": 9}, {"budget": "adaptive"}], ids=str
 )
-def test_a_ball_on_a_budget_does_not_drift(rule, budget):
+def test_ball_on_a_budget_does_not_drift(rule, budget):
     """Each support that goes divides by 1 - c: what was rounded would grow without end."""
     learner = hinge.Learner("uniclass", **RBF, **rule, **budget)
     X = np.random.default_rng(0).normal(size=(2000, 4))
@@ -272,7 +272,7 @@ def test_one_class_then_two(budget, kernel, first):
 @BUDGETS
 @pytest.mark.parametrize("kernel", [RBF, {"kernel": own}], ids=name)
 @pytest.mark.parametrize("before", [0, 1, 30])
-def test_a_refused_batch_with_new_labels_leaves_no_trace(budget, kernel, before):
+def test_rejected_batch_with_new_labels_leaves_no_trace(budget, kernel, before):
     X = stream("multiclass")[0].copy()
     learner = hinge.Learner("classification", budget=budget, **kernel)
     if before:

@@ -21,7 +21,7 @@ def early_labels():
 
 @pytest.mark.parametrize("options", [{}, {"average": True}, {"average": True, "dtype": "float32"}], ids=str)
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
-def test_two_classes_become_lanes_with_half_of_w_each(step, options):
+def test_two_classes_get_half_of_the_weights_each(step, options):
     """Exactly. The event that brings the third class has no features, so that nothing moves."""
     X, y = early_labels()
     two, three = (
@@ -45,7 +45,7 @@ def test_two_classes_become_lanes_with_half_of_w_each(step, options):
 
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
-def test_two_classes_become_lanes_with_half_of_the_intercept_each(step):
+def test_two_classes_get_half_of_the_intercept_each(step):
     X, y = early_labels()
     model = hinge.Learner("classification", step=step)
     model.learn_many(as_dicts(X), y)
@@ -124,7 +124,7 @@ def test_sets_in_any_container(options):
     assert named.labels.known == CLASSES
 
 
-def test_empty_and_full_sets_ask_for_no_ranking():
+def test_empty_and_full_sets_do_not_move_the_ranking():
     """Right by definition: no loss; the learned threshold may move, the ranking does not."""
     X, y, _ = stream("multilabel")
     for threshold in ("learned", 0.0):
@@ -156,7 +156,7 @@ def test_memory_grows_with_labels_and_features():
     assert ordinal.__sizeof__() <= 8 * 1000 * 3
 
 
-def test_an_event_is_as_wide_as_its_labels():
+def test_weights_have_one_row_per_label():
     model = hinge.Learner("classification")
     model.learn_many([as_dict(row) for row in np.eye(7)[:4]], CLASSES)
     assert model.weights.shape == (4, 4)
@@ -165,7 +165,7 @@ def test_an_event_is_as_wide_as_its_labels():
     assert list(model.score_one({"alpha": 1.0})) == model.labels.known
 
 
-def test_new_labels_do_not_cost_the_square_of_their_number():
+def test_cost_of_new_labels_is_linear_in_their_number():
     """What is known is not looked at again with each new label: `plain` sees each one that is."""
     looked_at = []
     original = labels.plain

@@ -98,7 +98,7 @@ OTHER_DEFAULTS = {
     (hinge.PASequence, "tol"): None,
     **{(cls, "step"): None for cls in (hinge.Learner, hinge.PARegressor, hinge.river.PARegressor)},
 }
-TASKS = [task for task in learner_tasks() if task != "prototype"]  # which has no learner of its own: PARanker
+TASKS = [task for task in learner_tasks() if task != "prototype"]  # PARanker has no Learner
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )

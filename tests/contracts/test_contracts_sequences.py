@@ -30,7 +30,7 @@ from sequence_cases import (
 )
 
 
-def test_a_cost_of_ones_own_is_in_no_file(tmp_path):
+def test_custom_cost_is_not_saved(tmp_path):
     X, y, _ = stream()
     model = new({"cost": blocks}).learn_many(X, y)
     model.save(tmp_path / "m")
@@ -79,7 +79,7 @@ def test_a_weight_of_zero_in_fit_teaches_no_names():
     assert nothing.stats_.rounds == 0
 
 
-def test_partial_fit_wants_its_classes():
+def test_first_partial_fit_requires_classes():
     X, y, _ = stream()
     model = new({})
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
@@ -110,7 +110,7 @@ def test_fit_stops_when_nothing_changes(capsys):
     assert model.score(X, y) == 1.0
 
 
-def test_a_refused_fit_leaves_the_old_model():
+def test_rejected_fit_leaves_the_old_model():
     X, y, _ = stream()
     model = new({}, random_state=0, max_iter=2).fit(X, y)
     before, passes = state(model), model.n_iter_
@@ -140,7 +140,7 @@ def test_scikit_learn_can_search_it():
 
 @pytest.mark.parametrize("bits", [1, 4, 10, 16])
 @pytest.mark.parametrize("kind", [strings, stream])
-def test_hashed_as_scikit_learn_does(bits, kind):
+def test_sentences_are_hashed_as_by_scikit_learn(bits, kind):
     X, y, weights = kind()
     hasher = FeatureHasher(2**bits, input_type="string" if kind is strings else "dict")
     hashed = new({}, hash_bits=bits).learn_many(X, y, weights)
@@ -231,10 +231,10 @@ print(resident() - before)
 
 @pytest.mark.skipif(
     not os.path.exists("/proc/self/statm") or "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="reads /proc, and AddressSanitizer has memory of its own",
+    reason="reads /proc, and AddressSanitizer allocates more memory",
 )
-def test_a_hashed_model_takes_the_memory_of_what_it_has_seen():
-    """Also when its fifth tag comes. In a process of its own: what others have freed would be counted."""
+def test_hashed_model_takes_memory_for_seen_features_only():
+    """Also when its fifth tag comes. In a new process: memory that others have freed would be counted."""
     done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20 * 2**20
 

@@ -21,7 +21,7 @@ from cases import (
     weights_by_name,
 )
 from checks import check
-from contract_cases import Data
+from contract_case import Data
 
 
 def strided(X):

@@ -18,7 +18,7 @@ from cases import (
     weights_by_name,
 )
 from checks import check
-from contract_cases import in_form
+from contract_case import in_form
 
 
 def shapes(case):

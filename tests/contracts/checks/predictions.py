@@ -9,7 +9,7 @@ import pytest
 
 from cases import CLASSES, LABELS, RANKS, as_dicts, number, numbers, stream
 from checks import check
-from contract_cases import in_form
+from contract_case import in_form
 
 
 @check()

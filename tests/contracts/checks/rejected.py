@@ -12,7 +12,7 @@ import scipy.sparse
 
 from cases import CLASSES
 from checks import check
-from contract_cases import Data
+from contract_case import Data
 
 NAN, INF = float("nan"), float("inf")
 BAD_EVENTS = {

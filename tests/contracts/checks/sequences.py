@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import FeatureHasher
 
 from checks import check
-from contract_cases import Data
+from contract_case import Data
 from sequence_cases import TAGS, counted, same_weights
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cases import CLASSES
 from checks import check
-from contract_cases import Data
+from contract_case import Data
 
 FRESH = {"alpha": 1.0, "new": 3.0, "color": "red"}
 
