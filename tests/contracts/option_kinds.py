@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,149 +36,15 @@ def labels_of(options):
     return [known[code % len(known)] for code in CODES]
 
 
-def ranks_of(options):
-    given = options.get("classes")
-    return CODES if given is None else labels_of(options)
-
-
-def targets(task, options):
-    return {
-        "classification": labels_of,
-        "multilabel": lambda options: [{label} for label in labels_of(options)],
-        "ordinal": ranks_of,
-        "regression": lambda options: X[:, 0].tolist(),
-        "prototype": labels_of,
-        "sequence": lambda options: [[label, labels_of(options)[0]] for label in labels_of(options)],
-        "structured": lambda options: CODES,
-    }[task](options)
-
-
-def fixed_radius(options):
-    """A ball of the paper, unless the options are about its radius: one by quantile goes with fewer others."""
-    return options if {"radius", "max_radius"} & set(options) else {"radius": 1.0, **options}
-
-
-class Kind:
-    """How to make, teach and read a kind of model."""
-
-    functions: tuple[str, ...] = ("kernel",)
-
-    def __init__(self, name, make, task, options):
-        self.name, self.make, self.task, self.options = name, make, task, options
-
-    def samples(self, option):
-        for sample in SAMPLES[option]:
-            if (sample.tasks is None or self.task in sample.tasks) and self.takes(sample):
-                yield sample
-
-    def takes(self, sample):
-        is_balanced = isinstance(sample.value, str) and sample.value == "balanced"  # of all data: for `fit`
-        no_ranks = self.task == "ordinal" and sample in SAMPLES["classes"] and sample.value is None
-        return set(sample.more) <= set(self.options) and not is_balanced and not no_ranks
-
-    def adapted(self, options):
-        """With the options without which this kind cannot be made."""
-        if self.task == "ordinal" and "classes" not in options:
-            return {**options, "classes": [0, 1, 2]}
-        return fixed_radius(options) if self.task == "uniclass" else options
-
-    def parameters(self, model):
-        return model.parameters
-
-    def begin(self, model, options):
-        self.resume(model, options, FIRST)
-
-    def resume(self, model, options, part=SECOND):
-        truth = [] if self.task == "uniclass" else [targets(self.task, options)[part]]
-        model.learn_many(EVENTS[part], *truth)
-
-    def bytes(self, model):
-        return model.to_bytes()
-
-    def load(self, path, given):
-        kernel = given.get("kernel")
-        return hinge.load(path, **({"kernel": kernel} if callable(kernel) else {}))
-
-
-class Estimator(Kind):
-    def takes(self, sample):
-        named = (
-            isinstance(sample.value, Mapping) and self.task != "classification"
-        )  # of columns without names
-        return set(sample.more) <= set(self.options) and not named
-
-    def begin(self, model, options):
-        truth = [] if self.task == "uniclass" else [targets(self.task, options)[FIRST]]
-        model.fit(X[FIRST], *truth)
-
-    def resume(self, model, options, part=SECOND):
-        truth = [] if self.task == "uniclass" else [targets(self.task, options)[part]]
-        model.partial_fit(X[part], *truth)
-
-    def parameters(self, model):
-        return model.get_params(deep=False)
-
-    def adapted(self, options):
-        few = {"max_iter": 5, "max_updates": 50}
-        if self.task == "uniclass":
-            options = fixed_radius(options)
-        return {**{name: few[name] for name in few if name in self.options}, **options}
-
-    def bytes(self, model):
-        return file.to_bytes(*model.to_parts())
-
-
-class Ranker(Estimator):
-    def begin(self, model, options):
-        model.fit(TEXTS[FIRST], targets("prototype", options)[FIRST])
-
-    def resume(self, model, options, part=SECOND):
-        model.learn_many(TEXTS[part], targets("prototype", options)[part])
-
-    def takes(self, sample):
-        return Kind.takes(self, sample)
-
-    def load(self, path, given):
-        features = given.get("features", "tfidf")
-        custom = not isinstance(features, str) and (
-            getattr(features, "tokenizer", None) is not None or not hasattr(features, "options")
-        )
-        return hinge.PARanker.load(path, features=features) if custom else hinge.load(path)
-
-
-class Tagger(Estimator):
-    def begin(self, model, options):
-        model.fit(SENTENCES[FIRST], targets("sequence", options)[FIRST])
-
-    def resume(self, model, options, part=SECOND):
-        model.learn_many(SENTENCES[part], targets("sequence", options)[part])
-
-    def takes(self, sample):
-        return Kind.takes(self, sample)
-
-    def load(self, path, given):
-        cost = given.get("cost")
-        return hinge.PASequence.load(path, cost=cost) if callable(cost) else hinge.load(path)
-
-
-class SentenceLearner(Tagger):
-    def adapted(self, options):
-        return {"selection": "prediction", **options}
-
-    def begin(self, model, options):
-        self.resume(model, options, FIRST)
-
-    def parameters(self, model):
-        return model.parameters
-
-    def bytes(self, model):
-        return model.to_bytes()
-
-    def load(self, path, given):
-        cost = given.get("cost")
-        if callable(cost):
-            return SequenceLearner.from_bytes(path.read_bytes(), cost)
-        return hinge.load(path)
+TARGETS = {
+    "classification": labels_of,
+    "multilabel": lambda options: [{label} for label in labels_of(options)],
+    "ordinal": lambda options: CODES if options.get("classes") is None else labels_of(options),
+    "regression": lambda options: X[:, 0].tolist(),
+    "prototype": labels_of,
+    "sequence": lambda options: [[label, labels_of(options)[0]] for label in labels_of(options)],
+    "structured": lambda options: CODES,
+}
 
 
 def joint_features(x, y):
@@ -194,31 +62,90 @@ def zero_one(y, predicted):
 FUNCTIONS = {"joint_features": joint_features, "argmax": argmax, "cost": zero_one}
 
 
-def structured(**options):
-    return hinge.PAStructured(**FUNCTIONS, **options)
+@dataclass(frozen=True)
+class Kind:
+    """A class, its options, and its examples."""
 
+    name: str
+    cls: Any
+    task: str
+    options: tuple[str, ...]
+    X: Any
+    fits: bool = True  # has fit: an estimator
+    teach: str = "learn_many"
 
-class Structured(Estimator):
+    def samples(self, option):
+        for sample in SAMPLES[option]:
+            if (sample.tasks is None or self.task in sample.tasks) and self._takes(sample):
+                yield sample
+
+    def _takes(self, sample):
+        if not set(sample.more) <= set(self.options):
+            return False
+        if self.teach == "partial_fit":  # of columns without names
+            return not isinstance(sample.value, Mapping) or self.task in ("classification", "structured")
+        is_balanced = isinstance(sample.value, str) and sample.value == "balanced"  # of all data: for `fit`
+        no_ranks = self.task == "ordinal" and sample in SAMPLES["classes"] and sample.value is None
+        return not is_balanced and not no_ranks
+
+    def adapted(self, options):
+        """With the options without which this kind cannot be made."""
+        if self.cls is SequenceLearner:
+            return {"selection": "prediction", **options}
+        if self.fits:
+            few = {"max_iter": 5, "max_updates": 50}
+            options = {**{name: few[name] for name in few if name in self.options}, **options}
+        elif self.task == "ordinal":
+            return {"classes": [0, 1, 2], **options}
+        if self.task == "uniclass" and not {"radius", "max_radius"} & set(options):
+            return {"radius": 1.0, **options}  # one by quantile goes with fewer other options
+        return options
+
+    def make(self, **options):
+        if self.cls is hinge.Learner:
+            return hinge.Learner(self.task, **options)
+        return self.cls(**options, **(FUNCTIONS if self.task == "structured" else {}))
+
+    def targets(self, options, part):
+        return [] if self.task == "uniclass" else [TARGETS[self.task](options)[part]]
+
     def begin(self, model, options):
-        model.fit(EVENTS[FIRST], CODES[FIRST])
+        if self.fits:
+            model.fit(self.X[FIRST], *self.targets(options, FIRST))
+        else:
+            self.resume(model, options, FIRST)
 
     def resume(self, model, options, part=SECOND):
-        model.partial_fit(EVENTS[part], CODES[part])
-
-    def load(self, path, given):
-        return hinge.PAStructured.load(path, **FUNCTIONS)
-
-
-class River(Kind):
-    def parameters(self, model):
-        return model._get_params()
-
-    def resume(self, model, options, part=SECOND):
-        for x, y in zip(EVENTS[part], targets(self.task, options)[part], strict=True):
+        examples, truth = self.X[part], self.targets(options, part)
+        if self.teach != "learn_one":
+            getattr(model, self.teach)(examples, *truth)
+            return
+        for x, y in zip(examples, *truth, strict=True):
             model.learn_one(x, dict.fromkeys(y, True) if self.task == "multilabel" else y)
 
+    def parameters(self, model):
+        if self.fits:
+            return model.get_params(deep=False)
+        return model._get_params() if self.teach == "learn_one" else model.parameters
+
     def bytes(self, model):
-        return file.to_bytes(*model.to_parts())
+        return model.to_bytes() if hasattr(model, "to_bytes") else file.to_bytes(*model.to_parts())
+
+    def load(self, path, given):
+        """With the functions that no file holds."""
+        if self.task == "structured":
+            return hinge.PAStructured.load(path, **FUNCTIONS)
+        features = given.get("features")
+        if isinstance(features, hinge.FeatureMap) and (
+            getattr(features, "tokenizer", None) is not None or not hasattr(features, "options")
+        ):
+            return hinge.PARanker.load(path, features=features)
+        if callable(cost := given.get("cost")):
+            if self.cls is SequenceLearner:
+                return SequenceLearner.from_bytes(path.read_bytes(), cost)
+            return hinge.PASequence.load(path, cost=cost)
+        kernel = given.get("kernel")
+        return hinge.load(path, **({"kernel": kernel} if callable(kernel) else {}))
 
 
 def options_of(cls):
@@ -228,18 +155,17 @@ def options_of(cls):
 def kinds():
     for task in ("classification", "regression", "uniclass", "multilabel", "ordinal"):
         names = tuple(table.names_for(task, table.OF_LEARNER))
-        yield Kind(
-            f"Learner-{task}", lambda task=task, **options: hinge.Learner(task, **options), task, names
-        )
+        yield Kind(f"Learner-{task}", hinge.Learner, task, names, EVENTS, fits=False)
     for cls in (hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, hinge.PAMultilabel, hinge.PAOrdinal):
-        yield Estimator(cls.__name__, cls, cls._task, options_of(cls))
-    yield Ranker("PARanker", hinge.PARanker, "prototype", options_of(hinge.PARanker))
-    yield Tagger("PASequence", hinge.PASequence, "sequence", options_of(hinge.PASequence))
-    yield SentenceLearner("SequenceLearner", SequenceLearner, "sequence", table.OF_SEQUENCE)
+        yield Kind(cls.__name__, cls, cls._task, options_of(cls), X, teach="partial_fit")
+    yield Kind("PARanker", hinge.PARanker, "prototype", options_of(hinge.PARanker), TEXTS)
+    yield Kind("PASequence", hinge.PASequence, "sequence", options_of(hinge.PASequence), SENTENCES)
+    yield Kind("SequenceLearner", SequenceLearner, "sequence", table.OF_SEQUENCE, SENTENCES, fits=False)
     names = tuple(name for name in options_of(hinge.PAStructured) if name != "cost")
-    yield Structured("PAStructured", structured, "structured", names)
+    yield Kind("PAStructured", hinge.PAStructured, "structured", names, EVENTS, teach="partial_fit")
     for cls in (hinge.river.PAClassifier, hinge.river.PARegressor, hinge.river.PAMultilabel):
-        yield River(f"river.{cls.__name__}", cls, cls._task, options_of(cls))
+        name = f"river.{cls.__name__}"
+        yield Kind(name, cls, cls._task, options_of(cls), EVENTS, fits=False, teach="learn_one")
 
 
 KINDS = list(kinds())
