@@ -65,6 +65,15 @@ def in_form(form: str, X: np.ndarray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Case:
+    """A subclass has also:
+
+    new(**more)             a model that has not learned
+    forms, data(form)       the same stream as rows, events or sentences
+    learn(model, data)      a batch of it
+    questions(form)         functions of a model that has learned: everything that only reads
+    scores(model, X)        the numbers behind predictions
+    """
+
     name: str
     task: str
     options: dict[str, Any]
@@ -148,15 +157,6 @@ class Case:
     def copies(self, model: Any) -> dict[str, Any]:
         return {name: way(model) for name, way in self.ways.items()}
 
-    def new(self, **more: Any) -> Any:
-        raise NotImplementedError
-
-    def data(self, form: str = "events", seed: int = 0) -> Data:
-        raise NotImplementedError
-
-    def learn(self, model: Any, data: Data) -> None:
-        raise NotImplementedError
-
     def learn_one(self, model: Any, x: Any, y: Any, weight: float = 1.0) -> None:
         model.learn_one(x, y, weight)
 
@@ -164,21 +164,9 @@ class Case:
         return hinge.load(path)
 
     @property
-    def forms(self) -> tuple[str, ...]:
-        raise NotImplementedError
-
-    @property
     def batch_forms(self) -> tuple[str, ...]:
         """In which batches are compared with their examples. (Events are also learned one by one.)"""
         return tuple(form for form in self.forms if form != "events")
-
-    def questions(self, form: str) -> Iterator[Callable[[Any], Any]]:
-        """Everything that only reads, of a model that has learned examples of this form."""
-        raise NotImplementedError
-
-    def scores(self, model: Any, X: Any) -> Any:
-        """The numbers behind predictions, to compare two models."""
-        raise NotImplementedError
 
 
 def through_joblib(model: Any) -> Any:

@@ -188,7 +188,10 @@ class EstimatorCase(Case):
             "multiclass" if self.cls is hinge.PAClassifier and "classes" in self.options else self.cls._task
         )
         X, y, weights = cases.stream(task, self.count, seed)
-        if self.geometry == "entropy" and form == "events":  # all features are known before they are learned
+        if self.geometry == "entropy" and form in (
+            "events",
+            "frame",
+        ):  # all features are known before they are learned
             X[0] = 0.5 + np.arange(len(NAMES))
         return Data(in_form(form, X), y, weights)
 

@@ -117,7 +117,7 @@ def check_labels_come_in_the_middle_of_a_batch(case):
 
 
 @check(lambda case: case.kernel is not None)
-def check_custom_kernels_agree_for_rows_and_events(case):
+def check_kernel_scores_of_rows_and_events_agree(case):
     data = case.data("dense")
     model = case.learned(data)
     events = case.in_form("numbered", data.X[:9])

@@ -12,7 +12,6 @@ import scipy.sparse
 
 from cases import CLASSES
 from checks import check
-from contract_case import Data
 
 NAN, INF = float("nan"), float("inf")
 BAD_EVENTS = {
@@ -132,13 +131,16 @@ def check_rejected_event_leaves_no_label(case):
         assert {"new"} <= set(model.labels.known)
 
 
-@check(lambda case: case.is_learner and case.has_covariance and not case.hashes)
+@check(lambda case: case.is_learner and case.geometry != "euclidean" and not case.grows)
 def check_rejected_value_is_named_by_row_and_column(case):
     for form in ("dense", "csr"):
         data = case.data(form)
+        last = len(data) - 1
         for value in (NAN, 1e200):
-            with pytest.raises(ValueError, match=f"row {len(data) - 1}, column 3"):
-                case.learned(Data(with_value(data.X, value), data.y, data.weights))
+            with pytest.raises(ValueError, match=f"row {last}, column 3"):
+                case.learned(replace(data, X=with_value(data.X, value)))
+        with pytest.raises(ValueError, match=f"row {last}: the sample weight"):
+            case.learned(replace(data, weights=np.append(data.weights[:-1], -1.0)))
 
 
 @check(lambda case: case.is_learner and case.kernel is None)

@@ -8,11 +8,11 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import FeatureHasher
 
 from checks import check
+from checks.containers import DENSE, SPARSE
 from contract_case import Data
 from sequence_cases import TAGS, counted, same_weights
 
@@ -124,6 +124,25 @@ def check_unlearned_tagger_predicts_no_tags(case):
     assert model.classes_ == (TAGS if known else ["T1"])
 
 
+@check(sequences)
+def check_sentence_without_weight_teaches_no_names(case):
+    """Neither features nor tags, alone or among others."""
+    data = case.data()
+    new_tags = ["never"] if case.is_open else ["T0"]
+    model = case.learned(data[:20])
+    before = case.state(model)
+    for sentence in ([{"new": 1.0}], [["new"]]):
+        for weight in (0.0, -0.0):
+            model.learn_one(sentence, new_tags, weight)
+        model.learn_many([sentence] * 3, [new_tags] * 3, [0, 0, 0])
+    assert case.state(model) == before
+    X, y = data.X[:2], data.y[:2]
+    among = case.new().learn_many([X[0], [["new"]], X[1]], [y[0], new_tags, y[1]], [1, 0, 1])
+    assert case.state(among) == case.state(case.new().learn_many(X, y))
+    nothing = case.learned(data.weighing(0.0))
+    assert nothing.attributes_ == []
+
+
 # ---- containers ----------------------------------------------------------------------------------------------------
 
 
@@ -142,43 +161,14 @@ def check_lists_are_dicts_of_counts(case):
         assert case.state(case.learned(Data(X, y, data.weights))) == lists
 
 
-def wide(x):
-    matrix = scipy.sparse.csr_matrix(x)
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-    return matrix
-
-
-def with_zeros(x):
-    count, width = x.shape
-    return scipy.sparse.csr_matrix(
-        (x.ravel(), np.tile(np.arange(width), count), np.arange(count + 1) * width), shape=x.shape
-    )
-
-
-def unsorted_csr(x):
-    """Columns backwards, and the first one in two halves."""
-    data, indices, indptr = [], [], [0]
-    for row in x.tolist():
-        for j in reversed(range(len(row))):
-            data += [row[j]] if j else [row[j] / 2, row[j] / 2]
-            indices += [j] if j else [j, j]
-        indptr.append(len(data))
-    return scipy.sparse.csr_matrix((data, indices, indptr), shape=x.shape)
-
-
 MATRICES = {
-    "fortran": np.asfortranarray,
-    "strided": lambda x: np.repeat(np.repeat(x, 2, axis=0), 3, axis=1)[::2, ::3],
-    "backwards": lambda x: x[::-1, ::-1].copy()[::-1, ::-1],
+    **{
+        name: DENSE[name]
+        for name in ("C order", "F order", "strided", "reversed", "read-only", "byte-swapped")
+    },
+    **{name: SPARSE[name] for name in SPARSE if name not in ("csr short indices", "csr byte-swapped")},
     "single": lambda x: x.astype(np.float32),
     "half": lambda x: x.astype(np.float16),
-    "other bytes": lambda x: x.astype(x.dtype.newbyteorder()),
-    "csr": scipy.sparse.csr_matrix,
-    "csr_array": scipy.sparse.csr_array,
-    "csr, 64 bits": wide,
-    "csr, zeros stored": with_zeros,
-    "csr, unsorted": unsorted_csr,
-    "csc": scipy.sparse.csc_matrix,
     "dicts": lambda x: [{j: v for j, v in enumerate(row) if v} for row in x.tolist()],
     "dicts with zeros": lambda x: [dict(enumerate(row)) for row in x.tolist()],
 }

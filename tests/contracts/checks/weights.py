@@ -39,6 +39,8 @@ def check_examples_without_weight_are_not_there(case):
     fresh = case.new()
     empty = case.state(fresh.learn_many([], []) if case.is_sequence else fresh)
     case.learn(fresh, data.weighing(0.0))
+    if case.is_learner:
+        case.learn_one(fresh, FRESH, data.one(0)[1], 0.0)
     assert case.state(fresh) == empty
     assert case.state(case.learned(data)) == case.state(case.learned(data[np.flatnonzero(data.weights)]))
 
