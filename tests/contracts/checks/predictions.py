@@ -10,6 +10,7 @@ import pytest
 from cases import CLASSES, LABELS, RANKS, as_dicts, number, numbers, stream
 from checks import check
 from contract_case import in_form
+from contract_cases import UNSEEN
 
 
 @check()
@@ -46,8 +47,10 @@ def check_asking_unlearned_model_changes_nothing(case):
 @check(lambda case: case.is_learner)
 def check_unlearned_model_predicts_events(case):
     model = case.new()
-    for x in ({}, {"alpha": 1.0}):
+    before = case.state(model)
+    for x in (UNSEEN, {}, {"alpha": 1.0}):
         model.predict_one(x)
+    assert case.state(model) == before
     if (
         case.options.get("signed", True) and not case.grows and case.kernel is None
     ):  # else all weights are positive
