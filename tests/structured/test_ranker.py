@@ -1,4 +1,4 @@
-"""PARanker: against the slow twin, and the usual promises. (tests/test_feature_maps.py has its maps.)"""
+"""PARanker: compared with its twin, and what every learner promises. (test_feature_maps.py tests its maps.)"""
 
 from __future__ import annotations
 
@@ -363,8 +363,8 @@ BAD_MAPS = {
     "inf": (ValueError, "inf"),
     "huge": (ValueError, "overflows"),
     "wide": (ValueError, "a column for"),
-    "flat": (ValueError, "a row of values"),
-    "short": (ValueError, "a row of values"),
+    "flat": (ValueError, "one row of values"),
+    "short": (ValueError, "one row of values"),
     "twice": (ValueError, "occurs twice"),
     "number": (ValueError, "strings as names"),
     "words": (ValueError, "array of numbers"),

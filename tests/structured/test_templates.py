@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hinge.data.sentences import Sentence
 from hinge.streams.formats.columns import examples, read_columns, read_examples
-from hinge.structured import templates as module
+from hinge.structured.templates import groups as module
 from hinge.structured.templates import (
     CHUNKING,
     NAMED,
@@ -171,19 +171,19 @@ def test_crfpp_against_the_obvious(lines, columns):
     assert templates(columns) == [[crfpp(line, columns, place) for line in lines] for place in range(count)]
 
 
-@pytest.mark.parametrize("remembered", [1, 7, 50])
-def test_forgetting_changes_nothing(monkeypatch, remembered):
+@pytest.mark.parametrize("cached", [1, 7, 50])
+def test_forgetting_changes_nothing(monkeypatch, cached):
     made = [{"word": [f"w{i * j % 11}" for j in range(i % 7)], "pos": ["P"] * (i % 7)} for i in range(60)]
     for templates in NAMED.values():
         expected = [templates(sentence) for sentence in made]
         with monkeypatch.context() as patch:
-            patch.setattr(module, "REMEMBERED", remembered)
+            patch.setattr(module, "CACHED", cached)
             forgetful = Templates(templates.sources)
         assert [forgetful(sentence) for sentence in made] == expected
         for group in forgetful._groups:
-            features = len(group.places)
-            assert len(group.made) * features <= max(remembered, features)
-            assert len(group.made.older) * features <= max(remembered, features)
+            features = len(group.rows)
+            assert len(group.cache) * features <= max(cached, features)
+            assert len(group.cache.older) * features <= max(cached, features)
 
 
 # ---- by example -------------------------------------------------------------------------------------------------
@@ -247,8 +247,8 @@ def test_what_a_template_stands_for(template, names):
     ("template", "position", "reason"),
     [
         ("", 0, "the name of a column or of a function was expected, there is the end"),
-        ("word[", 5, "a place like 0, -1 or -2..2 was expected, there is the end"),
-        ("word[x]", 5, "a place like"),
+        ("word[", 5, "a position like 0, -1 or -2..2 was expected, there is the end"),
+        ("word[x]", 5, "a position like"),
         ("word[1", 6, "']' was expected"),
         ("word[1..]", 8, "a number was expected, there is ']'"),
         ("word[2..-2]", 5, "2..-2 is empty"),
@@ -275,7 +275,7 @@ def test_what_a_template_stands_for(template, names):
         ("word[-1000..1000]", 5, "more than 1000 features"),
         ("word[0..99]|word[0..99]", 0, "it stands for 10000 features"),
         ("prefix(prefix(word,1..99),1..99)", 0, "more than 1000 features"),
-        ("word[99999999999999999999]", 5, "a place like"),
+        ("word[99999999999999999999]", 5, "a position like"),
         ("wörd[0] = x", 8, "'|' or the end"),
         ("U05:%y[0,0]", 4, "%x[row,column] was expected"),
         ("U05:%x[0,0]/%x[0]", 12, "%x[row,column] was expected"),
