@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from hinge.data.sentences import Sentence
 from hinge.streams.formats.columns import examples, read_columns, read_examples
-from hinge.structured.templates import groups as module
 from hinge.structured.templates import (
     CHUNKING,
     NAMED,
@@ -23,6 +22,7 @@ from hinge.structured.templates import (
     TemplateError,
     Templates,
 )
+from hinge.structured.templates import groups as module
 
 CAT = {"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}
 

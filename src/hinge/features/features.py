@@ -104,10 +104,12 @@ class Features:
     @property
     def settings(self) -> dict[str, Any]:
         """All options as JSON values: `Features(**settings)` is equivalent."""
-        kinds = {CATEGORY: "categorical", NUMBER: "numeric"}
-        fields = {kinds[kind]: [n for n, its in self.kinds.items() if its == kind] for kind in kinds}
-        values = ((name, fields[name] if name in fields else getattr(self, name)) for name in _SETTINGS)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+        values = vars(self) | {
+            "categorical": [name for name, kind in self.kinds.items() if kind == CATEGORY],
+            "numeric": [name for name, kind in self.kinds.items() if kind == NUMBER],
+        }
+        found = ((name, values[name]) for name in _SETTINGS)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found}
 
     @property
     def options(self) -> dict[str, Any]:
