@@ -214,8 +214,8 @@ def _set_limits(
     rounds: int,
     share: bool,
 ) -> None:
-    """Chooses the axes so that the ends of all curves are visible. Fractions start at 0 %. Other errors have logarithmic
-    axes if they differ by orders of magnitude."""
+    """Chooses the axes so that the ends of all curves are visible. Fractions start at 0 %. Other errors
+    have logarithmic axes if they differ by orders of magnitude."""
     factor = 100.0 if share else 1.0
     early = 3 * max(rounds // 40, 1)
     top = factor * max(

@@ -1,7 +1,7 @@
-"""How scikit-learn's Passive-Aggressive `fit` goes over the data: its order of rows, stopping and average.
+"""The passes of scikit-learn's Passive-Aggressive `fit`: its order of rows, its stopping rule and its average.
 
-Only for `hinge.compat`, which learns the same numbers. Every update runs in the core; here is what lies
-between the passes. A `Lane` is one linear predictor, before and after all passes; meanwhile it is in an engine.
+Only `hinge.compat` uses them, to learn the same numbers. All updates run in the core. A `Lane` is one linear predictor
+before or after the passes; during the passes an engine holds it.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _NEXT_TO_NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Lane:
-    """One linear predictor: the weights it has, and the average of those it had."""
+    """One linear predictor: its weights, and the average of its earlier weights."""
 
     coef: Array
     intercept: float
     average_coef: Array
     average_intercept: float
-    is_zero: bool = False  # whether it certainly has no weights yet: nobody has to look
+    is_zero: bool = False  # known to be zero, without a look at the weights
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What the passes of one lane go over."""
+    """The data of the passes of one lane."""
 
     X: Any
     y: Array  # -1 and +1, or numbers
     weights: Array | None
     held_out: Mask  # the rows that `early_stopping` keeps for its score
-    passed_over: Mask | None  # the rows that count in the loss, but not in the average
+    passed_over: Mask | None  # rows that count in the loss but not in the average
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,24 @@ class Passes:
     tol: float  # -inf: never stop
     n_iter_no_change: int
     early_stopping: bool
-    average: int  # 0: no average; else the round from which on vectors are counted
+    average: int  # 0: no average; else the first round that counts
     verbose: int
 
     def run(
         self, examples: Examples, lane: Lane, seed: int, max_iter: int, t: int, into: Array
     ) -> tuple[Lane, int]:
-        """Passes until `n_iter_no_change` of them in a row improved nothing by tol; and how many they were.
+        """Makes passes until `n_iter_no_change` successive ones have not improved the result by tol. Returns the lane,
+        with its weights in `into`, and the number of passes.
 
-        What should improve is the mean loss, or with `early_stopping` the score of the held-out rows.
-        The weights of the lane that is returned are written to `into`.
+        The result is the mean loss, or with `early_stopping` the score of the held-out rows.
         """
         order = np.arange(len(examples.y), dtype=np.int64)
         best, waited, began = -np.inf, 0, time.perf_counter()
-        first = max(1, self.average - t + 1) if self.average else 0  # the first round that is counted
+        first = max(1, self.average - t + 1) if self.average else 0  # the first round that counts
         engine, number = self._engine(examples, lane, first), 0
         while number < max_iter and waited < self.n_iter_no_change:
             number += 1
-            if self.shuffle:  # each pass shuffles the order of the last one again, with the same seed
+            if self.shuffle:  # each pass shuffles the previous order again, with the same seed
                 shuffle_like_scikit_learn(order, seed)
             visited = order[~examples.held_out[order]] if self.early_stopping else order
             mean = self._pass(engine, examples, lane, visited) / len(visited)
@@ -96,19 +96,19 @@ class Passes:
         """One pass over the rows of `order`: the sum of the losses."""
         loss = None
         if examples.passed_over is not None:
-            beside = self._engine(examples, _moved(engine, examples, lane), 0)
-            loss = _learn(beside, examples, order)
+            other = self._engine(examples, _moved(engine, examples, lane), 0)
+            loss = _learn(other, examples, order)
             order = order[~examples.passed_over[order]]
         learned = _learn(engine, examples, order)
         return learned if loss is None else loss
 
     @staticmethod
     def _averaged(engine: Engine, examples: Examples, lane: Lane, known: int, fresh: int) -> Lane:
-        """The lane with `fresh` more vectors in its average, which had `known` ones."""
+        """The lane with `fresh` more vectors in its average of `known` vectors."""
         if not fresh:
             return lane
-        # When the average begins, nothing should be in it. After a warm start of the regressor something is,
-        # and scikit-learn leaves it in the sum, once (in that of the weights, not of the intercept).
+        # A new average should start empty. After a warm start of the regressor it does not, and scikit-learn leaves
+        # the old average in the sum of the weights, once, but not in that of the intercepts.
         total = max(known, 1) * lane.average_coef + fresh * _weights_of(engine, examples, lane, True)
         return replace(
             lane,
@@ -118,21 +118,21 @@ class Passes:
         )
 
     def _engine(self, examples: Examples, lane: Lane, average_from: int) -> Engine:
-        """The lane, to be learned by the core."""
+        """An engine that continues from the lane."""
         rate = _SPARSE_INTERCEPT_RATE if issparse(examples.X) else 1.0
         engine = Engine(
             task=self.task,
             step=self.step,
             C=self.C,
             epsilon=self.epsilon,
-            fit_intercept=True,  # an intercept that is given counts even if it is not to move
+            fit_intercept=True,  # a given intercept counts even if it is fixed
             intercept_rate=rate if self.fit_intercept else 0.0,
             single=lane.coef.dtype == np.float32,
             average_from=average_from,
             scikit_learn=True,
             max_features=2**40,
         )
-        if not lane.is_zero and (lane.intercept != 0 or lane.coef.any()):  # an engine starts at 0
+        if not lane.is_zero and (lane.intercept != 0 or lane.coef.any()):  # engines start at 0
             engine.start_at(
                 np.ascontiguousarray(lane.coef, dtype=np.float64),
                 np.asarray([lane.intercept], dtype=np.float64),
@@ -140,7 +140,7 @@ class Passes:
         return engine
 
     def _held_out_score(self, engine: Engine, examples: Examples, lane: Lane) -> float:
-        """The accuracy, or R^2, of the weights as they are (not of the average)."""
+        """The accuracy, or R^2, of the current weights (not of the average)."""
         lane = _moved(engine, examples, lane)
         X, y = examples.X[examples.held_out], examples.y[examples.held_out]
         scores = safe_sparse_dot(X, lane.coef) + lane.intercept
@@ -160,7 +160,7 @@ class Passes:
 def weights_of_rows(signs: Array, positive: float, negative: float) -> Array | None:
     """The weight of each row, or None if all are 1.
 
-    To the core a weight of 0 means that there was no round; to scikit-learn it is a round whose step is 0.
+    For the core a weight of 0 means no round, for scikit-learn a round with a step of 0.
     """
     if positive == negative == 1:
         return None
@@ -176,7 +176,7 @@ def empty_rows(X: Any) -> Mask | None:
 
 
 def _learn(engine: Engine, examples: Examples, order: Array) -> float:
-    """The rounds of the rows of `order`, and the sum of their losses."""
+    """Learns the rows of `order`. Returns the sum of their losses."""
     rows = rows_of(examples.X)
     learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
     engine.count_losses_anew()
@@ -186,7 +186,7 @@ def _learn(engine: Engine, examples: Examples, order: Array) -> float:
 
 
 def _moved(engine: Engine, examples: Examples, lane: Lane, into: Array | None = None) -> Lane:
-    """The lane with the weights that the engine has learned."""
+    """The lane with the weights of the engine."""
     coef = _weights_of(engine, examples, lane, False, into)
     return replace(lane, coef=coef, intercept=engine.extra(0, False), is_zero=False)
 
@@ -194,12 +194,12 @@ def _moved(engine: Engine, examples: Examples, lane: Lane, into: Array | None = 
 def _weights_of(
     engine: Engine, examples: Examples, lane: Lane, averaged: bool, into: Array | None = None
 ) -> Array:
-    """The weights of the engine, in `into` if it is given."""
+    """The weights of the engine, written to `into` if given."""
     direct = into is not None and into.dtype == np.float64
     weights: Array = into if direct else np.empty(len(lane.coef))  # type: ignore[assignment]
     engine.write_weights(weights, averaged)
     if examples.weights is not None:
-        weights[np.abs(weights) < _NEXT_TO_NOTHING**0.5] = 0.0  # what rows of weight 0 left behind
+        weights[np.abs(weights) < _NEXT_TO_NOTHING**0.5] = 0.0  # steps of rows of weight 0
     if into is not None and not direct:
         into[:] = weights
         return into

@@ -1,10 +1,10 @@
-"""Drop-in PassiveAggressiveClassifier and PassiveAggressiveRegressor.
+"""Drop-in replacements for scikit-learn's PassiveAggressiveClassifier and PassiveAggressiveRegressor.
 
-scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These have the same parameters,
-methods and attributes, and learn the same numbers: for the same `random_state` the same order of rows, and
-always the same stopping and the same average. scikit-learn's SGD code is not used: every update runs in our
-core, which has scikit-learn's way built in. For new code see `hinge.PAClassifier` and `hinge.PARegressor`,
-which follow the paper; docs/guide/from-scikit-learn.md says what differs, and why.
+scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These have the same parameters, methods and
+attributes, and learn the same numbers: the same order of rows for the same `random_state`, the same stopping rule and
+the same average. All updates run in hinge's core, not in scikit-learn's SGD code. New code should use
+`hinge.PAClassifier` and `hinge.PARegressor`, which follow the paper; docs/guide/from-scikit-learn.md explains the
+differences.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _start_values(given: Any, name: str, dtype: Any) -> Array:
 
 
 class _PassiveAggressive(BaseEstimator):
-    """What the two classes share."""
+    """The base of the two classes."""
 
     _task: ClassVar[str]
     _steps: ClassVar[dict[str, str]]  # loss to step
@@ -88,7 +88,7 @@ class _PassiveAggressive(BaseEstimator):
         if y is not None:
             y = inputs.numbers(self, y) if numeric else as_array(y, "y")
             check_length(y, "y")
-            if y.dtype.kind in "OMmV":  # the rest is up to scikit-learn
+            if y.dtype.kind in "OMmV":  # scikit-learn checks the rest
                 check_kinds(y)
         try:
             X, y = validate_data(
@@ -122,7 +122,7 @@ class _PassiveAggressive(BaseEstimator):
         )
 
     def _start(self, n_lanes: int, X: Any, coef_init: Any = None, intercept_init: Any = None) -> list[Lane]:
-        """New lanes. What is given is copied: scikit-learn learns into the caller's own array."""
+        """New lanes. Start values are copied (scikit-learn overwrites the array of the caller)."""
         coef = np.zeros((n_lanes, X.shape[1]), dtype=X.dtype)
         intercept = np.zeros(n_lanes)
         if coef_init is not None:
@@ -141,8 +141,8 @@ class _PassiveAggressive(BaseEstimator):
             Lane(w, float(b), np.zeros_like(w), 0.0, is_zero) for w, b in zip(coef, intercept, strict=True)
         ]
 
-    def _go_on(self) -> list[Lane]:
-        """The lanes as an earlier call left them."""
+    def _resume(self) -> list[Lane]:
+        """The lanes after the previous call."""
         self.densify()
         coef, intercept = np.atleast_2d(self.coef_), self.intercept_
         average_coef, average_intercept = np.zeros_like(coef), np.zeros(len(coef))
@@ -160,7 +160,7 @@ class _PassiveAggressive(BaseEstimator):
         return held_out
 
     def _passed_over(self, X: Any) -> Mask | None:
-        """PA-I of scikit-learn passes over empty rows: they count in the loss, but not in the average."""
+        """The empty rows, which PA-I of scikit-learn skips: they count in the loss, but not in the average."""
         return empty_rows(X) if self.average and self._steps[self.loss] == "pa1" else None
 
     def _warn_if_cut_short(self) -> None:
@@ -172,8 +172,6 @@ class _PassiveAggressive(BaseEstimator):
                 stacklevel=3,
             )
 
-    # ---- the rest -----------------------------------------------------------------------------------------
-
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         X = inputs.readable(X)
@@ -183,13 +181,13 @@ class _PassiveAggressive(BaseEstimator):
         return scores
 
     def sparsify(self) -> Self:
-        """Turns `coef_` into a sparse matrix: smaller if more than half of the weights are 0."""
+        """Converts `coef_` to a sparse matrix, which is smaller if more than half of the weights are 0."""
         check_is_fitted(self)
         self.coef_ = csr_matrix(self.coef_)
         return self
 
     def densify(self) -> Self:
-        """Turns `coef_` back into an array."""
+        """Converts `coef_` back to an array."""
         check_is_fitted(self)
         if issparse(self.coef_):
             coef = self.coef_.toarray()
@@ -213,16 +211,16 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
 
     Parameters
     ----------
-    C : the largest step of PA-I (loss='hinge'); PA-II (loss='squared_hinge') steps less for small C.
+    C : the largest step of PA-I (loss='hinge'). With PA-II (loss='squared_hinge'), a small C makes short steps.
     fit_intercept : learn an intercept. It does not count in the norm of x; on sparse data it moves by 1/100.
-    max_iter, tol, n_iter_no_change : `fit` makes at most max_iter passes, and stops when the mean loss of
-        n_iter_no_change passes in a row was not lower than the best by more than tol (None: never).
-    early_stopping, validation_fraction : stop by the accuracy on this part of the data, held out, instead.
-    shuffle, random_state : visit the rows in a random order: scikit-learn's for the same seed.
+    max_iter, tol, n_iter_no_change : `fit` makes at most max_iter passes. It stops when the mean loss of
+        n_iter_no_change successive passes was not lower than the best by more than tol (None: never).
+    early_stopping, validation_fraction : hold out this fraction of the data, and stop by the accuracy on it.
+    shuffle, random_state : visit the rows in random order, that of scikit-learn for the same seed.
     verbose : print a line for each pass.
     loss : 'hinge' (PA-I) or 'squared_hinge' (PA-II).
-    n_jobs : learn so many classes at the same time, in threads (the core does not hold the GIL).
-    warm_start : `fit` starts from what the last one learned.
+    n_jobs : how many classes to learn in parallel, in threads (the core releases the GIL).
+    warm_start : `fit` starts from the weights of the last `fit`.
     class_weight : multiplies each step by the weight of its label, after the cap. Weights of 0 or more.
     average : keep the average of the weights in `coef_`; a number starts it at that round.
 
@@ -265,7 +263,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
-        """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit."""
+        """Learns from 0, from the given weights, or with `warm_start` from those of the last `fit`."""
         self._check_parameters()
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
@@ -278,15 +276,15 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """One pass over the rows. `classes`: all labels there will ever be, needed in the first call."""
+        """One pass over the rows. The first call needs `classes`, all labels."""
         self._check_parameters()
         first = not hasattr(self, "classes_")
         if first and self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
         if first and isinstance(self.class_weight, str):
             raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit: pass what compute_class_weight("
-                "'balanced', classes=classes, y=y) gives on a sample"
+                "class_weight 'balanced' is not supported for partial_fit: pass the result of "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample"
             )
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -296,7 +294,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
             )
-        lanes = self._start(_lanes_for(known), X) if first else self._go_on()
+        lanes = self._start(_lanes_for(known), X) if first else self._resume()
         self._fit_classes(X, y, known, lanes, 1.0 if first else self.t_, 1)
         return self
 
@@ -329,7 +327,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     def _seeds(self, y: Array, signs: list[Array]) -> tuple[list[int], Mask]:
         """The seed of each lane's shuffling, and the held-out rows, drawn as scikit-learn draws them.
 
-        Before each seed it draws one that it does not use; and a RandomState is shared with the split.
+        It draws an unused seed before each one, and shares a RandomState with the split.
         """
         if len(signs) > 1:
             held_out = self._hold_out(y)
@@ -352,8 +350,8 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         average_coef = np.stack([lane.average_coef for lane in after])
         average_intercept = np.array([lane.average_intercept for lane in after], dtype=coef.dtype)
         began, averages = self.average <= t_before - 1, self.average <= t - 1
-        # Once it averages, scikit-learn no longer keeps the last intercepts: the next call starts from those
-        # of before. With more than two classes it also writes the last ones over the averaged ones.
+        # Once it averages, scikit-learn drops the last intercepts: the next call starts from the previous ones. With
+        # more than two classes it also overwrites the averaged intercepts with the last ones.
         if began if several else averages:
             average_intercept = intercept if several else average_intercept
             intercept = np.array([lane.intercept for lane in before], dtype=intercept.dtype)
@@ -369,7 +367,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return float(super().score(X, truth, weights))
 
     def decision_function(self, X: Any) -> Array:
-        """The scores of each row: one for two classes (positive for `classes_[1]`), else one a class."""
+        """The scores of each row: one for two classes (positive for `classes_[1]`), otherwise one per class."""
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -389,7 +387,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
     ----------
     loss : 'epsilon_insensitive' (PA-I) or 'squared_epsilon_insensitive' (PA-II).
     epsilon : errors up to epsilon cost nothing.
-    The others : as in `PassiveAggressiveClassifier`; `early_stopping` looks at R^2.
+    The others : as in `PassiveAggressiveClassifier`; `early_stopping` uses R^2.
 
     Attributes
     ----------
@@ -431,12 +429,12 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit.
 
-        A warm start goes before weights that are given.
+        A warm start takes precedence over given weights.
         """
         self._check_parameters()
         first = not (self.warm_start and hasattr(self, "coef_"))
         X, y = self._validate(X, y, reset=first)
-        lanes = self._start(1, X, coef_init, intercept_init) if first else self._go_on()
+        lanes = self._start(1, X, coef_init, intercept_init) if first else self._resume()
         self._fit_numbers(X, y, lanes[0], 1.0, int(self.max_iter))
         self._warn_if_cut_short()
         return self
@@ -448,7 +446,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         if first and self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
         X, y = self._validate(X, y, reset=first)
-        lanes = self._start(1, X) if first else self._go_on()
+        lanes = self._start(1, X) if first else self._resume()
         self._fit_numbers(X, y, lanes[0], 1.0 if first else self.t_, 1)
         return self
 
@@ -456,7 +454,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         held_out = self._hold_out(y)
         random = check_random_state(self.random_state)
         seed = int(random.randint(_LARGEST_SEED))
-        random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one, which it does not use
+        random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one that it does not use
         passed_over = self._passed_over(X)
         examples = Examples(X, y.astype(np.float64), None, held_out, passed_over)
         coef = np.empty_like(lane.coef)
