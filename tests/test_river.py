@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -289,7 +287,7 @@ def test_probabilities_of_two_scores_are_the_sigmoid_of_the_difference():
 
 
 @pytest.mark.parametrize(("cls", "options"), MULTILABEL, ids=str)
-def test_multilabel_equals_the_learner(cls, options, tmp_path):
+def test_multilabel_equals_the_learner(cls, options):
     model, learner = cls(C=0.1, **options), hinge.Learner("multilabel", C=0.1, **options)
     assert model.predict_one({"f0": 1.0}) == model.predict_proba_one({"f0": 1.0}) == {}
     right = total = 0
@@ -315,13 +313,6 @@ def test_multilabel_equals_the_learner(cls, options, tmp_path):
     assert as_bytes(model) == before
     model.learn_one(x, {"l0": True, "never": False})
     assert model.predict_one(x)["never"] is False
-    model.save(tmp_path / "model")
-    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    for one in (model, *copies):
-        one.learn_one(x, {"l1": True, "l9": True})
-    for one in copies:
-        assert as_bytes(one) == as_bytes(model)
-        assert one.predict_one(x) == model.predict_one(x)
 
 
 def test_progressive_validation_in_a_pipeline():
@@ -349,24 +340,6 @@ def test_debug_one_prints_the_score():
     assert "(intercept)" in text
     score = float(text.split("Score: ")[1].split()[0])
     assert score == pytest.approx(model.predict_one(x), abs=1e-4)
-
-
-@pytest.mark.parametrize(("cls", "options"), SETTINGS)
-def test_saved_models_resume(cls, options, tmp_path):
-    given = events(cls, 120)
-    never_stopped, model = cls(**options), cls(**options)
-    for x, y in given[:60]:
-        never_stopped.learn_one(x, y)
-        model.learn_one(x, y)
-    model.save(tmp_path / "model")
-    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    for x, y in given[60:]:
-        for one in (never_stopped, *copies):
-            one.learn_one(x, y)
-    for one in copies:
-        assert type(one) is cls
-        assert one._get_params() == never_stopped._get_params()
-        assert as_bytes(one) == as_bytes(never_stopped)
 
 
 @pytest.mark.parametrize("cls", [PAClassifier, PARegressor])

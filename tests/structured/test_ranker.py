@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -166,9 +164,6 @@ def test_w1_is_the_start():
         PARanker(features=Given(), w1=[0.5]).learn_one(np.eye(3), 1)
 
 
-# ---- batches, files, copies: to the bit --------------------------------------------------------------------
-
-
 KINDS = {
     "tfidf": {"features": "tfidf"},
     "email": {"features": "email", "selection": "simproj", "C": 0.1},
@@ -179,7 +174,7 @@ KINDS = {
 
 @pytest.mark.parametrize("sets", [False, True])
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
-def test_batches_equal_events_and_copies_resume(options, sets, tmp_path):
+def test_batches_equal_events(options, sets):
     X, y = mail(90, sets=sets)
     weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=len(X))
     one_by_one = play(PARanker(**options), X, y, weights)
@@ -187,21 +182,6 @@ def test_batches_equal_events_and_copies_resume(options, sets, tmp_path):
     for rows in (slice(0, 1), slice(1, 40), slice(40, 90)):
         batches.learn_many(X[rows], y[rows], weights[rows])
     assert parts(batches) == parts(one_by_one)
-
-    stopped = play(PARanker(**options), X[:50], y[:50], weights[:50])
-    stopped.save(tmp_path / "model")
-    for again in (
-        hinge.load(tmp_path / "model"),
-        PARanker.load(tmp_path / "model"),
-        pickle.loads(pickle.dumps(stopped)),
-        copy.deepcopy(stopped),
-    ):
-        assert type(again) is PARanker
-        assert parts(again) == parts(stopped)
-        assert repr(again) == repr(stopped)
-        play(again, X[50:], y[50:], weights[50:])
-        assert parts(again) == parts(one_by_one)
-        np.testing.assert_array_equal(again.decision_function(X), one_by_one.decision_function(X))
 
 
 def test_predicting_changes_nothing():
