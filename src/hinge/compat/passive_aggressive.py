@@ -33,7 +33,7 @@ from ..estimators import inputs
 from ..options import hints, table
 from ..options.constructors import constructor
 from ..tasks import TASKS
-from .passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
+from .passes import Array, Examples, Lane, Mask, empty_rows, make_passes, weights_of_rows
 
 __all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
@@ -105,21 +105,6 @@ class _PassiveAggressive(BaseEstimator):
         return X, y.astype(X.dtype, copy=False) if numeric else y
 
     # ---- the passes ---------------------------------------------------------------------------------------
-
-    def _passes(self) -> Passes:
-        return Passes(
-            task=self._task,
-            step=self._steps[self.loss],
-            C=float(self.C),
-            epsilon=float(getattr(self, "epsilon", 0.0)),
-            fit_intercept=bool(self.fit_intercept),
-            shuffle=bool(self.shuffle),
-            tol=-np.inf if self.tol is None else float(self.tol),
-            n_iter_no_change=int(self.n_iter_no_change),
-            early_stopping=bool(self.early_stopping),
-            average=int(self.average),
-            verbose=int(self.verbose),
-        )
 
     def _start(self, n_lanes: int, X: Any, coef_init: Any = None, intercept_init: Any = None) -> list[Lane]:
         """New lanes. Start values are copied (scikit-learn overwrites the array of the caller)."""
@@ -308,18 +293,18 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         positive, others = (range(len(classes)), 1.0) if len(lanes) > 1 else (range(1, 2), factors[0])
         signs = [np.where(y == classes[i], 1.0, -1.0) for i in positive]
         seeds, held_out = self._seeds(y, signs)
-        passed_over, passes = self._passed_over(X), self._passes()
+        passed_over = self._passed_over(X)
         coef = np.empty((len(lanes), X.shape[1]), dtype=lanes[0].coef.dtype)
         work = []
         for i, sign, lane, seed, into in zip(positive, signs, lanes, seeds, coef, strict=True):
             weights = weights_of_rows(sign, factors[i], others)
             examples = Examples(X, sign, weights, held_out, passed_over)
-            work.append((examples, lane, seed, max_iter, int(t), into))
+            work.append((self, examples, lane, seed, max_iter, int(t), into))
         if len(work) == 1:
-            fitted = [passes.run(*work[0])]
+            fitted = [make_passes(*work[0])]
         else:
             parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, require="sharedmem")
-            fitted = parallel(delayed(passes.run)(*each) for each in work)
+            fitted = parallel(delayed(make_passes)(*each) for each in work)
         self.classes_ = classes
         self.n_iter_ = max(number for _, number in fitted)
         self._keep(lanes, [lane for lane, _ in fitted], coef, t, t + self.n_iter_ * X.shape[0])
@@ -455,10 +440,9 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         random = check_random_state(self.random_state)
         seed = int(random.randint(_LARGEST_SEED))
         random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one that it does not use
-        passed_over = self._passed_over(X)
-        examples = Examples(X, y.astype(np.float64), None, held_out, passed_over)
+        examples = Examples(X, y.astype(np.float64), None, held_out, self._passed_over(X))
         coef = np.empty_like(lane.coef)
-        lane, self.n_iter_ = self._passes().run(examples, lane, seed, max_iter, int(t), coef)
+        lane, self.n_iter_ = make_passes(self, examples, lane, seed, max_iter, int(t), coef)
         self.t_ = t + self.n_iter_ * X.shape[0]
         self.coef_, self.intercept_ = lane.coef, np.array([lane.intercept])
         if self.average:
