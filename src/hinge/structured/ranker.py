@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ..data.errors import InputError, for_each, in_row
+from ..data.errors import InputError, for_each
 from ..data.labels import in_array, in_order, plain
 from ..data.rows import Doubles, as_list
 from ..data.weights import warn_if_ineffective
@@ -29,16 +30,13 @@ from ..options.constructors import constructor
 from ..tasks import new_labels
 from ..tasks.prototype import learn_block, score_block
 from .base import StructuredEstimator
-from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features
-from .feature_maps.feature_map import state_from_tensors, state_to_tensors
+from .feature_maps import FeatureMap, checked_features
+from .feature_maps.files import MAPS, saved_map, saved_options, state_from_tensors, state_to_tensors
 from .inputs import Batch, checked_weight
 
 if TYPE_CHECKING:
     from ..options.types import PARankerOptions
     from ..theory.certificate import Certificate
-
-_MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
-_BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
 
 
 @constructor("PARanker")
@@ -90,7 +88,7 @@ class PARanker(ClassifierMixin, StructuredEstimator):
     def _new_map(self) -> FeatureMap:
         """The map that learns: a copy of the one that the constructor received."""
         if isinstance(self.features, str):
-            return _MAPS[self.features](max_features=int(self.max_features))
+            return MAPS[self.features](max_features=int(self.max_features))
         kind = type(self.features)
         if kind.learned is not FeatureMap.learned and kind.state is FeatureMap.state:
             raise ValueError(
@@ -187,21 +185,13 @@ class PARanker(ClassifierMixin, StructuredEstimator):
         grow: bool = True,
     ) -> None:
         for row in range(batch.count) if order is None else order:
-            try:
+            with _in_row(row):
                 relevant, weight = batch.relevant[row], batch.weights[row]
                 unknown = [label for label in relevant if label not in learner.labels.codes]
                 if unknown and weight and not grow:
                     listed = learner.labels.listed()
                     raise InputError(f"the label {unknown[0]!r} is not one of the classes {listed}")
                 self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
-            except InputError as error:
-                error.row = row
-                raise
-            except ValueError as error:  # of a custom map
-                raise InputError(str(error), row) from error
-            except Exception as error:
-                error.add_note(f"row {row}")
-                raise
 
     def _round(
         self,
@@ -313,10 +303,8 @@ class PARanker(ClassifierMixin, StructuredEstimator):
         with learner._lock:
             scores = np.empty((len(examples), len(learner.labels.known)))
             for row, x in enumerate(examples):
-                try:
+                with _in_row(row):
                     scores[row] = _scores_one(learner, self.feature_map_, x)
-                except ValueError as error:
-                    raise in_row(error, row) from error
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -360,7 +348,7 @@ class PARanker(ClassifierMixin, StructuredEstimator):
         header["map"] = {
             "kind": type(self.feature_map_).__name__,
             "given": self.features if isinstance(self.features, str) else None,
-            "options": _saved_options(self.feature_map_),
+            "options": saved_options(self.feature_map_),
         }
         return header, tensors
 
@@ -375,7 +363,7 @@ class PARanker(ClassifierMixin, StructuredEstimator):
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        feature_map = _saved_map(header["map"], functions.get("features"))
+        feature_map = saved_map(header["map"], functions.get("features"))
         given: str | FeatureMap | None = header["map"]["given"]
         if given is None:
             given = copy.deepcopy(feature_map)
@@ -404,10 +392,23 @@ class _Batch(Batch):
         super().__init__(X, y, sample_weight, "of examples", "of labels, or sets of labels, one per example")
         self.relevant: list[list[Any]] = []
         for row, labels in enumerate(self.y):
-            try:
+            with _in_row(row):
                 self.relevant.append(_relevant(labels))
-            except ValueError as error:
-                raise in_row(error, row) from None
+
+
+@contextmanager
+def _in_row(row: int) -> Iterator[None]:
+    """Adds the row to errors of an example, also to those of a custom map."""
+    try:
+        yield
+    except InputError as error:
+        error.row = row
+        raise
+    except ValueError as error:
+        raise InputError(str(error), row) from error
+    except Exception as error:
+        error.add_note(f"row {row}")
+        raise
 
 
 def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
@@ -421,27 +422,3 @@ def _relevant(y: Any) -> list[Any]:
     if not isinstance(y, (set, frozenset, list, tuple)):
         return [plain(y)]
     return sorted({plain(label) for label in y}, key=lambda label: (str(type(label)), label))
-
-
-def _saved_options(feature_map: FeatureMap) -> dict[str, Any] | None:
-    """The options of a map of hinge, for the file; None for custom maps and custom tokenizers, which files cannot
-    contain."""
-    if type(feature_map) is not ClassTfIdf and type(feature_map) is not EmailFeatures:
-        return None
-    options = feature_map.options()
-    return encoding.encoded(options, {}) if options["tokenizer"] is None else None
-
-
-def _saved_map(saved: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
-    """A new map with the kind and the options of a file, or a copy of the given one."""
-    kind = saved["kind"]
-    if given is not None:
-        if type(given).__name__ != kind:
-            raise ValueError(f"the model was saved with the feature map {kind}, not {given!r}")
-        return copy.deepcopy(given)
-    if saved["options"] is None:
-        raise ValueError(
-            f"its feature map, {kind}, is custom code or has a custom tokenizer, which files do not contain: use "
-            f"PARanker.load(path, features={kind}(...))"
-        )
-    return _BY_NAME[kind](**encoding.decoded(saved["options"], {}))

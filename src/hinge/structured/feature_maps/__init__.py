@@ -1,6 +1,7 @@
 """Features that depend on the label, phi(x, r): `PARanker` scores them with one weight vector for all labels.
 
-feature_map.py has the interface, word_maps.py the two maps that hinge provides, counts.py the word counts of these two.
+feature_map.py has the interface, word_maps.py the two maps that hinge provides, counts.py their word counts, files.py
+what model files contain.
 """
 
 from .feature_map import FeatureMap as FeatureMap

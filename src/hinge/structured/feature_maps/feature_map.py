@@ -1,9 +1,8 @@
-"""The interface of a feature map, the checks of what a map returns, and its state in a model file."""
+"""The interface of a feature map, and the checks of what a map returns."""
 
 from __future__ import annotations
 
 import copy
-import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -90,25 +89,27 @@ def checked_features(feature_map: FeatureMap, x: Any, labels: list[Any]) -> tupl
         if len(given) != 2:
             raise ValueError(f"it returned {len(given)} values")
     except (TypeError, ValueError, LookupError) as error:
-        raise ValueError(f"{_name(feature_map)} must return names and an array of numbers: {error}") from None
+        raise ValueError(
+            f"{name_of(feature_map)} must return names and an array of numbers: {error}"
+        ) from None
     if not labels:
         return [], np.zeros((0, 0))
     if values.shape != (len(labels), len(names)):
         raise ValueError(
-            f"{_name(feature_map)} must return one row of values for each of the {len(labels)} labels, with a column "
+            f"{name_of(feature_map)} must return one row of values for each of the {len(labels)} labels, with a column "
             f"for each of the {len(names)} names, not {values.shape}"
         )
     if set(map(type, names)) - {str}:
         odd = next(name for name in names if type(name) is not str)
-        raise ValueError(f"{_name(feature_map)} must return strings as names, not {odd!r}")
+        raise ValueError(f"{name_of(feature_map)} must return strings as names, not {odd!r}")
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"{_name(feature_map)} must return each name once: {twice!r} occurs twice")
+        raise ValueError(f"{name_of(feature_map)} must return each name once: {twice!r} occurs twice")
     if not np.isfinite(values).all():
         label, j = np.argwhere(~np.isfinite(values))[0].tolist()
         what = "NaN" if np.isnan(values[label, j]) else "infinity (inf)"
         raise ValueError(
-            f"{_name(feature_map)}, label {labels[label]!r}, feature {names[j]!r}: the value is {what}"
+            f"{name_of(feature_map)}, label {labels[label]!r}, feature {names[j]!r}: the value is {what}"
         )
     used = np.flatnonzero(values.any(axis=0))
     if len(used) < len(names):
@@ -117,30 +118,5 @@ def checked_features(feature_map: FeatureMap, x: Any, labels: list[Any]) -> tupl
     return names, values
 
 
-def _name(feature_map: FeatureMap) -> str:
+def name_of(feature_map: FeatureMap) -> str:
     return f"the feature map {type(feature_map).__name__}"
-
-
-def state_to_tensors(prefix: str, feature_map: FeatureMap, tensors: dict[str, npt.NDArray[Any]]) -> None:
-    """Adds the state of a map to the tensors of a file: its arrays, and the rest as JSON."""
-    state = feature_map.state()
-    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-    try:
-        rest = json.dumps({name: value for name, value in state.items() if name not in arrays})
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"the state of {_name(feature_map)} cannot be saved: {error}") from None
-    for name, array in arrays.items():
-        if array.dtype.kind not in "biuf":
-            raise TypeError(
-                f"the state of {_name(feature_map)}: {name!r} must hold numbers, not {array.dtype}"
-            )
-        tensors[f"{prefix}.{name}"] = array
-    tensors[prefix] = np.frombuffer(rest.encode(), dtype=np.uint8)
-
-
-def state_from_tensors(prefix: str, tensors: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    state: dict[str, Any] = json.loads(tensors[prefix].tobytes())
-    for name, tensor in tensors.items():
-        if name.startswith(f"{prefix}."):
-            state[name.removeprefix(f"{prefix}.")] = tensor.copy()  # the map may change it in place
-    return state
