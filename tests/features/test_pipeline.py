@@ -281,6 +281,11 @@ def test_records_are_not_changed():
     assert record == before
 
 
+def test_names_of_options_match_column_numbers():
+    assert Features(drop=["3"]).event({3: 1.0, 4: 2.0}) == {4: 2.0}
+    assert Features(keep=["3"]).event({3: 1.0, 4: 2.0}) == {3: 1.0}
+
+
 MISTAKES = [
     ({"missing": "never"}, "missing must be 'indicator', 'omit' or 'error'"),
     ({"ngrams": 0}, "ngrams must be a whole number from 1 to 10"),

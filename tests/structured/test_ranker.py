@@ -433,6 +433,8 @@ def test_limits_are_enforced():
     rejected(model, lambda: model.learn_one(["w1"], {"a", "fresh"}), "not one of the classes")
     with pytest.raises(ValueError, match="classes must be passed"):
         PARanker().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not those of the constructor"):
+        PARanker(classes=list("abc")).partial_fit(X, y, classes=list("abd"))
     with pytest.raises(ValueError, match="selection='mira'"):
         PARanker(selection="mira").learn_one(["w1"], "a")
 
