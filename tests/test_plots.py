@@ -160,12 +160,12 @@ def test_the_history_of_fit_is_legible(count, best):
 
 
 def test_the_title_of_a_history_states_the_result():
-    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5, 0.4])).texts]
-    assert said == ["Mean loss 0.4 after 3 passes, 0.6 in the first", "3 passes, 0.3 s"]
-    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5], [0.9, 0.8])).texts]
-    assert said[0] == "Pass 1 of 2 was kept: its score was 0.9"
-    said = [text.get_text() for text in plots.history_figure(history([0.6])).texts]
-    assert said == ["Mean loss 0.6 after 1 pass", "1 pass, 0.1 s"]
+    titles = [text.get_text() for text in plots.history_figure(history([0.6, 0.5, 0.4])).texts]
+    assert titles == ["Mean loss 0.4 after 3 passes, 0.6 in the first", "3 passes, 0.3 s"]
+    titles = [text.get_text() for text in plots.history_figure(history([0.6, 0.5], [0.9, 0.8])).texts]
+    assert titles[0] == "Pass 1 of 2 was kept: its score was 0.9"
+    titles = [text.get_text() for text in plots.history_figure(history([0.6])).texts]
+    assert titles == ["Mean loss 0.6 after 1 pass", "1 pass, 0.1 s"]
 
 
 # ---- the figures of the papers ------------------------------------------------------------------------------------

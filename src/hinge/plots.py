@@ -182,12 +182,12 @@ def history_figure(history: Sequence[Mapping[str, float]], title: str = "") -> A
     panels = [("mean_loss", "mean loss of the rows learned", COLOURS[1])]
     if judged:
         panels.append(("validation_score", "score of the rows held back", COLOURS[0]))
-    for place, (name, said, colour) in zip(places, panels, strict=True):
+    for place, (name, caption, colour) in zip(places, panels, strict=True):
         axes = figure.add_axes(place)
         values = [entry[name] for entry in history]
         axes.plot(range(1, len(values) + 1), values, color=colour, linewidth=2, marker="o", markersize=4)
         _dress(axes, "", "pass" if name == panels[-1][0] else "")
-        axes.set_title(said, loc="left", fontsize=11, color=colour)
+        axes.set_title(caption, loc="left", fontsize=11, color=colour)
         axes.margins(y=0.15)
         axes.set_xlim(0.5, len(values) + 0.5)
     count, losses = len(history), [entry["mean_loss"] for entry in history]
