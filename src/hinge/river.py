@@ -275,9 +275,11 @@ class PAMultilabel(_Model, base.MultiLabelClassifier):
         rounds = learner.statistics.rounds
         try:
             learner.learn_one(x, [label for label, relevant in y.items() if relevant], w)
-        finally:
-            if learner.statistics.rounds != rounds:  # it was learned, even if an interrupt came right after
+            self._met.update(met)
+        except BaseException:
+            if learner.statistics.rounds != rounds:  # an interrupt right after the round
                 self._met.update(met)
+            raise
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
         """The sigmoid of each score minus the threshold. It is not calibrated; only its order is meaningful."""
