@@ -44,7 +44,7 @@ def rejected(model, match, call, *arguments, error=ValueError, **options):
     return caught.value
 
 
-class rejects:  # noqa: N801 (read as a verb)
+class rejects:
     """`rejects(model, match).learn(X, y)` checks that model.learn(X, y) is rejected."""
 
     def __init__(self, model, match="", error=ValueError):

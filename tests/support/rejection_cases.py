@@ -110,7 +110,9 @@ class Case:
 
 
 def ids(case):
-    options = ",".join(str(v if isinstance(v, str) else f"{k}={v}") for k, v in case.options.items() if k != "kernel")
+    options = ",".join(
+        str(v if isinstance(v, str) else f"{k}={v}") for k, v in case.options.items() if k != "kernel"
+    )
     kernel = case.options.get("kernel", "")
     kernel = "own" if callable(kernel) else kernel
     return "-".join(map(str, filter(None, (case.task, kernel, options, case.width, case.container.__name__))))
