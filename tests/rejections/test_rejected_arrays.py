@@ -68,7 +68,7 @@ def test_another_width_is_rejected(case):
 
 @parametrize([case for case in one_of_each(CASES) if "hash_bits" in case.options])
 def test_another_width_is_rejected_if_hashed(case):
-    model, (X, y) = case.trained(), case.stream()
+    model, (_, y) = case.trained(), case.stream()
     n = model.n_features
     for rows in (np.ones((case.count, n + 1)), csr(np.ones((case.count, n - 1)))):
         error = rejects(model, f"X has {rows.shape[1]} features, the model has {n}")

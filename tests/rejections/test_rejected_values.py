@@ -1,4 +1,4 @@
-"""Values of arrays: NaN, infinity, and what overflows. An error names row and column; what can be learned is learned."""
+"""Values of arrays: NaN, infinity, and what overflows. An error names row and column."""
 
 from __future__ import annotations
 

@@ -17,6 +17,16 @@ NAN, INF = float("nan"), float("inf")
 BOTH = (ValueError, TypeError)
 
 
+class Raises:
+    """A value that raises an error when it is read."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __float__(self):
+        raise self.error
+
+
 def snapshot(model):
     """All that a model is: its state, statistics, names and labels."""
     if isinstance(model, (hinge.Learner, SequenceLearner)):

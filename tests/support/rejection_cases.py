@@ -1,4 +1,4 @@
-"""The learners that invalid input is given to: plain ones, those with a covariance or on a simplex, and those with kernels."""
+"""The learners that invalid input is given to: plain ones, those of the geometries, and those with kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BAD = 27  # the invalid row
 TASKS = ("classification", "regression", "uniclass")
 CLASSES = {
     "classification": [0, 1],
-    **dict.fromkeys(("multiclass", "cost", "multilabel", "ordinal"), [0, 1, 2]),
+    **{task: [0, 1, 2] for task in ("multiclass", "cost", "multilabel", "ordinal")},
 }
 TASK_OPTIONS = {"cost": {"cost": [[0, 1, 2], [1, 0, 1], [2, 1, 0]]}}
 SHAPES = {
@@ -100,6 +100,7 @@ class Case:
     def trained_on_events(self):
         model, (X, y) = self.new(), stream(self.task, self.count, seed=1)
         model.learn_many([dict(zip("abcde", row, strict=True)) for row in X.tolist()], y)
+        model.learn_one({"a": -2.0, "c": "red"}, truth(self.task))
         return model
 
     def stream(self, seed=0):
