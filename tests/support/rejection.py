@@ -34,8 +34,11 @@ def snapshot(model):
     if isinstance(model, (Engine, SequenceEngine)):
         tensors = {name: np.asarray(buffer).tobytes() for name, buffer in model.state().items()}
         return tensors, model.names(), model.statistics(), model.n_columns
-    if getattr(model, "_learner", None) is None:
+    learner = vars(model).get("_learner")
+    if learner is None:
         return dict(vars(model))
+    if isinstance(learner, hinge.Learner):
+        return learner.to_bytes()
     known = getattr(model, "classes_", None), getattr(model, "attributes_", None)
     return file.to_bytes(*model.to_parts()), *map(repr, known)
 
