@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 import hinge
 import hinge.river
 from rejection_cases import SHAPES, stream
+from rejection_sentences import OPTIONS, trained
 
 RBF = {"kernel": "rbf", "gamma": 0.5}
 
@@ -77,6 +78,13 @@ def test_sequences_have_no_uncertainty(name):
             getattr(model, name)
 
 
-def test_sequences_have_no_weights_before_they_have_learned():
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_named_weights_of_sequences_are_their_state_features(options):
+    model = trained(options)
+    named = model.named_weights()
+    assert list(named) == model.classes_
+    flat = {(feature, tag): weight for tag, its in named.items() for feature, weight in its.items()}
+    assert flat == model.state_features_
+    assert flat
     with pytest.raises(NotFittedError):
-        hinge.PASequence().named_weights()
+        hinge.PASequence(**options).named_weights()

@@ -1,4 +1,4 @@
-"""Custom kernels that return nonsense, raise, or write into their arguments; the learner stays as it was, to the bit."""
+"""Custom kernels that return nonsense, raise, or write into their arguments."""
 
 from __future__ import annotations
 
