@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import hinge
-from rejection import INF, NAN, Raises, rejects
+from rejection import INF, NAN, Does, Raises, rejects
 from rejection_cases import KERNEL, SHAPED, TASKS, Case, one_of_each, parametrize, truth
 
 OPTIONS = [{}, {"average": True}, {"dtype": "float32"}, {"hash_bits": 8, "average": True}]
@@ -29,17 +29,6 @@ class Silent:
 
     def __repr__(self):
         raise RuntimeError("no repr")
-
-
-class Changes:
-    """Changes the event while it is read."""
-
-    def __init__(self, change):
-        self.change = change
-
-    def __float__(self):
-        self.change()
-        return 1.0
 
 
 def repeated(case, count):
@@ -140,7 +129,7 @@ def test_event_that_changes_while_it_is_read_is_rejected(case):
 
     def changing(change, size):
         x = {"first": 2.0}
-        x["value"] = Changes(lambda: change(x))
+        x["value"] = Does(lambda: change(x))
         x.update({"a": 1.0, **{f"n{k}": 1.0 for k in range(size)}})
         return x
 
@@ -151,7 +140,7 @@ def test_event_that_changes_while_it_is_read_is_rejected(case):
         error.explain_one(changing(change, size))
         error.learn_many([changing(change, size)], repeated(case, 1))
     swapped = {"b": 1.0}
-    swapped["a"] = Changes(lambda: (swapped.pop("b"), swapped.update({"d": 4.0})))
+    swapped["a"] = Does(lambda: (swapped.pop("b"), swapped.update({"d": 4.0})))
     model.score_one(swapped)  # of the same size again: some of it is read, and nothing breaks
 
 

@@ -10,19 +10,8 @@ import numpy as np
 import pytest
 
 from hinge.structured.sequence_learner import SequenceLearner
-from rejection import rejects
+from rejection import Does, rejects
 from rejection_sentences import every_kind, state, trained
-
-
-class Does:
-    """A value, or a name, that does something when it is read."""
-
-    def __init__(self, does):
-        self.does = does
-
-    def __float__(self):
-        self.does()
-        return 1.0
 
 
 @every_kind

@@ -27,6 +27,17 @@ class Raises:
         raise self.error
 
 
+class Does:
+    """A value that calls a function when it is read."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __float__(self):
+        self.function()
+        return 1.0
+
+
 def snapshot(model):
     """All that a model is: its state, statistics, names and labels."""
     if isinstance(model, (hinge.Learner, SequenceLearner)):
