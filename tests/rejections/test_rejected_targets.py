@@ -25,7 +25,6 @@ from rejection_cases import (
     truth,
 )
 
-
 # Of the plain learners those with an average, which has most to take back.
 AVERAGED = [
     case
