@@ -1,4 +1,4 @@
-"""Anything at all, by Hypothesis: it is learned, or refused without a trace."""
+"""Anything at all, by Hypothesis: it is learned, or rejected without a trace."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from bad_sequences import OPTIONS, X, csr, of_arrays, state, trained
 from hinge import PASequence
 from hinge.structured.sequence_learner import SequenceLearner
+from rejection_sentences import OPTIONS, X, csr, of_arrays, state, trained
 
 # ---- anything at all ------------------------------------------------------------------------------------------
 
@@ -68,8 +68,8 @@ START = {what: state(model) for what, model in MODELS.items()}
 @pytest.mark.parametrize("what", MODELS)
 @anything
 @given(batch=plausible, weights=weights)
-def test_any_batch_is_learned_or_refused(what, batch, weights):
-    """In the second case without a trace; in the first it can be saved, read and used."""
+def test_any_batch_is_learned_or_rejected(what, batch, weights):
+    """Rejected without a trace; a model that has learned can be saved, loaded and used."""
     learner = SequenceLearner.from_bytes(START[what])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -86,7 +86,7 @@ def test_any_batch_is_learned_or_refused(what, batch, weights):
 @pytest.mark.parametrize("what", MODELS)
 @anything
 @given(x=sentence, y=tags)
-def test_any_sentence_is_tagged_or_refused(what, x, y):
+def test_any_sentence_is_tagged_or_rejected(what, x, y):
     model = MODELS[what]
     for call in (
         lambda: model.predict_one(x),
@@ -105,7 +105,7 @@ def test_any_sentence_is_tagged_or_refused(what, x, y):
 
 @anything
 @given(batch=plausible, weights=weights)
-def test_anything_is_fitted_or_refused(batch, weights):
+def test_anything_is_fitted_or_rejected(batch, weights):
     model = PASequence(max_iter=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,7 +153,7 @@ matrices = st.builds(
 @pytest.mark.parametrize("what", OF_ARRAYS)
 @anything
 @given(x=st.one_of(st.builds(lambda view, a: view(a) if a.ndim else a, views, arrays), matrices), length=ints)
-def test_any_array_is_learned_or_refused(what, x, length):
+def test_any_array_is_learned_or_rejected(what, x, length):
     learner = SequenceLearner.from_bytes(state(OF_ARRAYS[what]))
     before = learner.to_bytes()
     length = (

@@ -1,4 +1,4 @@
-"""PAStructured: what is refused leaves no trace; calls from within, and threads."""
+"""PAStructured: invalid examples, features and costs; functions that raise; nested calls, and threads."""
 
 from __future__ import annotations
 
@@ -13,17 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from hinge import PAStructured
-from structured_problems import KINDS, Broken, Outputs, named, parts, play, stream
-
-
-def refused(model, call, match, error=ValueError):
-    """Returns what was raised."""
-    begun = hasattr(model, "_learner")
-    before = parts(model) if begun else dict(vars(model))
-    with pytest.raises(error, match=match) as caught:
-        call()
-    assert (parts(model) if begun else dict(vars(model))) == before
-    return caught.value
+from rejection import INF, NAN, rejected, rejects
+from structured_problems import KINDS, Broken, Outputs, parts, play, stream
 
 
 @dataclass
@@ -75,8 +66,7 @@ def shortened():
     return row
 
 
-NAN = float("nan")
-BAD_FEATURES = {
+FEATURES = {
     "none": (lambda: None, "must return a dict"),
     "number": (3, "must return a dict"),
     "list": ([1.0] * 5, "must return a dict"),
@@ -106,11 +96,19 @@ BAD_FEATURES = {
 }
 
 
+def batches(model, message, *batch):
+    """Every method that learns a batch rejects it."""
+    error = rejects(model, message)
+    error.learn_many(*batch)
+    error.partial_fit(*batch)
+    error.fit(*batch)
+
+
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("bad", BAD_FEATURES)
-def test_features_that_make_no_sense(bad, kind, begun):
-    what, match = BAD_FEATURES[bad]
+@pytest.mark.parametrize("bad", FEATURES)
+def test_invalid_features_are_rejected(bad, kind, begun):
+    what, match = FEATURES[bad]
     X, y, _ = stream(6)
     model = Oddities(kind).model(shuffle=False)
     if begun:
@@ -120,26 +118,20 @@ def test_features_that_make_no_sense(bad, kind, begun):
         if where == "joint_features" and not begun and bad in ("longer", "shorter row"):
             continue  # the first one says what is right
         odd = Odd(X[0], where, what)
-        refused(model, lambda odd=odd: model.learn_one(odd, 1), like)
-        for learn in (model.learn_many, model.partial_fit, model.fit):
-            refused(
-                model,
-                lambda odd=odd, learn=learn: learn([*X[:2], odd, X[3]], [0, 1, 1, 2]),
-                f"^row 2: .*({like})",
-            )
+        rejects(model, like).learn_one(odd, 1)
+        batches(model, f"^row 2: .*({like})", [*X[:2], odd, X[3]], [0, 1, 1, 2])
     if begun:
         odd = Odd(X[0], "joint_features", what)
-        refused(model, lambda: model.score_one(odd, 1), like)
-        refused(model, lambda: model.explain_one(odd, 1), like)
+        rejects(model, like).score_one(odd, 1)
+        rejects(model, like).explain_one(odd, 1)
     other = {"dict": np.ones(5), "array": {"f1": 1.0}, "sparse": np.ones(5)}[kind]
-    refused(model, lambda: model.learn_one(Odd(X[0], "rival", other), 1), "all must be alike")
+    rejects(model, "all must be alike").learn_one(Odd(X[0], "rival", other), 1)
 
 
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("where", ["joint_features", "rival", "argmax", "loss_augmented_argmax"])
 @pytest.mark.parametrize("error", [Broken, ValueError, KeyError, StopIteration, KeyboardInterrupt])
-def test_functions_that_raise(error, where, begun):
-    """What they raise comes as it is, with a note."""
+def test_error_of_a_function_is_raised_with_a_note(error, where, begun):
     X, y, _ = stream(6)
     for kind in KINDS:
         model = Oddities(kind, "max").model(average=True)
@@ -147,33 +139,32 @@ def test_functions_that_raise(error, where, begun):
             play(model, X, y)
         odd = Odd(X[0], where, error)
         name = where.replace("rival", "joint_features")
-        for row, call in [
-            ("", lambda m=model, o=odd: m.learn_one(o, 1)),
-            (", for example 2", lambda m=model, o=odd: m.learn_many([X[0], X[1], o], [0, 1, 1])),
-            (", for example 2", lambda m=model, o=odd: m.partial_fit([X[0], X[1], o], [0, 1, 1])),
-            (", for example 1", lambda m=model, o=odd: m.fit([X[0], o], [0, 1])),
+        raises, batch = rejects(model, "of one's own", error), ([X[0], X[1], odd], [0, 1, 1])
+        for row, raised in [
+            ("", raises.learn_one(odd, 1)),
+            (", for example 2", raises.learn_many(*batch)),
+            (", for example 2", raises.partial_fit(*batch)),
+            (", for example 1", raises.fit([X[0], odd], [0, 1])),
         ]:
-            raised = refused(model, call, "of one's own", error)
             assert type(raised) is error
             if error is not KeyboardInterrupt:
                 assert raised.__notes__ == [f"It was raised in {name}{row}."]
                 assert f"It was raised in {name}" in "".join(traceback.format_exception(raised))
         if begun and where == "argmax":
-            raised = refused(model, lambda m=model, o=odd: m.predict([X[0], o]), "of one's own", error)
-            assert error is KeyboardInterrupt or raised.__notes__ == [
-                "It was raised in argmax, for example 1."
-            ]
-            refused(model, lambda m=model, o=odd: m.score([X[0], o], [0, 1]), "of one's own", error)
+            raised = raises.predict([X[0], odd])
+            note = "It was raised in argmax, for example 1."
+            assert error is KeyboardInterrupt or raised.__notes__ == [note]
+            raises.score([X[0], odd], [0, 1])
 
 
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
 @pytest.mark.parametrize(
     "bad",
-    [-1.0, NAN, float("inf"), -float("inf"), "1", b"1", None, [1.0], np.ones(2), np.ones(1), 1j, 10**400],
+    [-1.0, NAN, INF, -INF, "1", b"1", None, [1.0], np.ones(2), np.ones(1), 1j, 10**400],
     ids=repr,
 )
-def test_costs_that_make_no_sense(bad, selection, begun):
+def test_invalid_cost_is_rejected(bad, selection, begun):
     X, y, _ = stream(6)
 
     class Costs(Outputs):
@@ -191,13 +182,12 @@ def test_costs_that_make_no_sense(bad, selection, begun):
     model = Costs("array", selection).model()
     if begun:
         play(model, X, y)
-        refused(model, lambda: model.score(X[:2], [0, (0,)]), "row 1: cost must return a finite number")
-    refused(model, lambda: model.learn_one(X[0], (0,)), "^cost must return a finite number, 0 or more, not ")
-    for learn in (model.learn_many, model.partial_fit, model.fit):
-        refused(model, lambda learn=learn: learn(X[:3], [0, 1, (0,)]), "^row 2: cost must return a finite")
+        rejects(model, "row 1: cost must return a finite number").score(X[:2], [0, (0,)])
+    rejects(model, "^cost must return a finite number, 0 or more, not ").learn_one(X[0], (0,))
+    batches(model, "^row 2: cost must return a finite", X[:3], [0, 1, (0,)])
 
 
-def test_costs_of_any_type():
+def test_numbers_of_any_type_are_costs():
     for one in (True, np.True_, 1, np.float32(1), np.array(1.0), np.int8(1)):
         model = PAStructured(lambda x, y: {str(y): 1.0}, lambda w, x: 0, lambda y, z, one=one: one)
         assert model.learn_one(None, 1).stats_.cost == 1.0
@@ -205,7 +195,7 @@ def test_costs_of_any_type():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_numbers_that_are_too_large(kind):
+def test_too_large_numbers_are_rejected(kind):
     X, y, _ = stream(6)
     huge, big = {"cost": 1.0}, np.full((4, 5), 1e200)
     big[1:] = -1e200
@@ -215,25 +205,18 @@ def test_numbers_that_are_too_large(kind):
         if begun:
             play(model, X, y)
         wrong = 1 if not begun or model.predict_one(big) == 0 else 0
-        refused(model, lambda m=model, z=wrong: m.learn_one(big, z), "0.?: the value is too large.*overflows")
-        refused(model, lambda m=model, z=wrong: m.learn_one(big * 1.7e108, z), "infinity|overflows")
-        refused(
-            model,
-            lambda m=model, z=wrong: m.learn_many([0 * big, big], [1, z]),
-            r"^row 1, (feature 'f0'|column 0): .*too large.*overflows",
-        )
+        rejects(model, "0.?: the value is too large.*overflows").learn_one(big, wrong)
+        rejects(model, "infinity|overflows").learn_one(big * 1.7e108, wrong)
+        message = r"^row 1, (feature 'f0'|column 0): .*too large.*overflows"
+        rejects(model, message).learn_many([0 * big, big], [1, wrong])
         huge["cost"] = 1e308
-        odd = 0 * big  # from which nothing can be learned
-        refused(
-            model,
-            lambda m=model, x=odd: m.learn_many([x] * 9, [1] * 9),
-            "^row 1: .*overflows",
-        )
+        zero = 0 * big  # from which nothing can be learned
+        rejects(model, "^row 1: .*overflows").learn_many([zero] * 9, [1] * 9)
         huge["cost"] = 1.0
 
 
 @pytest.mark.parametrize("selection", ["max", "max-additive"])
-def test_costs_that_are_too_large(selection):
+def test_too_large_costs_are_rejected(selection):
     """The sum of the costs, though the competitor costs little; and a margin."""
     large = {"competitor": 1}
     model = PAStructured(
@@ -244,109 +227,65 @@ def test_costs_that_are_too_large(selection):
         selection=selection,
     )
     model.learn_one(None, 0)
-    refused(model, lambda: model.learn_one(None, 0), "^the cost is too large")
+    rejects(model, "^the cost is too large").learn_one(None, 0)
     assert model.stats_.cost == 1e308
     model = clone(model).set_params(margin=1e200)
     large["competitor"] = 2
-    refused(model, lambda: model.learn_many([None], [0]), "^row 0: the cost is too large")
+    rejects(model, "^row 0: the cost is too large").learn_many([None], [0])
 
 
-def test_bad_examples():
+EXAMPLES = [
+    (lambda X, y: (X, y[:5]), "5 entries for 6"),
+    (lambda X, y: (X, y, [1.0]), "1 entries for 6"),
+    (lambda X, y: (X, y, [1.0] * 5 + [-1.0]), "row 5: the sample weight is -1.0"),
+    (lambda X, y: (X, y, [NAN] * 6), "sample weight is nan"),
+    (lambda X, y: (X, y, ["a"] * 6), "sample_weight must hold numbers"),
+    (lambda X, y: (X, y, np.ones((6, 1))), "one-dimensional"),
+    (lambda X, y: (X, None), "y must be a list"),
+    (lambda X, y: (X, "012301"), "y must be a list"),
+    (lambda X, y: ("words", y), "X must be a list"),
+    (lambda X, y: (3, y), "X must be a list"),
+    (lambda X, y: ({"a": 1}, y), "X must be a list"),
+    (lambda X, y: (scipy.sparse.eye(6).tocsr(), y), "X must be a list"),
+]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_invalid_examples_are_rejected(kind, begun):
     X, y, _ = stream(6)
-    for kind in KINDS:
-        for begun in (False, True):
-            model = Outputs(kind).model()
-            if begun:
-                play(model, X, y)
-            for learn in (model.learn_many, model.partial_fit, model.fit):
-                for bad, match in [
-                    ((X, y[:5]), "5 entries for 6"),
-                    ((X, y, [1.0]), "1 entries for 6"),
-                    ((X, y, [1.0] * 5 + [-1.0]), "row 5: the sample weight is -1.0"),
-                    ((X, y, [NAN] * 6), "sample weight is nan"),
-                    ((X, y, ["a"] * 6), "sample_weight must hold numbers"),
-                    ((X, y, np.ones((6, 1))), "one-dimensional"),
-                    ((X, None), "y must be a list"),
-                    ((X, "012301"), "y must be a list"),
-                    (("words", y), "X must be a list"),
-                    ((3, y), "X must be a list"),
-                    (({"a": 1}, y), "X must be a list"),
-                    ((scipy.sparse.eye(6).tocsr(), y), "X must be a list"),
-                ]:
-                    refused(model, lambda learn=learn, bad=bad: learn(*bad), match)
-            for weight in (-1.0, NAN, float("inf"), "one", None, [1.0]):
-                refused(
-                    model, lambda m=model, w=weight: m.learn_one(X[0], 0, weight=w), "sample.weight|must hold"
-                )
-            refused(model, lambda m=model: m.fit([], []), "no examples")
-            refused(model, lambda m=model: m.fit(X, y, [0.0] * 6), "no examples")
-            if begun:
-                refused(model, lambda m=model: m.score(X, y, [0.0] * 6), "no examples")
-                refused(model, lambda m=model: m.predict("words"), "X must be a list")
+    model = Outputs(kind).model()
+    if begun:
+        play(model, X, y)
+    for make, message in EXAMPLES:
+        batches(model, message, *make(X, y))
+    for weight in (-1.0, NAN, INF, "one", None, [1.0]):
+        rejects(model, "sample.weight|must hold").learn_one(X[0], 0, weight=weight)
+    error = rejects(model, "no examples")
+    error.fit([], [])
+    error.fit(X, y, [0.0] * 6)
+    if begun:
+        error.score(X, y, [0.0] * 6)
+        rejects(model, "X must be a list").predict("words")
 
 
-FUNCTIONS = {"joint_features": lambda x, y: {}, "argmax": lambda w, x: 0, "cost": lambda y, z: 0.0}
-SEARCH = {"loss_augmented_argmax": lambda w, x, y: 0}
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"joint_features": None}, "joint_features must be a function"),
-        ({"argmax": "argmax"}, "argmax must be a function"),
-        ({"cost": np.eye(2)}, "cost must be a function"),
-        (
-            {"loss_augmented_argmax": 3, "selection": "max"},
-            "must be a function of w, x and y, or None, not 3",
-        ),
-        ({"selection": "max"}, "needs loss_augmented_argmax"),
-        ({"selection": "max-additive"}, "needs loss_augmented_argmax"),
-        (SEARCH, "does not use loss_augmented_argmax"),
-        ({"selection": "simproj"}, "there are prediction, max, max-additive"),
-        ({"selection": "mira", **SEARCH}, "there are prediction, max, max-additive"),
-        ({"selection": "best"}, "selection must be"),
-        ({"step": "cw"}, "step='cw' is not for structured"),
-        ({"step": "perceptron", "selection": "max", **SEARCH}, "use selection='prediction'"),
-        ({"geometry": "entropy"}, "geometry='entropy' is not for structured; use"),
-        ({"C": 0}, "C must be"),
-        ({"margin": -1.0}, "margin must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"dtype": "int"}, "dtype must be"),
-        ({"hash_bits": 40}, "hash_bits must be"),
-    ],
-    ids=named,
-)
-def test_options_that_make_no_sense(options, match):
-    model = PAStructured(**{**FUNCTIONS, **options})
-    for call in (
-        lambda: model.learn_one(None, 0),
-        lambda: model.learn_many([None] * 2, [0, 0]),
-        lambda: model.fit([None], [0]),
-    ):
-        refused(model, call, match)
-
-
-def test_limits():
+def test_features_beyond_a_limit_are_rejected():
     X, y, _ = stream(6)
     for kind in KINDS:
         model = Outputs(kind).model(max_features=4)
-        refused(model, lambda m=model: m.learn_many(X, y), "^row [0-9].* limit.*max_features")
+        rejects(model, "^row [0-9].* limit.*max_features").learn_many(X, y)
         if kind == "dict":
             play(model, [x * (np.arange(5) < 4) for x in X], y)
-            refused(model, lambda m=model: m.learn_many(X, y), "f4.*max_features")
+            rejects(model, "f4.*max_features").learn_many(X, y)
             continue
         assert play(Outputs(kind).model(max_features=5), X, y).stats_.rounds == 6
-        refused(
-            Outputs(kind).model(hash_bits=3),
-            lambda k=kind: Outputs(k).model(hash_bits=3).learn_one(X[0], 0),
-            "hash_bits is for",
-        )
+        rejects(Outputs(kind).model(hash_bits=3), "hash_bits is for").learn_one(X[0], 0)
     wide = scipy.sparse.csr_array(([1.0], [2**40], [0, 1]), shape=(1, 2**41))
     model = PAStructured(lambda x, y: wide, lambda w, x: 0, lambda y, z: 1.0)
-    refused(model, lambda: model.learn_one(None, 0), "the limit is 16777216")
+    rejects(model, "the limit is 16777216").learn_one(None, 0)
 
 
-def test_rows_of_all_formats():
+def test_sparse_rows_of_all_formats_are_read():
     """Sparse rows of any format, with the same column twice or out of order; and of one dimension."""
     X, y, _ = stream(40)
     expected = Outputs("sparse").model().learn_many(X, y)
@@ -377,7 +316,7 @@ def test_rows_of_all_formats():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_functions_cannot_teach_their_own_model(kind):
+def test_functions_cannot_train_their_own_model(kind):
     X, y, _ = stream(8)
     problem = Outputs(kind, "max")
     call = {}
@@ -407,28 +346,26 @@ def test_functions_cannot_teach_their_own_model(kind):
 
         for inner in learning:
             for outer in learning:
-                raised = refused(
-                    model, lambda i=inner, o=outer: ask_then(i, o), "model is busy", RuntimeError
-                )
+                raised = rejected(model, "model is busy", ask_then, inner, outer, error=RuntimeError)
                 assert raised.__notes__[0].startswith(f"It was raised in {name}")
         play(model, X, y)
         for inner in learning:
             for outer in (*learning, lambda m=model: m.score(X, y)):
                 if name == "joint_features" and outer not in learning:
-                    continue  # which is not asked for a score
+                    continue  # which is not called for a score
                 if name == "loss_augmented_argmax" and outer not in learning:
                     continue
-                refused(model, lambda i=inner, o=outer: ask_then(i, o), "model is busy", RuntimeError)
-        # To look at it is all right, and so is to teach another one.
+                rejected(model, "model is busy", ask_then, inner, outer, error=RuntimeError)
+        # To look at it is all right, and so is to train another one.
         other = problem.model()
 
         def look(m=model, other=other):
-            call["said"] = m.predict_one(X[0]), m.stats_, parts(m)
+            call["read"] = m.predict_one(X[0]), m.stats_, parts(m)
             other.learn_one(X[0], 0)
 
         before = model.predict_one(X[0]), model.stats_, parts(model)
         ask_then(look, learning[0])
-        assert call["said"] == before
+        assert call["read"] == before
         assert other.stats_.rounds == 1
         assert model.stats_.rounds == before[1].rounds + 1
 
@@ -460,14 +397,14 @@ def test_threads_take_turns():
         assert model.stats_.rounds == 4 * 2 * len(X)
 
 
-def test_a_first_round_that_fails_while_another_waits():
+def test_first_round_that_fails_does_not_lose_the_one_that_waits():
     """The round that waits is not lost with the learner that was given up."""
-    entered, go_on = threading.Event(), threading.Event()
+    entered, resume = threading.Event(), threading.Event()
 
     def argmax(w, x):
         if x == "fails":
             entered.set()
-            assert go_on.wait(60)
+            assert resume.wait(60)
             raise Broken
         return 0
 
@@ -489,7 +426,7 @@ def test_a_first_round_that_fails_while_another_waits():
     waiting.start()
     waiting.join(0.1)
     assert waiting.is_alive()
-    go_on.set()
+    resume.set()
     failing.join(60)
     waiting.join(60)
     assert len(failures) == 1
