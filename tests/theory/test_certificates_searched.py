@@ -10,9 +10,9 @@ import pytest
 from hinge import PARanker, PASequence, PAStructured
 from hinge.structured.sequence_learner import SequenceLearner
 from hinge.theory import Trace, guarantees, prototype_comparator, structured_comparator
-from hinge.theory.certificate import GIVEN
+from hinge.theory.certificate import GIVEN, Against
 from hinge.theory.hindsight.rankings import OfRankings
-from hinge.theory.hindsight.sentences import Suffering
+from hinge.theory.hindsight.sentences import OfSentences
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -85,9 +85,9 @@ def test_multiples_of_weights_are_multiples(scale, selection):
     """s u with the margin m, by u with the margin m/s: against a model that has these weights."""
     learner = SequenceLearner(selection=selection, margin=0.7, C=0.2)
     learner.learn_many(X, Y)
-    suffering = Suffering(learner, learner, (scale,))
-    suffering.see(X, Y)
-    [(_, comparator)] = suffering.comparators(learner.statistics.largest_q)
+    run = OfSentences(learner, [learner], Against("multiples", (scale,)), verify=False)
+    run.see(X, Y)
+    [comparator] = run.comparators(learner.statistics)
 
     class Scaled:
         def score_one(self, x, tags):

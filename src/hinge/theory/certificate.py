@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..data.rows import is_single
 from .comparators.comparator import Comparator
-from .theorems import Guarantee, strongest
+from .theorems import Guarantee, steps_with_theorems, strongest
 from .theorems.table import RELATIVE_SLACK, SINGLE_SLACK
 
 PASSES = 5
@@ -125,8 +125,11 @@ class Hindsight:
 
     def guarantees(self, statistics: Any = None) -> list[Guarantee]:
         statistics, p = statistics or self.learner.statistics, self.learner.parameters
+        step = getattr(self.learner, "step", None) or p["step"]
+        if step not in steps_with_theorems():
+            return []
         return strongest(
-            getattr(self.learner, "step", None) or p["step"],
+            step,
             statistics,
             self.comparators(statistics),
             C=float(p["C"]),

@@ -21,6 +21,7 @@ from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.comparator import Comparator
 from ..comparators.kind import Kind, Vector
 from ..comparators.kinds import kind_of, targets_of
+from ..theorems import steps_with_theorems
 from .geometries import Followed, Simplex, onto_simplex, run_again
 from .predictors import Charged, Learned, Predictor, sizes_in_kernel
 
@@ -52,8 +53,8 @@ def no_theorem(learner: Learner) -> str:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.cache_bound)"
         )
-    if p["step"] == "cw":
-        return "there is no theorem for 'cw'"
+    if learner.step not in steps_with_theorems():
+        return f"there is no theorem for {learner.step!r}"
     if learner.radius_by_quantile:
         return "no theorem is about a radius by quantile: give a radius, or max_radius"
     if p["class_weight"] is not None:
