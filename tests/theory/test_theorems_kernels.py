@@ -262,7 +262,7 @@ def test_a_fixed_budget_is_never_exceeded(kind, task, options, removal):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("task", "options"), RULES, ids=str)
-def test_an_adaptive_cache_has_none_to_spare(kind, task, options):
+def test_an_adaptive_cache_keeps_no_support_with_slack(kind, task, options):
     """Removing goes on until none qualifies: the twin, in the same state, finds none."""
 
     def holds(setup):
@@ -274,8 +274,8 @@ def test_an_adaptive_cache_has_none_to_spare(kind, task, options):
             twin.learn(x, truth)
             if kind == "learner" and learner.support != twin.support:
                 return  # a tie that rounding decided
-            spares = [twin.spare(i) for i in range(len(twin.cache))]
-            assert all(spare < 0 for spare in spares) or len(spares) == (task == "uniclass")
+            slacks = [twin.slack(i) for i in range(len(twin.cache))]
+            assert all(slack < 0 for slack in slacks) or len(slacks) == (task == "uniclass")
 
     check(kind, st.tuples(any_stream(task, options.get("k")), st.sampled_from([*KERNELS])), holds)
 
@@ -304,7 +304,7 @@ def test_the_bounds_of_pa_hold_in_feature_space(kind, C):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_bound_of_pa_on_separable_streams(kind):
+def test_the_bound_of_pa_holds_on_separable_streams(kind):
     """J06 Theorem 2: u without loss, sum l^2 <= R2 |u|^2."""
 
     def holds(stream):
@@ -319,7 +319,7 @@ def test_the_bound_of_pa_on_separable_streams(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rbf_has_unit_norms(kind):
+def test_theorem_3_holds_for_rbf(kind):
     """J06 Theorem 3 applies to any stream: sum l^2 <= (|u| + 2 sqrt(sum l*^2))^2."""
 
     def holds(stream):
@@ -337,7 +337,7 @@ def test_rbf_has_unit_norms(kind):
     check(kind, streams(separable=False, kernels=("rbf",)).filter(without_intercept), holds)
 
 
-def test_the_learner_is_the_twin_on_these_streams():
+def test_the_learner_equals_the_twin_on_these_streams():
     """What the theorems are checked with is what is compared elsewhere."""
 
     def holds(stream):

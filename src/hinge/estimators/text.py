@@ -99,7 +99,7 @@ class TextClassifier(PAClassifier):
     def _takes_names(self, X: Any) -> bool:
         return False
 
-    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool = False) -> Rows:
         """With a new vocabulary. `together`: all texts are counted before the first is weighed."""
         texts = texts_of(X)
         self._texts = self._new_texts()
