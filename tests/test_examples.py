@@ -55,7 +55,7 @@ def test_reranking_improves_on_the_system(tmp_path):
 
 
 def test_learned_weights_align_better_than_weights_set_by_hand(tmp_path):
-    """Learned weights are less than half as far beside the true path as those set by hand."""
+    """Learned weights are less than half as far off the true path as those set by hand."""
     said = run("alignment.py", tmp_path)
     learned = numbers(said, "learned")[0]
     for by_hand in ("by hand: the distance in semitones", "by hand: octaves forgiven"):

@@ -173,9 +173,7 @@ def test_leads_are_positive_where_a_learner_is_better():
 
 def test_a_table_without_its_data_is_not_redrawn(tmp_path):
     (tmp_path / "E7.csv").write_text("kind,what,paper,ours,note\n")
-    with pytest.raises(
-        ValueError, match=r"E7\.csv does not say what it was run on: run the experiment again"
-    ):
+    with pytest.raises(ValueError, match=r"E7\.csv does not name its data: run the experiment again"):
         papers.recipe_named("E7").redraw(tmp_path)
 
 

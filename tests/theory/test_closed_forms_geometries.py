@@ -1,7 +1,7 @@
 """The closed forms of the geometries against generic solvers of their own problems (S13.6, S16, S17, S18).
 
-Mahalanobis, with rows a_j written down literally and A the inverse of the covariance (for labels one per lane, for ranks
-with ones for the thresholds):
+Mahalanobis, with rows a_j written down literally and A the inverse of the covariance (labels: one per lane; ranks: with
+ones for the thresholds):
 
 PAM     min 1/2 (v-w)'A(v-w)                s.t. v.a_j >= b_j
 PAM-I   min 1/2 (v-w)'A(v-w) + C xi         s.t. v.a_j >= b_j - xi, xi >= 0

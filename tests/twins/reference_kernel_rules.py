@@ -139,7 +139,7 @@ class Labels(Rule):
 
 
 class LearnedThreshold(Labels):
-    """Lane 0 is the threshold: a regression along with the ranking, towards the middle of the scores that it separates."""
+    """Lane 0 is the threshold: a regression towards the middle of the scores that it separates."""
 
     def __call__(self, scores, q, y, weight):
         its, labels = scores[0], scores[1:]

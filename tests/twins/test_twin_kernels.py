@@ -208,7 +208,7 @@ def compare(case, kernel, budget, containers, average, weighted, seed, count=24)
 
 def with_room(case, budget):
     """Of two whose steps are equal each says of the other what the other says of it, and a centre between two is,
-    without one of them, the other: both have the same slack, and rounding decides. (Exact ties: test_kernel_corners.py.)"""
+    without one of them, the other: both have one slack, and rounding decides. (Exact ties: test_kernel_corners.py.)"""
     first = case[0] == "uniclass" and "w1" not in case[1]
     alike = first or case[1].get("step") == "perceptron" or case[1].get("selection") == "simperc"
     return {**budget, "budget": 3} if alike and budget == {"budget": 2, "removal": "largest"} else budget

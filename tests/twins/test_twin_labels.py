@@ -298,7 +298,7 @@ def test_predictions_equal_the_twin():
 
 
 def test_the_learned_threshold_equals_its_definition():
-    """A regression along with the ranking: towards the middle between the relevant and the other labels (see the core)."""
+    """A regression: towards the middle between the relevant and the other labels (see the core)."""
     rng = np.random.default_rng(40)
     margin, C = 0.8, 0.3
     for step, fit_intercept in itertools.product(("pa", "pa1", "pa2"), (False, True)):
