@@ -307,5 +307,5 @@ def test_steps_that_C_shortens_are_counted(cls, options, tmp_path):
 
 def test_a_perceptron_that_drops_each_support_at_once_is_rejected():
     for cls in (hinge.PAClassifier, hinge.PAMultilabel):
-        with pytest.raises(ValueError, match="never learns: a support goes"):
+        with pytest.raises(ValueError, match="never learns: a support is removed"):
             cls(step="perceptron", beta=0, budget="adaptive", kernel="linear").learn_one({"a": 1.0}, {"x"})

@@ -24,12 +24,10 @@ def test_the_recommended_options_work():
 @pytest.mark.parametrize("geometry", ["mahalanobis", "diagonal", "entropy"])
 def test_the_error_for_a_geometry_of_a_ranker_gives_the_reason(geometry):
     expected = (
-        f"geometry='{geometry}' is not for prototype; use 'euclidean': each label has features of its own, so that "
-        "there is no one vector per example"
+        f"geometry='{geometry}' is not for prototype; use 'euclidean': each label has its own features, so "
+        "there is no single vector per example"
     )
     with pytest.raises(ValueError, match=expected):
         hinge.Learner("prototype", geometry=geometry)
-    with pytest.raises(
-        TypeError, match="PARanker has no option 'geometry': each label has features of its own"
-    ):
+    with pytest.raises(TypeError, match="PARanker has no option 'geometry': each label has its own features"):
         hinge.PARanker(geometry=geometry)

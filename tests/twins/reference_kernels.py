@@ -86,7 +86,7 @@ class KernelReference:
         k=None,
     ):
         if average and budget is not None:
-            raise ValueError("a support that goes would leave the vectors of the past, too")
+            raise ValueError("a removed support would leave the averaged vectors, too")
         self.task, self.k, self.budget, self.removal = task, k, budget, removal
         self.step, self.margin, self.selection, self.cost = step, margin, selection, cost
         self.epsilon, self.max_radius = epsilon, max_radius

@@ -264,7 +264,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         if learner is not None:
             learn(learner)
             return self
-        with _FIRST:  # of several threads one begins
+        with _FIRST:  # one of several threads creates the learner
             learner = self._current()
             if learner is not None:
                 learn(learner)

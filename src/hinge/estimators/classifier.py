@@ -118,7 +118,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._ready
         except AttributeError:
             return self._learn(lambda learner: learner.learn_one(x, y, weight))
-        try:  # a call less than learner.learn_one
+        try:  # one call less than learner.learn_one
             if learner.by_label and learner._engine.learn_label(x, y, weight):
                 return self
         except TypeError:

@@ -1,4 +1,4 @@
-"""Streams of sentences: a comparator suffers from its own worst rival, which is searched."""
+"""Streams of sentences: the core searches the worst rival of a comparator."""
 
 from __future__ import annotations
 
@@ -113,25 +113,25 @@ class OfSentences(OfSearched):
         return other
 
     def as_error(self, quantity: str, guaranteed: float, rounds: int) -> float:
-        """Tags wrong are the cost, if each costs 1."""
+        """The cost is the number of wrong tags, if each costs 1."""
         ones = self.learner.parameters["cost"] is None
         return guaranteed / rounds if quantity == "cost" and ones else math.inf
 
 
 def of_learned(learner: SequenceLearner) -> OfSentences:
-    """By multiples of what was learned in the end. Its stream is read again as it was."""
+    """Against multiples of the learned weights. The stream is read again in the same order."""
     return OfSentences(learner, [learner], common.LEARNED, verify=False)
 
 
 def certificate(learner: SequenceLearner, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
-    """It has learned the sentences X with their tags y once, in their order, without weights. `u` is another one,
-    whose weights (the average, if it has one) are the comparator's; None finds some."""
+    """The certificate of a learner that has learned the sentences X with their tags y once, in order, without weights.
+    `u` is another one, whose weights (the average, if it has one) are the comparator; None finds some."""
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, len(X))
     if reason:
         return Certificate.none(reason)
     others = list(_others(learner, X, y)) if u is None else [u]
     against = common.FOUND if u is None else common.GIVEN
-    # Where tags tie, the run depends on whether they were known ahead.
+    # If tags tie, the run depends on whether they were known from the start.
     tried = (OfSentences(learner, others, against, ahead=ahead) for ahead in (False, True))
     return certify(tried, [(X, y)])
 

@@ -1,4 +1,4 @@
-"""Streams of structures: the run is made again, to see what its predictions have cost."""
+"""Streams of structures: the run is made again, to measure what its predictions cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .sentences import check_comparator, started_elsewhere
 if TYPE_CHECKING:
     from ...structured.structured import PAStructured
 
-FEW = Against(common.FOUND.words, (0.1, 0.4, 1.0, 2.5))  # each costs a custom search for every example
+FEW = Against(common.FOUND.words, (0.1, 0.4, 1.0, 2.5))  # each needs a custom search for every example
 
 
 class Recorder(StructuredLearner):
@@ -77,8 +77,8 @@ def _at(learner: StructuredLearner, delta: Joint, averaged: bool) -> tuple[Any, 
 
 
 class OfStructures(OfSearched):
-    """Where no search finds the comparators' worst rivals, they have those of the run: then only as they are, because
-    near 0 they suffer what the run did."""
+    """Without a search for their worst rivals, comparators get the rivals of the run: then without multiples, because
+    near 0 they would suffer what the run did."""
 
     again: Recorder
 
@@ -107,7 +107,7 @@ class OfStructures(OfSearched):
                 losses += [max(0.0, wanted - leads[place]) for wanted, leads in rounds]
 
     def _worst(self, other: StructuredLearner, scale: float, x: Any, y: Any) -> float:
-        """What `scale` times the weights of another one suffer from their worst rival, with the losses of the model."""
+        """The loss of `scale` times the weights of another learner, against their worst rival."""
         model, p = self.model, self.learner.parameters
         worst = model._call("loss_augmented_argmax", None, other.view(other.averaged, scale=scale), x, y)
         cost = model._cost(None, y, worst)
@@ -125,7 +125,7 @@ class OfStructures(OfSearched):
 
 
 def certificate(model: PAStructured, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:
-    """Of a model that has learned the examples once, in their order; `u` is another model with the same functions."""
+    """The certificate of a model that has learned the examples once, in order; `u` is one with the same functions."""
     check_comparator(model, u)
     learner, batch = model._fitted(), Batch(X, y, None)
     reason = started_elsewhere(learner) or whole_stream(learner.statistics.rounds, batch.count)

@@ -47,7 +47,7 @@ class Guarantee:
     suffered: float
     guaranteed: float  # infinity if the theorem does not apply
     reason: str = ""  # why the theorem does not apply
-    slack: float = RELATIVE_SLACK  # the relative rounding error that is allowed for
+    slack: float = RELATIVE_SLACK  # the allowed relative rounding error
 
     @property
     def applicable(self) -> bool:
@@ -70,7 +70,7 @@ class Guarantee:
 
 
 class Unmet(Exception):
-    """A theorem does not apply: which of its conditions fails."""
+    """A theorem does not apply; the message is the condition that fails."""
 
 
 @dataclass(frozen=True)
