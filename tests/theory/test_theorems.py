@@ -13,8 +13,9 @@ import pytest
 from hypothesis import strategies as st
 
 from hinge.theory import comparator, guarantees
+from label_streams import find
 from learners import KINDS, coordinates, make, play
-from theorem_streams import ALL, LINEAR, Stream, check, find, streams
+from theorem_streams import ALL, LINEAR, Stream, check, streams
 
 # --- every theorem on random sequences ---------------------------------------------------------------
 

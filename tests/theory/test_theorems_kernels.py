@@ -10,27 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from kernel_streams import KERNELS, K, Ours, close, make
 from reference_kernels import KernelReference, kernel_function
+from theorem_streams import check, eighths
 
 KINDS = ("learner", "reference")
-EXAMPLES = {"learner": 50, "reference": 20}
 SLACK = 1 + 1e-9
 BETAS = (0.0, 0.01, 0.5, 3.0)
-
-
-def check(kind, strategy, test):
-    """test(example) for many examples: fewer with the slow learner."""
-    quiet = [HealthCheck.filter_too_much, HealthCheck.too_slow]
-    given(strategy)(settings(max_examples=EXAMPLES[kind], deadline=None, suppress_health_check=quiet)(test))()
-
-
-def eighths(largest):
-    return st.integers(-8 * largest, 8 * largest).map(lambda i: i / 8)
 
 
 @dataclass

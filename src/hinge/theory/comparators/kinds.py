@@ -57,7 +57,7 @@ class Numbers(Kind):
 
 
 class Ball(Kind):
-    """The scores are the distances from the centre. With `max_radius` (S7) the ball is the point (u, height), and w_1 is
+    """The scores are the distances from the centre. With `max_radius` (S7) the ball is the point (u, height); w_1 is
     at the height max_radius."""
 
     name = "uniclass"
