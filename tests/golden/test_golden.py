@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_golden_runs(capfd):
+def test_commands_print_the_golden_output(capfd):
     head, expected = blocks()
     assert len(expected) > 20
     now = [(command, run(command, capfd)) for command, _ in expected]
@@ -77,7 +77,7 @@ def test_golden_runs(capfd):
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["docs/guide/command-line.md", "docs/start.md", "README.md"])
-def test_pages_show_what_is_printed(capfd, name):
+def test_pages_show_the_golden_output(capfd, name):
     page = (ROOT / name).read_text(encoding="utf-8")
 
     def block(found):
