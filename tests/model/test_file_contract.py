@@ -15,10 +15,11 @@ from hinge.model import file
 from hinge.structured.sequence_learner import SequenceLearner
 from model_files import (
     COMPOSED,
+    DEFAULTS,
     ESTIMATORS,
     JSON_TENSORS,
     LEARNERS,
-    OPTIONAL_TENSORS,
+    VERSION,
     WITH_GEOMETRIES,
     WITH_KERNELS,
     WITH_WEIGHTS,
@@ -154,11 +155,11 @@ def test_random_bytes_are_rejected(tmp_path):
             check_rejected((length // 2).to_bytes(8, "little") + rng.bytes(length), tmp_path)
 
 
-@pytest.mark.parametrize("version", [2, 99])
+@pytest.mark.parametrize("version", [VERSION - 1, 99])
 @each_of([PLAIN[0], sequence_case("diagonal")])
 def test_other_version_is_rejected(case, version, tmp_path):
     model = case.make()
-    expected = f"format version {version}, this hinge reads 3: upgrade"
+    expected = f"format version {version}, this hinge reads {VERSION}: upgrade"
     check_rejected(of_version(version, model), tmp_path, type(model), expected)
 
 
@@ -179,7 +180,7 @@ def test_every_tensor_is_needed_and_of_its_type_and_length(case, tmp_path):
             tensor(name, lambda a: a[None]),
             *(tensor(name, lambda a, t=other: a.astype(t)) for other in _other_types(its.dtype)),
         ]
-        if name not in OPTIONAL_TENSORS:
+        if name not in DEFAULTS:
             changes.append(without(name))
         if its.size:
             changes += [tensor(name, lambda a: a.ravel()[:-1]), tensor(name, lambda a: a.ravel()[:0])]

@@ -270,19 +270,6 @@ def test_examples_without_a_label(tmp_path):
     assert "empty name among the labels" in rejection(JsonLines(), lines(tmp_path, {"label": ["a", ""]}))
 
 
-def test_bytes_that_are_not_utf_8(tmp_path):
-    data = b'{"y": 1, "v": 1}\n{"y": 2, "v": "\xff"}\n\xfe\n{"y": 3, "v": 3}\n{"y": "\xc3'
-    path = written(tmp_path, data, "a.jsonl")
-    assert rejection(JsonLines(), path) == "2: 16: not UTF-8: byte 0xff (invalid start byte)"
-    found, errors = skipped(JsonLines(), path)
-    assert found == ([{"v": 1}, {"v": 3}], [1, 3], [1, 4])
-    assert errors == [
-        "2: 16: not UTF-8: byte 0xff (invalid start byte)",
-        "3: 1: not UTF-8: byte 0xfe (invalid start byte)",
-        "5: 8: not UTF-8: byte 0xc3 (unexpected end of data)",
-    ]
-
-
 def test_lines_have_a_limit(tmp_path):
     record = json.dumps({"y": 1, "v": "x" * 80})
     for end in ("", "\n", "\r\n"):
@@ -294,20 +281,6 @@ def test_lines_have_a_limit(tmp_path):
     assert rejection(JsonLines(), long, skip=True) == "1: the line is longer than max_line=16777216 bytes"
     fits = written(tmp_path, b'{"y": "' + b"x" * (2**24 - 9) + b'"}\n', "a.jsonl")
     assert len(read(JsonLines(), fits)[1][0]) == 2**24 - 9
-
-
-def test_settings_make_the_same_source(tmp_path):
-    for options in (
-        {},
-        {"label": "z", "text": ["t", "u"], "ngrams": 2, "weight": "w"},
-        {"drop": ["t"], "max_line": 99},
-    ):
-        source = JsonLines(**options)
-        path = lines(tmp_path, {"class": 1, "z": 2, "w": 3, "t": "to be", "u": "or"})
-        before = read(source, path)
-        assert again(source).settings == source.settings
-        assert read(again(source), path) == before
-        assert {**source.settings, **options} == source.settings
 
 
 # ---- anything at all --------------------------------------------------------------------------------------------

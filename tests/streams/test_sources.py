@@ -84,10 +84,7 @@ def test_format_of_very_long_lines_is_detected(tmp_path):
     [
         ("", "1: the file is empty, so its format is unknown; use --format, one of "),
         ("\n \n", "1: the file is empty, so its format is unknown; use --format, one of "),
-        (
-            "\nonce upon a time\n",
-            '2: the format is unknown: a line begins with "once upon a time"; ',
-        ),
+        ("\nonce upon a time\n", '2: the format is unknown: a line begins with "once upon a time"; '),
         (b"\x1f\x8b\x08", "1: it is compressed, but its name does not end with .gz"),
         (b"\x28\xb5\x2f\xfd", "1: it is compressed, but its name does not end with .zst"),
         (b"\x7fELF\0\0\0\0", "1: it is not text: it begins with "),

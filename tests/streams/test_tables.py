@@ -210,24 +210,6 @@ def test_labels_must_stay_numbers(tmp_path):
     )
 
 
-def test_settings_make_the_same_source(tmp_path):
-    path = table(tmp_path, "a;b;w;y\n1;x;1;2\n")
-    options = {
-        "separator": ";",
-        "label": "y",
-        "weight": "w",
-        "drop": ["a"],
-        "categorical": ["b"],
-        "missing": "omit",
-    }
-    for given_ in ({}, options, {"header": ["p", "q", "r", "y"]}):
-        source = CsvFile(**given_)
-        before = read(source, path)
-        assert again(source).settings == source.settings
-        assert read(again(source), path) == before
-        assert {**source.settings, **given_} == source.settings
-
-
 # ---- what is rejected -------------------------------------------------------------------------------------------
 
 

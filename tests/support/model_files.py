@@ -18,8 +18,9 @@ from hinge.model import file
 from hinge.structured.sequence_learner import SequenceLearner
 from structured_problems import Outputs
 
+VERSION = 3
 JSON_TENSORS = {"settings", "names", "labels"}
-OPTIONAL_TENSORS: set[str] = set()  # an absent one means its default
+DEFAULTS: dict[str, Any] = {}  # what an absent tensor means; all others are always present
 
 # ---- kinds of models -------------------------------------------------------------------------------------------------
 
@@ -219,6 +220,7 @@ def _fitted(cls: Any, y: Any = Y) -> Case:
     )
 
 
+COSTS = {"cost": 1 - np.eye(3), "classes": ["A", "B", "C"]}
 LEARNERS = [learner_case(*each) for each in WITH_WEIGHTS + WITH_GEOMETRIES + WITH_KERNELS] + [
     sequence_case(name) for name in SEQUENCES
 ]
@@ -228,7 +230,7 @@ ESTIMATORS = [
     _fitted(hinge.PAOneClass, None),
     _fitted(hinge.PAMultilabel, [{"a"}, {"b", "c"}] * 10),
     _fitted(hinge.PAOrdinal, np.arange(20) % 3),
-    estimator_case(lambda: hinge.PASequence(step="pa").learn_many(SENTENCES * 2, TAGS * 2), SENTENCES[0],
+    estimator_case(lambda: hinge.PASequence(step="pa", **COSTS).learn_many(SENTENCES * 2, TAGS * 2), SENTENCES[0],
                    lambda m: m.learn_many(SENTENCES, TAGS)),
 ]  # fmt: skip
 COMPOSED = [
@@ -329,15 +331,19 @@ def without(name):
 
 
 def tensor(name, function):
-    return lambda header, tensors: tensors.update({name: function(np.array(tensors[name]))})
+    return lambda header, tensors: tensors.update({name: function(_array(tensors, name))})
 
 
 def put(name, place, value):
     def change(header, tensors):
-        tensors[name] = np.array(tensors[name])
+        tensors[name] = _array(tensors, name)
         tensors[name][place] = value
 
     return change
+
+
+def _array(tensors, name):
+    return np.array(tensors[name] if name in tensors else DEFAULTS[name])
 
 
 def text(name, value):
