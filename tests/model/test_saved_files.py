@@ -246,7 +246,7 @@ def test_small_ranker_cannot_ask_for_much_memory(tmp_path):
 
 
 def check_memory(place):
-    """Rejected or not, loading takes no more than some multiple of the file."""
+    """Loading takes memory in proportion to the file, whether it is rejected or not."""
     tracemalloc.start()
     try:
         hinge.load(place)

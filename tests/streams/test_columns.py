@@ -47,7 +47,7 @@ def written(folder, data, name="train.txt"):
 
 
 def rejection(source, *arguments, **options):
-    """The error, and that it says all it knows."""
+    """The error, whose text has the file, the line and the reason."""
     with pytest.raises(InputError) as caught:
         list(read_columns(source, *arguments, **options))
     error = caught.value
@@ -155,13 +155,13 @@ def test_sources(tmp_path, opened):
     source = opened(written(tmp_path, TEXT))
     assert list(read_columns(source, NAMES)) == SENTENCES
     if isinstance(source, io.IOBase):
-        assert not source.closed  # who opens closes
+        assert not source.closed  # the caller closes it
         source.close()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_standard_input_is_read_in_the_given_encoding(monkeypatch, encoding):
-    """In the encoding that was asked for, whatever that of the terminal is; and it stays open."""
+    """The encoding of the terminal does not matter, and the input stays open."""
     stdin = io.TextIOWrapper(io.BytesIO("ü X\nb".encode(encoding)), encoding="ascii")
     monkeypatch.setattr(sys, "stdin", stdin)
     assert str(rejection("-", encoding=encoding)) == "<stdin>:2: 2 columns were expected, there is 1"
@@ -192,7 +192,7 @@ def test_compressed(tmp_path, ending):
 
 
 def test_zstandard(tmp_path):
-    """With a library if there is one; it must be known how to get one if there is none."""
+    """Reads it with a library, or reports which one is missing."""
     path = tmp_path / "train.zst"
     try:
         library = files._zstandard("")
@@ -276,7 +276,7 @@ def test_carriage_return_within_a_line_is_rejected(tmp_path):
 
 @pytest.mark.parametrize("ending", PACK)
 def test_truncated_compressed_file_is_rejected(tmp_path, ending):
-    """At every byte: an error, not an end. (Without its last bytes bz2 or xz may give all lines first.)"""
+    """At every byte there is an error. (Without its last bytes, bz2 or xz may give all lines first.)"""
     compressed = PACK[ending](TEXT.encode())
     for length in range(len(compressed)):
         error = rejection(written(tmp_path, compressed[:length], f"train{ending}"))
@@ -285,7 +285,7 @@ def test_truncated_compressed_file_is_rejected(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", PACK)
 def test_damaged_compressed_file_is_read_or_rejected(tmp_path, ending):
-    """At any byte. (Some do not matter, like the time in a gzip file; some give odd lines before the checksum.)"""
+    """Some bytes do not matter, like the time in a gzip file; some give odd lines before the checksum is read."""
     compressed = PACK[ending](TEXT.encode())
     rejected = 0
     for place in range(len(compressed)):
@@ -312,7 +312,7 @@ def test_missing_files_and_folders_raise_os_errors(tmp_path):
 
 
 class Endless(io.RawIOBase):
-    """A line without end, and how much of it was read."""
+    """A line without an end. It counts the bytes that were read."""
 
     given = 0
 
@@ -403,7 +403,7 @@ options_ = st.fixed_dictionaries(
 @settings(deadline=None, max_examples=300)
 @given(bytes_, options_, st.sampled_from(["", ".gz", ".bz2", ".xz"]), st.booleans())
 def test_any_bytes_are_read_or_rejected(data, options, ending, compressed):
-    """No other error; and whatever is yielded is a sentence."""
+    """There is no other error, and everything that is yielded is a sentence."""
     with tempfile.TemporaryDirectory() as folder:
         path = written(Path(folder), PACK[ending](data) if ending and compressed else data, f"file{ending}")
         with read_or_rejected():
@@ -471,7 +471,7 @@ def test_examples_take_the_options_of_read_columns():
 
 
 def test_equal_tags_are_one_string():
-    """They are kept for all of a corpus."""
+    """A corpus has many of them."""
     _, y = read_examples(["a B-NP", "b B-NP", "", "c B-NP"], both)
     assert y[0][0] is y[0][1] is y[1][0]
 

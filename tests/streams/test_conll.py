@@ -139,7 +139,7 @@ def test_lines_are_counted_across_batches(tmp_path):
 
 
 def test_byte_order_mark_within_a_file_is_a_character(tmp_path):
-    """Of batches, too, only the first may lose it."""
+    """Only the first batch may skip it."""
     text = "a x\n\n" * 499 + "a x\n\n" + "\ufeffb x\n\n"
     found = read(ConllColumns(templates=["word[0]"]), written(tmp_path, text, "t.conll"))[0]
     assert found[-1] == [["word[0]=\ufeffb"]]

@@ -46,7 +46,7 @@ class Log:
                                "0.1s", *columns, *self.options, folder=self.folder)  # fmt: skip
 
     def wait_for(self, count):
-        """Until the model that is saved has learned so many."""
+        """Waits until the saved model has learned so many examples."""
         for _ in range(6000):
             assert self.process.poll() is None, self.process.stderr.read()
             if self.learned() >= count:
@@ -66,7 +66,7 @@ class Log:
         return err.decode()
 
     def same_as_a_whole_run(self, run):
-        """The same weights as one run over all that was written."""
+        """Whether the model is the one of a single run over everything that was written."""
         whole = self.folder / f"whole.{self.ending}"
         whole.write_text(text_of(self.ending, self.count))
         assert run("learn", whole.name, "-m", "whole", "-q", *self.options).code == 0
@@ -91,7 +91,7 @@ def test_growing_log_is_learned_over_rotation_and_restarts(run, tmp_path, ending
     log.write(10)
     log.wait_for(50)
     log.end()
-    log.write(5)  # while nobody looks: more lines, two rotations, and more lines
+    log.write(5)  # while no process reads: more lines, two rotations, and more lines
     os.rename(f"{log.path}.1", f"{log.path}.2")
     os.rename(log.path, f"{log.path}.1")
     log.write(7)
@@ -119,7 +119,7 @@ def test_truncated_log_is_read_from_its_beginning(run, tmp_path, ending):
     log.wait_for(34)
     log.end()
     log.path.write_text("")
-    log.write(50)  # more than there was: its beginning is another one
+    log.write(50)  # longer than before, with another beginning
     log.start()
     log.wait_for(84)
     assert "is no longer there" in log.end()

@@ -28,7 +28,7 @@ def lines(folder, *records, name="events.jsonl"):
 
 
 def features(folder, record, **options):
-    """Of one record with a label, which is left out."""
+    """The features of one record, to which a label is added."""
     X, _, _ = read(JsonLines(**options), lines(folder, {"label": 1, **record}))
     return X[0]
 
@@ -184,7 +184,7 @@ def test_invalid_text_fields_are_rejected(tmp_path):
 
 # ---- what is rejected -------------------------------------------------------------------------------------------
 
-TRAILING_COMMA = (  # as json of the Python at hand says it
+TRAILING_COMMA = (  # the message depends on the version of Python
     '9: not JSON: illegal trailing comma before end of object, there is ",}"'
     if sys.version_info >= (3, 13)
     else '10: not JSON: expecting property name enclosed in double quotes, there is "}"'

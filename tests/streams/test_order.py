@@ -41,7 +41,7 @@ def test_random_order_gives_no_remark():
         assert seen((random.random(20_000) < share).astype(float)).remarks() == []
     assert seen(["a", "b", "c"] * 200, as_array=False).remarks() == []
     assert seen([1.0] * 1000).remarks() == []  # there is one label only
-    assert seen([0.0] * 90 + [1.0] * 90).remarks() == []  # too few to say
+    assert seen([0.0] * 90 + [1.0] * 90).remarks() == []  # too few examples
 
 
 def lines(rows, labels):
@@ -69,7 +69,7 @@ def test_file_sorted_by_class_gives_a_remark_and_can_be_shuffled(by_class, capsy
 
 
 def test_shuffled_examples_are_compared_in_the_order_of_learning(by_class, tmp_path, capsys):
-    """The same seed, the same order: the same error, and the certificate is of that run."""
+    """The same seed gives the same order and the same error, and the certificate is of that run."""
 
     def events(*arguments):
         assert run([*arguments, "--json"]) == 0

@@ -15,7 +15,7 @@ from hinge.streams.formats.text import read_ahead
 
 START = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may have it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored by the parent process
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.text import Svmlight, VowpalText, read_ahead
@@ -90,7 +90,7 @@ def test_endless_pipe_gives_rows_as_they_come():
         process.stdin.write(b"1 1:1\n" * (i + 1))
         process.stdin.flush()
         total = 0
-        while total < i + 1:  # a read may come between
+        while total < i + 1:  # a read may end in between
             count, last = process.stdout.readline().split()
             total += int(count)
         assert int(last) == (i + 1) * (i + 2) // 2
@@ -132,7 +132,5 @@ def test_closing_ends_a_blocked_thread():
     batches = read_ahead(items(), 1)
     next(batches)
     time.sleep(0.05)
-    begin = time.perf_counter()
     batches.close()
-    assert closed.is_set()
-    assert time.perf_counter() - begin < 0.45
+    assert closed.is_set()  # else `close` has given up waiting for the thread

@@ -41,9 +41,9 @@ def arrays(batch):
 
 
 def batches(source, path, bad=None, native=True):
-    """What the batches hold, and the names of new columns, with the positions in the file."""
+    """The arrays of the batches, the names of new columns, widths and positions in the file."""
     with pytest.MonkeyPatch.context() as patch:
-        if native:  # the other way must not be gone
+        if native:  # it must not be read through Python
             patch.delattr(text, "_fed_from")
         else:
             patch.setattr(text, "_fed_by_itself", lambda *_: None)
@@ -114,7 +114,7 @@ def test_pipe_gives_available_lines_without_waiting():
     with open(out, "rb", buffering=0), open(into, "wb", buffering=0) as pipe:
         for i in range(1, 4):
             pipe.write(b"1 2:3\n1 2:")
-            assert reader.read_file(out, BATCH) is True  # it does not wait
+            assert reader.read_file(out, BATCH) is True  # it does not block
             assert reader.take()[6].tolist() == [2 * i - 2, 2 * i - 1][i == 1 :]
             pipe.write(b"4\n")
         pipe.close()
@@ -220,7 +220,7 @@ def test_peeked_and_compressed_files_are_read_through_python(tmp_path):
 
 
 def test_peeked_pipe_is_read_in_large_batches(tmp_path):
-    """What was looked at to know the format comes first; the rest by its descriptor, not in pieces of 64 KB."""
+    """The bytes that were peeked at come first; the rest is read by its descriptor, not in pieces of 64 KB."""
     (tmp_path / "data.svm").write_text(
         "".join(f"{1 - 2 * (k % 2)} {k % 100 + 1}:0.5 200:1\n" for k in range(100_000))
     )

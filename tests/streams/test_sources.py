@@ -23,7 +23,7 @@ from stream_files import PACK, pipe, read, written
 
 @pytest.mark.parametrize("format", ENDINGS)
 def test_format_is_detected_by_the_ending(format):
-    """Without a look at the file: there is none."""
+    """The file is not opened: it does not exist."""
     for ending in ENDINGS[format]:
         for packed in ("", ".gz", ".bz2", ".xz", ".zst"):
             assert detect(Input(f"none{ending}{packed}")) == format

@@ -97,7 +97,7 @@ def test_underflowing_number_is_zero():
 
 
 def test_numbers_of_any_length_are_read():
-    """What is looked at together begins anywhere in a feature, and ends anywhere."""
+    """The parser reads several bytes at once: these may begin and end anywhere in a feature."""
     random = np.random.default_rng(5)
 
     def digits(most):
@@ -345,7 +345,7 @@ def test_core_rejects_input_that_is_not_bytes():
     reader.read(memoryview(b"xx3\n1 1:1")[2:])
     assert reader.take()[6].tolist() == [1, 2]
     assert reader.take() is None
-    reader.restart(skip=False)  # what had begun is forgotten
+    reader.restart(skip=False)  # the incomplete line is dropped
     reader.read(b"1 2:5\n")
     assert (reader.lines, reader.take()[0].tolist()) == (1, [5])
 
@@ -358,7 +358,7 @@ def test_reader_rejects_a_second_thread():
         while True:
             try:
                 return reader.read(data)
-            except RuntimeError:  # the other one was in there
+            except RuntimeError:  # the main thread was using it
                 continue
 
     thread = threading.Thread(target=read)

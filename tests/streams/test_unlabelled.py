@@ -122,7 +122,7 @@ def test_certificates_and_curves_skip_examples_without_a_label(run, tmp_path):
 @pytest.mark.parametrize("options", [[], ["--average", "yes"], ["--scores"], ["--save-every", "7"]], ids=str)
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_predictions_are_made_before_learning(run, tmp_path, options, kind):
-    """As `predict` with the model of the lines before."""
+    """They are those of `predict` with a model of the lines before."""
     label = (
         (lambda score: f"{score:.3f}") if kind == "numbers" else (lambda score: "+1" if score > 0 else "-1")
     )

@@ -19,7 +19,7 @@ from hinge.streams.formats.text import VowpalText
 
 
 class Text:
-    """All batches of a text, together."""
+    """All batches of a text as one."""
 
     def __init__(self, path, data, bad=None, source=None, **options):
         path.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -96,7 +96,7 @@ def test_word_that_touches_the_bar_is_a_tag(read):
 
 def test_batch_without_weights_has_none(read):
     assert read("1 | a\n1 'tag | a\n").weights is None
-    # nor where the only line that has one is rejected after it was read (found by fuzzing)
+    # nor if the only line with a weight is rejected after its weight was read (found by fuzzing)
     text = read("1 | a\n1 2 | a a a a a a a a\n1 | b\n", max_line=15, bad=BadLines(skip=True))
     assert (text.lines, text.weights) == ([1, 3], None)
 
