@@ -18,9 +18,7 @@ from hinge.model import file
 from hinge.structured.sequence_learner import SequenceLearner
 from structured_problems import Outputs
 
-VERSION = 3
 JSON_TENSORS = {"settings", "names", "labels"}
-DEFAULTS: dict[str, Any] = {}  # what an absent tensor means; all others are always present
 
 # ---- kinds of models -------------------------------------------------------------------------------------------------
 
@@ -331,19 +329,16 @@ def without(name):
 
 
 def tensor(name, function):
-    return lambda header, tensors: tensors.update({name: function(_array(tensors, name))})
+    return lambda header, tensors: tensors.update({name: function(np.array(tensors[name]))})
 
 
 def put(name, place, value):
     def change(header, tensors):
-        tensors[name] = _array(tensors, name)
+        absent = np.zeros((), dtype=type(value))  # a file omits numbers that are 0
+        tensors[name] = np.array(tensors.get(name, absent))
         tensors[name][place] = value
 
     return change
-
-
-def _array(tensors, name):
-    return np.array(tensors[name] if name in tensors else DEFAULTS[name])
 
 
 def text(name, value):
