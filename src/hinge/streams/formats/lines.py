@@ -1,4 +1,4 @@
-"""Lines of a text, as many at a time as are there: for the sources that are read in Python."""
+"""Batches of lines, for the formats that are read in Python."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..files import Input, damage_told
 MAX_LINE = 2**24  # bytes
 BATCH_BYTES = 2**20
 BATCH_LINES = 1000
-_MARK = b"\xef\xbb\xbf"  # the byte order mark that some programs put at the beginning
+_MARK = b"\xef\xbb\xbf"  # the byte order mark
 
 
 def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, list[bytes]]]:
-    """The number of a line (from 1) and it with those that follow, without their ends, LF or CR LF.
+    """Yields lines without their ends (LF or CR LF), after the number of the first one (from 1).
 
-    Lines that are complete are given at once: a pipe is not waited for. A line longer than `max_line` bytes is an
-    error that cannot be skipped, as is a packed file that is damaged.
+    Complete lines are yielded at once, without waiting for a pipe to bring more. A line longer than `max_line` bytes
+    and a damaged compressed file are errors that cannot be skipped.
     """
     number = 1
 
@@ -29,7 +29,7 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
             )
 
     with damage_told(file.name, lambda: number - 1), file.opened() as stream:
-        pieces: list[bytes] = []  # of a line whose end has not come: joined once, as it may be long
+        pieces: list[bytes] = []  # of an incomplete line: joined only once, because it may be long
         size = 0
         while file.wait():
             if not (piece := stream.read1(BATCH_BYTES)):
@@ -56,7 +56,7 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
                 yield number, batch
                 number += len(batch)
         else:
-            return  # told to stop: the end of the last line has not come
+            return  # stopped: the last line is incomplete
         rest = b"".join(pieces)
         if rest and file.is_torn():
             return
@@ -77,7 +77,7 @@ def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[li
 
 
 def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterator[tuple[int, list[str]]]:
-    """The same as strings. Lines that are not UTF-8 are left out: those on each side of them are batches apart."""
+    """The same as strings. A line that is not UTF-8 is passed to `bad` and left out; a new batch begins after it."""
     for number, lines in line_batches(file, max_line):
         start = 0
         while start < len(lines):
@@ -98,7 +98,7 @@ def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterat
 
 
 def shortened(value: object, most: int = 40) -> str:
-    """What was wrong, in quotes, fit for one line of an error."""
+    """The value in quotes, on one line, for an error."""
     text = str(value)
     text = text if len(text) <= most else text[: most - 3] + "..."
     return '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in text) + '"'
