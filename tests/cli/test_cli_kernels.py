@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called
 
 RBF = ("--kernel", "rbf", "--gamma", "0.5")
-
-
-@pytest.fixture
-def run(capfd, monkeypatch):
-    return called(capfd, monkeypatch)
 
 
 @pytest.fixture
@@ -45,7 +39,7 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
     assert set(predicted) <= {"-1", "1"}
 
     shown = run("inspect", model).out
-    assert f"supports   {learner.n_support}: {learner.statistics.insertions} came" in shown
+    assert f"supports   {learner.n_support}: {learner.statistics.insertions} inserted" in shown
     assert ("nothing is known: supports went" in shown) == (learner.statistics.removals > 0)
     told = json.loads(run("inspect", model, "--json").out)
     assert told["weights"] == []

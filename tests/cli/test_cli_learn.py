@@ -11,7 +11,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import hinge
-from command_line import called
 from hinge import Learner
 from hinge.streams import read_svmlight
 from stream_files import rows, svmlight
@@ -24,12 +23,6 @@ def array(count, seed=0):
     return csr_array((np.concatenate(values), np.concatenate(columns), starts), shape=(count, 30)), np.array(
         scores
     )
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 # ---- the same as the library ------------------------------------------------------------------------------------

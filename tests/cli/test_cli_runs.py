@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called, started
+from command_line import feed, started
 from stream_files import svmlight
 
 
 @pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(60))
-    return called(capfd, monkeypatch)
+    return run
 
 
 def table(count, seed=0):
@@ -187,13 +186,7 @@ def test_a_pipe_cannot_be_gone_over_again(run, tmp_path):
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )
 def test_stopped_before_the_first_example(tmp_path, number, code):
-    hangup = signal.signal(
-        signal.SIGHUP, signal.SIG_DFL
-    )  # the tests may run under nohup, which hinge respects
-    try:
-        process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
-    finally:
-        signal.signal(signal.SIGHUP, hangup)
+    process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
     for line in process.stderr:
         if b"svmlight" in line:
             break
@@ -207,12 +200,8 @@ def test_stopped_before_the_first_example(tmp_path, number, code):
 
 def test_under_nohup_a_hangup_is_ignored(tmp_path):
     process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path,
-                      preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # fmt: skip
-    process.stdin.write(b"1 1:1\n")
-    process.stdin.flush()
-    for line in process.stderr:
-        if line.split()[:1] == [b"1"]:
-            break
+                      before="signal.signal(signal.SIGHUP, signal.SIG_IGN)")  # fmt: skip
+    feed(process, "1 1:1\n", 1)
     process.send_signal(signal.SIGHUP)
     process.communicate(b"-1 2:1\n", timeout=60)
     assert process.returncode == 0
@@ -223,11 +212,9 @@ def test_under_nohup_a_hangup_is_ignored(tmp_path):
 
 
 def test_the_error_of_the_batch_conversion_is_that_of_all_examples(run):
-    plain = json.loads(run("learn", "data.svm", "--step", "pa", "--json", "-q").out.splitlines()[-1])
-    conversion = json.loads(
-        run(
-            "learn", "data.svm", "--step", "pa", "--batch-tolerance", "1e-9", "--json", "-q"
-        ).out.splitlines()[-1]
+    command = ("learn", "data.svm", "--step", "pa", "--json", "-q")
+    plain, conversion = (
+        json.loads(run(*command, *more).out.splitlines()[-1]) for more in ((), ("--batch-tolerance", "1e-9"))
     )
     assert conversion["passes"] > 1
     assert conversion["error"] == pytest.approx(plain["error"])
@@ -375,7 +362,7 @@ def test_on_a_terminal_there_is_a_bar(tmp_path):
     text = said.decode()
     assert "\x1b[" in text
     assert "Task: classification" in text
-    assert "updates" in text.split("classification (pa1")[0]  # beside the bar
+    assert "updates" in text.split("classification (pa1")[0]  # next to the bar
     assert "20,000 examples" in text
 
 
@@ -385,16 +372,12 @@ def test_names_and_numbers_are_not_mixed(run, tmp_path):
     run("learn", "data.svm", "-m", "numbered", "-q")
     for command in ("predict", "learn"):
         more = ["--initial"] if command == "learn" else ["-m"]
-        done = run(command, "data.svm", *more, "named", "-q")
-        assert (done.code, done.err) == (
-            2,
-            "data.svm:1: the features have numbers, those of the model have names\n",
-        )
-        done = run(command, "names.vw", *more, "numbered", "-q")
-        assert (done.code, done.err) == (
-            2,
-            "names.vw:1: the features have names, those of the model have numbers\n",
-        )
+        for data, model, theirs, ours in (
+            ("data.svm", "named", "numbers", "names"), ("names.vw", "numbered", "names", "numbers"),
+        ):  # fmt: skip
+            done = run(command, data, *more, model, "-q")
+            expected = f"{data}:1: the features have {theirs}, those of the model have {ours}\n"
+            assert (done.code, done.err) == (2, expected)
 
 
 @pytest.mark.parametrize(("more", "why"), [

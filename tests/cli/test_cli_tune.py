@@ -8,9 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from command_line import called
 from hinge.cli import candidates
-from hinge.cli.candidates import usual
+from hinge.cli.candidates import default_candidates
 from hinge.data.rows import Rows
 from hinge.streams.batches import Batch
 
@@ -28,12 +27,6 @@ def weather(rows=1500, seed=7):
         numbers = f"{rng.normal(12, 8):.1f},{humidity:.0f},{pressure:.1f},{wind:.1f},{cloud},{visibility:.0f}"
         lines.append(f"{numbers},{direction},{'yes' if score > 0 else 'no'}")
     return "\n".join(lines) + "\n"
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def tuned(run, *arguments):
@@ -88,7 +81,9 @@ def batch(rows=3, value=2.0, width=4):
 
 def test_C_is_relative_to_q():
     found = [
-        its.texts["C"] for its in usual("classification", batch(), None, {}) if its.texts.get("step") == "pa2"
+        its.texts["C"]
+        for its in default_candidates("classification", batch(), None, {})
+        if its.texts.get("step") == "pa2"
     ]
     with_intercept, without = found[: len(found) // 2], found[len(found) // 2 :]
     assert [float(C) for C in with_intercept] == pytest.approx(
@@ -101,7 +96,7 @@ def test_C_is_relative_to_q():
 
 
 def specs(task, spec=None, data=None, **options):
-    return [its.spec for its in usual(task, data or batch(), spec, options) if its.spec]
+    return [its.spec for its in default_candidates(task, data or batch(), spec, options) if its.spec]
 
 
 def test_only_what_the_task_and_the_options_allow_is_tried():
@@ -110,13 +105,16 @@ def test_only_what_the_task_and_the_options_allow_is_tried():
     assert specs("classification", kernel="rbf") == []
     assert all(
         its.texts["step"] == "pa2"
-        for its in usual("regression", batch(), None, {"step": "pa2", "geometry": "euclidean"})
+        for its in default_candidates("regression", batch(), None, {"step": "pa2", "geometry": "euclidean"})
     )
     assert all(
         "fit_intercept" not in its.texts
-        for its in usual("classification", batch(), None, {"fit_intercept": True})
+        for its in default_candidates("classification", batch(), None, {"fit_intercept": True})
     )
-    assert {its.texts.get("step") for its in usual("uniclass", batch(), None, {})} == {"pa1", "pa2"}
+    assert {its.texts.get("step") for its in default_candidates("uniclass", batch(), None, {})} == {
+        "pa1",
+        "pa2",
+    }
     assert all(
         spec.endswith("geometry=diagonal") for spec in specs("classification", data=batch(3, 2.0, 101))
     )
@@ -124,8 +122,10 @@ def test_only_what_the_task_and_the_options_allow_is_tried():
 
 def test_an_algorithm_that_was_asked_for_is_the_only_one():
     assert set(specs("classification", "pa2")) == {"pa2"}
-    assert {its.texts["C"] for its in usual("classification", batch(), "pa2", {})}
-    assert [its.name for its in usual("classification", batch(), "pa1:C=0.1", {})] == ["pa1:C=0.1"]
+    assert {its.texts["C"] for its in default_candidates("classification", batch(), "pa2", {})}
+    assert [its.name for its in default_candidates("classification", batch(), "pa1:C=0.1", {})] == [
+        "pa1:C=0.1"
+    ]
     found = specs("classification", "arow")
     assert len(found) == len(candidates.MULTIPLES_OF_R)
     assert specs("classification", "arow:r=1") == ["arow:r=1"]

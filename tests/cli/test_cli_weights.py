@@ -5,15 +5,8 @@ import json
 import pytest
 
 import hinge
-from command_line import called
 
 NO_EFFECT = "The weights of the examples had no effect"
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def vw(folder, weight):

@@ -140,16 +140,16 @@ def test_a_violated_guarantee_is_an_error():
     assert shown(Guarantee("T", "mistakes", 3, inf, "it needs something else"))
 
 
-def test_the_most_telling_guarantees():
-    from hinge.cli.demo_runs import telling
+def test_the_demo_shows_the_most_informative_guarantees():
+    from hinge.cli.demo_runs import most_informative
 
     refused = Guarantee("A", "squared loss", 5, inf, "no")
     loose, tight = Guarantee("B", "mistakes", 5, 100), Guarantee("C", "squared loss", 5, 6)
     other = Guarantee("D", "progress", 5, 5)
-    assert telling([refused, loose, tight, other]) == [refused, tight]
-    assert telling([loose, refused, tight]) == [tight]
-    assert telling([refused]) == [refused]
-    assert telling([other]) == []
+    assert most_informative([refused, loose, tight, other]) == [refused, tight]
+    assert most_informative([loose, refused, tight]) == [tight]
+    assert most_informative([refused]) == [refused]
+    assert most_informative([other]) == []
 
 
 # ---- what can go wrong ----------------------------------------------------------------------------------

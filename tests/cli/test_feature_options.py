@@ -9,19 +9,12 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called
 from hinge import Learner
 from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
 from hinge.streams.formats.text import Svmlight, VowpalText
 from hinge.streams.guessing import guess_task
 from stream_files import refusal, written
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def events(source, path):

@@ -15,14 +15,8 @@ import time
 import pytest
 
 import hinge
-from command_line import called, started
+from command_line import feed, started, wait_for_examples, wait_until
 from stream_files import GOOD, svmlight, text_of
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def rounds(path):
@@ -180,13 +174,9 @@ FORMATS = {"svm": "svmlight", "vw": "vw", "jsonl": "json"}
 @pytest.mark.parametrize("ending", FORMATS)
 def test_what_was_taken_from_a_busy_pipe_is_learned(tmp_path, number, ending):
     feeder = Feeder(tmp_path, ending)
-    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would stay ignored
-    try:
-        with open(tmp_path / "pipe", "rb", buffering=0) as pipe:
-            process = started("learn", "-", "--format", FORMATS[ending], "--task", "classification", "-m", "model",
-                              "--json", folder=tmp_path, stdin=pipe)  # fmt: skip
-    finally:
-        signal.signal(signal.SIGHUP, hangup)
+    with open(tmp_path / "pipe", "rb", buffering=0) as pipe:
+        process = started("learn", "-", "--format", FORMATS[ending], "--task", "classification", "-m", "model",
+                          "--json", folder=tmp_path, stdin=pipe)  # fmt: skip
     feeder.feed(0.1)
     while not process.stdout.readline().startswith(b'{"event": "progress"'):
         pass
@@ -209,11 +199,7 @@ def test_an_unfinished_line_and_an_unfinished_sentence_are_reported(tmp_path):
     process = started(
         "learn", "-", "--format", "conll", "--columns", "word,tag", "-m", "model", folder=tmp_path
     )
-    process.stdin.write(b"a A\nb B\n\nc A\nd B\n\nthe A\ncat")
-    process.stdin.flush()
-    for line in process.stderr:
-        if re.match(rb" +2 ", line):
-            break
+    feed(process, "a A\nb B\n\nc A\nd B\n\nthe A\ncat", 2)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 143
     out, _ = process.communicate()
@@ -227,15 +213,12 @@ def test_an_unfinished_line_and_an_unfinished_sentence_are_reported(tmp_path):
 def test_what_was_peeked_at_is_not_lost(tmp_path, text):
     """Without --format the beginning of a pipe is looked at first: that counts as read, too."""
     process = started("learn", "-", "-m", "model", folder=tmp_path)
-    process.stdin.write(text)
-    process.stdin.flush()
+    feed(process, text)
     if text.endswith(b"\n"):
-        for line in process.stderr:
-            if re.match(rb" +2 ", line):
-                break
+        wait_for_examples(process, 2)
     else:
         time.sleep(0.5)
-        wait_for_python(process)
+        wait_until(lambda: is_read(process))
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 143
     out, err = process.communicate()
@@ -246,16 +229,12 @@ def test_what_was_peeked_at_is_not_lost(tmp_path, text):
         assert err.endswith(b"Read but not learned: an incomplete last line (5 bytes).\n")
 
 
-def wait_for_python(process):
-    """Until it has taken what is in its standard input."""
+def is_read(process):
+    """Whether the process has taken everything from its standard input."""
     import fcntl
     import termios
 
-    for _ in range(3000):
-        waiting = fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, b"\0\0\0\0")
-        if waiting == b"\0\0\0\0":
-            return
-        time.sleep(0.01)
+    return fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, b"\0\0\0\0") == b"\0\0\0\0"
 
 
 # ---- saving now and then ----------------------------------------------------------------------------------------
@@ -290,17 +269,10 @@ def test_saves_do_not_change_what_is_learned(run, tmp_path):
 
 def test_a_signal_saves_now(tmp_path):
     process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
-    process.stdin.write(svmlight(64).encode())
-    process.stdin.flush()
-    for line in process.stderr:
-        if re.match(rb" +64 ", line):
-            break
+    feed(process, svmlight(64), 64)
     assert not (tmp_path / "model").exists()
     process.send_signal(signal.SIGUSR1)
-    for _ in range(3000):
-        if (tmp_path / "model").exists():
-            break
-        time.sleep(0.01)
+    wait_until((tmp_path / "model").exists)
     assert rounds(tmp_path / "model") == 64
     assert process.poll() is None
     process.communicate(timeout=60)
@@ -311,13 +283,8 @@ def test_saving_by_the_clock(tmp_path):
     process = started(
         "learn", "-", "--format", "svmlight", "-m", "model", "--save-every", "0.1s", folder=tmp_path
     )
-    process.stdin.write(svmlight(64).encode())
-    process.stdin.flush()
-    for _ in range(3000):
-        if (tmp_path / "model").exists() and rounds(tmp_path / "model") == 64:
-            break
-        time.sleep(0.01)
-    assert rounds(tmp_path / "model") == 64
+    feed(process, svmlight(64))
+    wait_until(lambda: (tmp_path / "model").exists() and rounds(tmp_path / "model") == 64)
     process.communicate(timeout=60)
 
 
@@ -329,11 +296,7 @@ def test_saving_by_the_clock(tmp_path):
 def test_a_second_writer_is_turned_away(run, tmp_path, second):
     (tmp_path / "data.svm").write_text(svmlight(20))
     first = started("learn", "-", "--format", "svmlight", "-m", "model", "--save-every", "1", folder=tmp_path)
-    first.stdin.write(b"1 1:1\n")
-    first.stdin.flush()
-    for line in first.stderr:
-        if re.match(rb" +1 ", line):
-            break
+    feed(first, "1 1:1\n", 1)
     done = run(*second, "-m", "model", "-q")
     assert done.code == 2
     if "--resume" in second or "--force" in second:
@@ -349,9 +312,7 @@ def test_a_second_writer_is_turned_away(run, tmp_path, second):
 def test_a_second_signal_ends_at_once_without_a_traceback(tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(2000))
     process = started("learn", "data.svm", "--save-every", "1", "-m", "model", folder=tmp_path)
-    for line in process.stderr:
-        if re.match(rb" +8 ", line):
-            break
+    wait_for_examples(process, 8)
     for _ in range(5):
         process.send_signal(signal.SIGINT)
         time.sleep(0.001)
@@ -375,13 +336,11 @@ def test_an_output_that_cannot_be_written_is_no_traceback(run, tmp_path, output,
 
 def test_when_whoever_reads_the_progress_leaves_the_model_is_saved(tmp_path):
     process = started("learn", "-", "--format", "svmlight", "--json", "-m", "model", folder=tmp_path)
-    process.stdin.write(svmlight(64).encode())
-    process.stdin.flush()
+    feed(process, svmlight(64))
     while b'"examples": 64' not in process.stdout.readline():
         pass
     process.stdout.close()
-    process.stdin.write(svmlight(1000).encode())
-    process.stdin.flush()
+    feed(process, svmlight(1000))
     assert process.wait(timeout=60) == 0
     process.stdin.close()
     assert rounds(tmp_path / "model") == 1064
@@ -464,11 +423,8 @@ def test_a_reader_of_the_progress_that_leaves_early_loses_nothing(tmp_path, read
 
 def test_two_runs_do_not_write_the_same_predictions(tmp_path):
     first = started("learn", "-", "--format", "svmlight", "-p", "p", "-q", folder=tmp_path)
-    first.stdin.write(svmlight(2).encode())
-    first.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob(".p.lock")) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    feed(first, svmlight(2))
+    wait_until(lambda: list(tmp_path.glob(".p.lock")))
     (tmp_path / "data.svm").write_text(svmlight(10))
     second = subprocess.run([sys.executable, "-m", "hinge", "learn", "data.svm", "-p", "p", "-q"], cwd=tmp_path,
                             capture_output=True, text=True, timeout=60)  # fmt: skip

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called
 from hinge.data.rows import Rows
 from hinge.streams import evaluation
 from hinge.streams.session import Session
@@ -16,12 +15,6 @@ from hinge.tasks.batch import learn_scored
 
 RANDOM = np.random.default_rng(3)
 COUNT = 400
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def events():

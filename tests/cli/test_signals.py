@@ -13,23 +13,14 @@ import time
 import pytest
 
 import hinge.cli
+from command_line import started
 from hinge.streams.formats.text import read_ahead
 from stream_files import svmlight
 
-# Says when it begins: what Python does before is not ours.
-PROGRAM = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.argv[0] = 'hinge'; "
-    "from hinge.cli import command; os.write(2, b'R'); sys.exit(command())"
-)
-
 
 def begun(folder, *arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    """The command, after the start of Python."""
+    process = started(*arguments, folder=folder, before="os.write(2, b'R')")
     assert process.stderr.read(1) == b"R"
     return process
 
@@ -73,6 +64,8 @@ SWALLOWED = """
 import signal, sys, time, weakref
 import hinge.cli
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored if the tests run in the background
+
 class Thing:
     pass
 
@@ -80,7 +73,7 @@ def run(arguments):
     thing = Thing()
     watch = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
     del thing  # the callback is interrupted: Python cannot raise there
-    time.sleep(30)
+    time.sleep(100)
     return 0
 
 import types
@@ -94,7 +87,7 @@ sys.exit(hinge.cli.command())
 CONVERTED = SWALLOWED.replace(
     "weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))", "None"
 ).replace(
-    "    time.sleep(30)\n",
+    "    time.sleep(100)\n",
     """    try:
         signal.raise_signal(signal.SIGINT)
     except KeyboardInterrupt:
@@ -103,30 +96,24 @@ CONVERTED = SWALLOWED.replace(
 )
 
 
-def test_an_interrupt_that_became_another_error_is_an_interrupt():
-    process = subprocess.run(
-        [sys.executable, "-c", CONVERTED], stderr=subprocess.PIPE, timeout=25, check=False
-    )
-    assert (process.returncode, process.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
-def test_an_interrupt_in_a_callback_stops_the_program_later():
-    process = subprocess.run(
-        [sys.executable, "-c", SWALLOWED], stderr=subprocess.PIPE, timeout=25, check=False
-    )
-    assert (process.returncode, process.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
+@pytest.mark.parametrize(
+    "program", [SWALLOWED, CONVERTED], ids=["in a callback", "converted to another error"]
+)
+def test_an_interrupt_that_python_hides_stops_the_program(program):
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, timeout=120)
+    assert (done.returncode, done.stderr) == (hinge.cli.INTERRUPTED, b"Stopped.\n")
 
 
-@pytest.mark.parametrize("started", [False, True], ids=["before it starts", "just after it has started"])
-def test_a_signal_where_the_reading_thread_starts(monkeypatch, started):
+@pytest.mark.parametrize("thread_runs", [False, True], ids=["before it starts", "just after it has started"])
+def test_a_signal_while_the_reading_thread_starts_leaves_nothing_behind(monkeypatch, thread_runs):
     """Nothing is left to be done when Python ends: there a thread that has not started could not be joined."""
     ends, start = [], threading.Thread.start
     monkeypatch.setattr(atexit, "register", ends.append)
     monkeypatch.setattr(atexit, "unregister", ends.remove)
 
     def interrupted(thread):
-        if started:
+        if thread_runs:
             start(thread)
         raise KeyboardInterrupt
 

@@ -1,7 +1,9 @@
-"""Running the `hinge` command in tests: in this process, or in one of its own."""
+"""Running the `hinge` command in tests: in this process, or in a process of its own."""
 
+import re
 import subprocess
 import sys
+import time
 from typing import NamedTuple
 
 from hinge.cli import main
@@ -25,10 +27,37 @@ def called(capfd, monkeypatch):
     return hinge
 
 
-def started(*arguments, folder, **options):
-    """The command in a process of its own."""
-    # Ctrl-C may be ignored where the tests run (in the background of a shell), so it is switched on.
-    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.argv[0] = 'hinge'; " \
-        "from hinge.cli import command; sys.exit(command())"  # fmt: skip
+def started(*arguments, folder, before="", **options):
+    """The command in a new process. `before` is code that runs just before the command."""
+    # Both signals may be ignored where the tests run: in the background of a shell, under nohup.
+    program = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL); sys.argv[0] = 'hinge'; "
+        f"from hinge.cli import command; {before}\nsys.exit(command())"
+    )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)], cwd=folder, **pipes)
+
+
+def feed(process, text, examples=None):
+    """Writes into the standard input of a process; waits until it reports so many `examples`."""
+    process.stdin.write(text.encode() if isinstance(text, str) else text)
+    process.stdin.flush()
+    if examples is not None:
+        wait_for_examples(process, examples)
+
+
+def wait_for_examples(process, examples):
+    """Reads the progress of `hinge learn` up to the line of so many examples, or of more."""
+    for line in process.stderr:
+        found = re.match(rb" +([\d,]+) ", line)
+        if found and int(found[1].replace(b",", b"")) >= examples:
+            return
+
+
+def wait_until(condition, seconds=60):
+    """Waits until the condition holds, and fails if it never does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
