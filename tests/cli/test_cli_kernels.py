@@ -52,7 +52,7 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
     assert hinge.load(model).to_bytes() == learner.to_bytes()
 
 
-def test_features_never_seen_are_distance(run, file, tmp_path):
+def test_unseen_features_count_as_distance_with_a_kernel(run, file, tmp_path):
     """A row with a column that the model has not: the prediction is that of the event."""
     model, more = tmp_path / "model", tmp_path / "more.svm"
     run("learn", file, *RBF, "-m", model)
@@ -78,14 +78,14 @@ def test_features_never_seen_are_distance(run, file, tmp_path):
     ],
     ids=str,
 )
-def test_refused_in_words(run, file, tmp_path, options, match):
+def test_invalid_kernel_options_are_rejected(run, file, tmp_path, options, match):
     ran = run("learn", file, *options, "-m", tmp_path / "model")
     assert ran.code not in (0, None)
     assert match in " ".join(ran.err.split())
     assert "Traceback" not in ran.err
 
 
-def test_compare_and_tune(run, file):
+def test_learners_with_kernels_are_compared(run, file):
     told = run("compare", file, "pa1", "pa1:kernel=rbf,gamma=0.5", "pa1:kernel=rbf,gamma=0.5,budget=30").out
     assert "pa1:kernel=rbf,gamma=0.5,budget=30" in told
     assert "kernel=rbf,gamma=0.5" in next(

@@ -56,7 +56,7 @@ def test_killed_at_any_moment_nothing_is_lost(run, tmp_path):
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
 )
 @pytest.mark.parametrize("waiting", [True, False])
-def test_asked_to_stop_it_saves_and_says_so(tmp_path, number, code, waiting):
+def test_a_stopping_signal_saves_the_model_and_reports_it(tmp_path, number, code, waiting):
     process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
     text = svmlight(300).encode()
     feed(process, text, 128)
@@ -75,7 +75,7 @@ def test_asked_to_stop_it_saves_and_says_so(tmp_path, number, code, waiting):
     assert not learner.notes["stream"]["position"]["finished"]
 
 
-def test_an_endless_stream_is_learned_as_it_comes(tmp_path):
+def test_an_endless_stream_is_learned_as_it_arrives(tmp_path):
     process = started(
         "learn", "-", "--format", "svmlight", "-m", "model", "--save-every", "10", folder=tmp_path
     )

@@ -35,7 +35,7 @@ def tuned(run, *arguments):
     return [event for line in done.out.splitlines() if (event := json.loads(line))["event"] == "learner"]
 
 
-def test_raw_columns_are_tuned(run, tmp_path):
+def test_the_default_grid_suits_unscaled_columns(run, tmp_path):
     (tmp_path / "weather.csv").write_text(weather())
     learners = tuned(run, "weather.csv", "--label", "rain")
     errors = {its["name"]: its["error"] for its in learners}
@@ -48,7 +48,7 @@ def test_raw_columns_are_tuned(run, tmp_path):
     assert any("fit_intercept=no" in name for name in errors)
 
 
-def test_the_scale_of_all_columns_changes_nothing(run, tmp_path):
+def test_the_default_grid_does_not_depend_on_the_scale(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 5))
     y = np.where(X @ [1, -1, 2, 0, 0] + rng.logistic(size=800) > 0, 1, -1)
@@ -63,7 +63,7 @@ def test_the_scale_of_all_columns_changes_nothing(run, tmp_path):
     np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=0.01)  # C are rounded to two digits
 
 
-def test_what_tune_finds_can_be_learned(run, tmp_path):
+def test_the_best_candidate_can_be_learned(run, tmp_path):
     (tmp_path / "weather.csv").write_text(weather(500))
     done = run("tune", "weather.csv", "--label", "rain", "-q")
     best = done.out.splitlines()[-1].removeprefix("Best: ").split()
@@ -120,7 +120,7 @@ def test_only_what_the_task_and_the_options_allow_is_tried():
     )
 
 
-def test_an_algorithm_that_was_asked_for_is_the_only_one():
+def test_only_the_given_algorithm_is_tuned():
     assert set(specs("classification", "pa2")) == {"pa2"}
     assert {its.texts["C"] for its in default_candidates("classification", batch(), "pa2", {})}
     assert [its.name for its in default_candidates("classification", batch(), "pa1:C=0.1", {})] == [

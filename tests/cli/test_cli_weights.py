@@ -56,7 +56,7 @@ def test_weights_with_an_effect_are_not_reported(run, tmp_path, weight, options)
     assert NO_EFFECT not in done.out
 
 
-def test_a_weight_of_zero_is_an_effect(run, tmp_path):
+def test_weights_of_zero_have_an_effect(run, tmp_path):
     (tmp_path / "w.jsonl").write_text(
         "".join(json.dumps({"label": "ab"[i % 2], "x": i % 3, "w": i % 2 * 2}) + "\n" for i in range(20))
     )
@@ -72,7 +72,7 @@ def test_class_weights_without_effect_are_reported(run, tmp_path):
     assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
 
 
-def test_tags_and_comparisons_report_it_too(run, tmp_path):
+def test_comparisons_and_label_sets_report_ineffective_weights(run, tmp_path):
     vw(tmp_path, 3)
     done = run("compare", "w.vw", "pa1", "pa", "-q")
     assert done.out.count(NO_EFFECT) == 1

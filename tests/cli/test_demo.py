@@ -65,7 +65,7 @@ def test_the_demo_shows_every_learner(demo):
         assert float(time) > 0
 
 
-def test_every_guarantee_that_the_demo_shows_was_kept(demo):
+def test_every_guarantee_of_the_demo_holds(demo):
     rows = table(demo[1], "learner +theorem")
     number = r"([\d,.]+)"
     found = [re.search(rf"(mistakes|squared loss) {number} <= {number}$", row) for row in rows]
@@ -87,7 +87,7 @@ def test_the_demo_draws_a_picture(demo):
     assert [path.name for path in folder.iterdir()] == ["hinge-demo.png"]
 
 
-def test_in_a_file_there_are_no_control_characters_and_no_long_lines(demo):
+def test_output_to_a_file_has_no_control_characters_and_no_long_lines(demo):
     said = demo[1]
     assert not re.search(r"[^\n -~─]", said)  # the rule below the head of a table is the only non-ASCII
     assert max(map(len, said.splitlines())) <= 80
@@ -127,7 +127,7 @@ def test_on_a_terminal_there_are_bars(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_violated_guarantee_is_an_error():
+def test_the_demo_fails_if_a_guarantee_is_violated():
     from hinge.cli.console import new_console
     from hinge.cli.demo import _show_guarantees
     from hinge.cli.demo_runs import Run
@@ -172,7 +172,7 @@ def test_without_matplotlib_the_demo_says_how_to_get_it(tmp_path):
     ("path", "reason"),
     [("no/such/place.png", "no directory"), ("picture.txt", ".svg"), (".", "directory")],
 )
-def test_a_picture_that_cannot_be_written_is_refused_before_the_work(tmp_path, path, reason):
+def test_an_invalid_plot_path_is_rejected_before_the_demo_runs(tmp_path, path, reason):
     done = command("demo", "--plot", path, cwd=tmp_path)
     assert done.returncode == 2
     assert reason in done.stderr
@@ -180,7 +180,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_work(tmp_path, p
     assert done.stdout == ""
 
 
-def test_the_default_picture_is_no_must(tmp_path):
+def test_the_demo_succeeds_without_its_default_plot(tmp_path):
     (tmp_path / "hinge-demo.png").mkdir()
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -215,7 +215,7 @@ def test_ctrl_c_ends_with_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["demo", "--help"], ["version"], ["dmeo"]])
-def test_little_is_imported_to_say_little(tmp_path, arguments):
+def test_help_and_version_import_no_large_modules(tmp_path, arguments):
     done = command(*arguments, cwd=tmp_path, python=["-X", "importtime"])
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     modules = {line.split("|")[-1].strip() for line in lines}
@@ -291,7 +291,7 @@ def test_progressive_validation_is_lazy():
 # ---- names beside curves --------------------------------------------------------------------------------
 
 
-def test_names_are_moved_apart_as_little_as_possible():
+def test_labels_of_curves_are_moved_as_little_as_possible():
     from hinge.plots import spread
 
     assert spread([], 1.0) == []

@@ -35,7 +35,7 @@ COMMANDS = [
 SECONDS = 12.0
 
 
-def test_signals_at_any_moment_leave_no_trace(tmp_path):
+def test_signals_at_any_moment_print_no_traceback(tmp_path):
     """While modules are loaded, threads start, examples are learned, and Python ends; one signal or two."""
     (tmp_path / "data.svm").write_text(svmlight(300))
     learned = begun(tmp_path, "learn", "data.svm", "-m", "model.hinge", "-q")
@@ -128,7 +128,7 @@ def test_a_signal_while_the_reading_thread_starts_leaves_nothing_behind(monkeypa
 
 
 @pytest.mark.parametrize("moment", ["told", "ended"])
-def test_a_second_interrupt_while_the_first_is_told(monkeypatch, moment):
+def test_a_second_interrupt_prints_no_traceback(monkeypatch, moment):
     """It comes while `main` tells it, or between its end and that of the program."""
     switch, interrupts = signal.signal, ["ended"] if moment == "ended" else []
 
@@ -155,18 +155,15 @@ def test_a_second_interrupt_while_the_first_is_told(monkeypatch, moment):
 
 
 @pytest.mark.parametrize("command", [
-    ["--help"], ["learn", "--help"], ["algorithms"], ["version"], ["completion", "bash"], ["inspect", "model.hinge"],
-    ["learn", "data.svm"], ["learn", "data.svm", "--json"], ["compare", "data.svm", "pa1", "pa2"],
-    ["predict", "data.svm", "-m", "model.hinge"],
-], ids=" ".join)  # fmt: skip
-@pytest.mark.parametrize("output", [">&-", ">/dev/full", "2>&- >&-"])
-def test_a_closed_output_is_no_traceback(tmp_path, command, output):
-    (tmp_path / "data.svm").write_text(svmlight(30))
+    "--help", "learn --help", "algorithms", "version", "completion bash", "inspect model.hinge", "learn data.svm",
+    "learn data.svm -q", "learn data.svm --json", "compare data.svm pa1 pa2", "predict data.svm -m model.hinge",
+])  # fmt: skip
+@pytest.mark.parametrize("output", [">&-", ">/dev/full", "2>&- >&-", "| head -c 1"])
+def test_an_output_that_cannot_be_written_prints_no_traceback(tmp_path, command, output):
+    (tmp_path / "data.svm").write_text(svmlight(3000))
     hinge.Learner("classification").save(tmp_path / "model.hinge")
-    script = f'exec "$0" -m hinge "$@" {output}'
-    done = subprocess.run(
-        ["sh", "-c", script, sys.executable, *command], cwd=tmp_path, capture_output=True, timeout=120
-    )
+    script = f"{sys.executable} -m hinge {command} {output}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert b"Exception ignored" not in done.stderr, done.stderr.decode()
+    assert b"Exception" not in done.stderr, done.stderr.decode()
     assert done.returncode in (0, 2)

@@ -1,5 +1,6 @@
 """Running the `hinge` command in tests: in this process, or in a process of its own."""
 
+import json
 import re
 import subprocess
 import sys
@@ -61,3 +62,19 @@ def wait_until(condition, seconds=60):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def table_of(form, rows, labels):
+    """A file with these dense rows, in columns x0, x1, ... (svmlight: 1, 2, ...). Several labels are a list."""
+    lines = [",".join([*(f"x{j}" for j in range(len(rows[0]))), "label"])] if form == "csv" else []
+    for x, label in zip(rows, labels, strict=True):
+        y = ",".join(map(str, label)) if isinstance(label, list) else str(label)
+        if form == "svm":
+            lines.append(f"{y} " + " ".join(f"{j + 1}:{v:g}" for j, v in enumerate(x)))
+        elif form == "vw":
+            lines.append(f"{y} |f " + " ".join(f"x{j}:{v:g}" for j, v in enumerate(x)))
+        elif form == "csv":
+            lines.append(",".join([*(f"{v:g}" for v in x), y]))
+        else:
+            lines.append(json.dumps({"label": label, **{f"x{j}": v for j, v in enumerate(x)}}))
+    return "\n".join(lines) + "\n"

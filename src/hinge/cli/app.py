@@ -81,7 +81,8 @@ def help_of(action: argparse.Action, brief: bool = False) -> str | None:
 def _usage_of(action: argparse.Action) -> str:
     if action.option_strings:
         return f"{action.option_strings[0]} {action.metavar}"
-    return f"{action.metavar}..." if action.nargs == "+" else str(action.metavar)
+    several = "..." if action.nargs in ("+", "*") else ""
+    return f"[{action.metavar}{several}]" if action.nargs in ("?", "*") else f"{action.metavar}{several}"
 
 
 class _HelpAll(argparse.Action):

@@ -79,14 +79,12 @@ def add_parameters(group: Any, names: Iterable[str]) -> None:
 
 
 def parameter_help(parameter: Parameter, brief: bool = False) -> str:
-    """The help of an option: the text of the table, in the notation of the command line; `brief`: one sentence."""
+    """The help of an option, in the notation of the command line. `brief`: one sentence, and values that are words."""
     default, text = PASSES.get(parameter.name, (parameter.default, parameter.help))
     text, allowed = on_command_line(text), ""
-    if brief:
-        text = first_sentence(text)
-    elif not _is_switch(parameter):
+    if not _is_switch(parameter) and (not brief or _has_words(parameter)):
         allowed = f"Allowed: {ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)}. "
-    return f"{text} {allowed}[default: {shown(default)}]"
+    return f"{first_sentence(text) if brief else text} {allowed}[default: {shown(default)}]"
 
 
 def _is_switch(parameter: Parameter) -> bool:
@@ -213,16 +211,17 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-_JSON = ("cost", "nu", "w1")
+_METAVARS = {"cost": "JSON", "nu": "JSON", "w1": "JSON", "classes": "A,B,...", "class_weight": "A=2,..."}
 
 
 def _metavar(parameter: Parameter) -> str:
-    if parameter.name in _JSON:
-        return "JSON"
-    if parameter.name == "classes":
-        return "A,B,..."
-    if parameter.name == "class_weight":
-        return "A=2,..."
-    if isinstance(parameter.default, str):
-        return "NAME"
-    return "N" if "whole" in parameter.allowed else "X"
+    if parameter.name in _METAVARS:
+        return _METAVARS[parameter.name]
+    if "whole" in parameter.allowed:
+        return "N"
+    return "NAME" if _has_words(parameter) and "number" not in parameter.allowed else "X"
+
+
+def _has_words(parameter: Parameter) -> bool:
+    """Whether some of its values are words."""
+    return "'" in parameter.allowed or "True" in parameter.allowed
