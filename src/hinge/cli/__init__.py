@@ -74,9 +74,9 @@ def main() -> int:
     except Exception as error:
         if _interrupted:
             return _stopped()
-        from .errors import told
+        from .errors import report_error
 
-        code = told(error)
+        code = report_error(error)
         try:
             _flush()
         except OSError:

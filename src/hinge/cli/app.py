@@ -105,6 +105,21 @@ def command_parser(name: str) -> argparse.ArgumentParser:
     return parser
 
 
+def whole(text: str, least: int = 1) -> int:
+    """The type of an option that is a whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, not {text!r}")
+    return number
+
+
+def whole_or_zero(text: str) -> int:
+    return whole(text, 0)
+
+
 def main_help() -> str:
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())

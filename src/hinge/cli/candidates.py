@@ -22,7 +22,7 @@ MULTIPLES_OF_C = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # at 1 and abov
 MULTIPLES_AVERAGED = (0.01, 0.1, 1.0)
 MULTIPLES_OF_R = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0)
 FULL_COVARIANCE = 100  # columns; with more, only the diagonal is tried
-MEASURED = 1000  # examples from which q is estimated
+SIZED = 1000  # examples that are measured
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ def _possible(task: str, candidate: Candidate, options: dict[str, Any]) -> bool:
 
 
 def typical_length(batch: Batch) -> float:
-    """The median of |x|^2 over the first examples; 0 if they are not vectors."""
+    """The median of |x|^2 over the first examples; 0 if they are no vectors."""
     if isinstance(batch.X, Rows):
         values, _, starts, _ = batch.X.arrays
-        ends = [int(end) for end in starts[: MEASURED + 1]]
+        ends = [int(end) for end in starts[: SIZED + 1]]
         lengths = [sum(float(v) ** 2 for v in values[begin:end]) for begin, end in pairwise(ends)]
     else:
-        lengths = [_length(x) for x in batch.X[:MEASURED] if isinstance(x, dict)]
+        lengths = [_length(x) for x in batch.X[:SIZED] if isinstance(x, dict)]
     return median(lengths) if lengths else 0.0
 
 
@@ -118,7 +118,7 @@ def _length(x: dict[Any, Any]) -> float:
 def _columns(batch: Batch) -> int:
     if isinstance(batch.X, Rows):
         return int(batch.X.width)
-    names = {(name, value if isinstance(value, str) else "") for x in batch.X[:MEASURED] if isinstance(x, dict)
+    names = {(name, value if isinstance(value, str) else "") for x in batch.X[:SIZED] if isinstance(x, dict)
              for name, value in x.items()}  # fmt: skip
     return len(names)
 

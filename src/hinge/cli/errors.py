@@ -11,7 +11,7 @@ from ..streams.files import printable
 WRONG_INPUT = 2
 
 
-def told(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Prints an error of input, options or files and returns the exit code; raises other exceptions again."""
     if os.environ.get("HINGE_DEBUG"):
         raise error

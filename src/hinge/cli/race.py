@@ -19,6 +19,7 @@ from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
 from ..tasks import TASKS
 from . import learner_options, reading
+from .app import whole
 from .arguments import new_position
 from .commands import learn
 from .progress import Figures, Window, error_text, reporter, short_error
@@ -154,11 +155,7 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
         "--shuffle", action="store_true", help="Read all of the data into memory first, and shuffle it."
     )
     order.add_argument(
-        "--random-state",
-        metavar="N",
-        type=reading.whole,
-        default=0,
-        help="The seed of --shuffle. [default: 0]",
+        "--random-state", metavar="N", type=whole, default=0, help="The seed of --shuffle. [default: 0]"
     )
     return group
 

@@ -13,6 +13,7 @@ from ..streams.files import PACKED, Input, printable
 from ..streams.formats.columns import column_names
 from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, options_of, source_class
 from ..streams.stream import Stream
+from .app import whole, whole_or_zero
 from .options import flag
 
 # The options of the formats, by the names of their parameters: the placeholder of the value ("": a switch), the formats
@@ -109,20 +110,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-line", metavar="BYTES", type=whole,
         help="The longest line that is accepted. [default: 2^24; CoNLL 2^16]",
     )  # fmt: skip
-
-
-def whole(text: str, least: int = 1) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, not {text!r}")
-    return number
-
-
-def whole_or_zero(text: str) -> int:
-    return whole(text, 0)
 
 
 def _names(text: str) -> list[str]:

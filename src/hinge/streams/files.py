@@ -67,7 +67,8 @@ def open_bytes(
     if not file.peek(1):  # gzip would accept it
         raise InputError("the compressed file is damaged or truncated: it is empty", file=path, line=1)
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending) or _zstandard(path).open
-    return io.BufferedReader(Decompressed(stack.enter_context(unpack(file))))
+    # Small reads: `read` of the decompressor would lose the bytes before a damaged place.
+    return io.BufferedReader(Bytes(stack.enter_context(unpack(file)).read1))
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -212,46 +213,41 @@ class InterruptiblePipe:
         os.close(self._writing)
 
 
-class Decompressed(io.RawIOBase):
-    """The decompressed bytes of a file. It reads in small steps: `read` would lose the bytes before a damaged place."""
+class Bytes(io.RawIOBase):
+    """A raw file whose bytes come from `read1(size)`."""
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
+    def __init__(self, read1: Callable[[int], bytes]) -> None:
+        self._read1 = read1
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece = self._file.read1(len(buffer))
+        piece = self._read1(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-class Again(io.RawIOBase):
+class Again(Bytes):
     """A stream whose first bytes have been read: these bytes once more, and then the rest."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
+        super().__init__(self._next)
         self.first, self._given, self.rest = first, 0, rest
 
     @property
     def pending(self) -> bool:
         return self._given < len(self.first)
 
-    def take(self) -> bytes:
-        """The pending bytes."""
-        piece, self._given = self.first[self._given :], len(self.first)
+    def take(self, size: int | None = None) -> bytes:
+        """The pending bytes, at most `size` of them."""
+        end = len(self.first) if size is None else self._given + size
+        piece = self.first[self._given : end]
+        self._given += len(piece)
         return piece
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self.first[self._given : self._given + len(buffer)]
-        self._given += len(piece)
-        if not piece:
-            piece = self.rest.read1(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
+    def _next(self, size: int) -> bytes:
+        return self.take(size) or bytes(self.rest.read1(size))
 
 
 @contextmanager

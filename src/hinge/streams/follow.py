@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from .batches import BadLines, Source, part
-from .files import PACKED, Input
+from .files import PACKED, Bytes, Input
 from .formats.text import read_ahead
 from .stream import Piece, Stream
 
@@ -95,7 +95,7 @@ class Growing(Input):
         return True  # the rest of the last line will never arrive
 
     def _first_is_unchanged(self) -> bool:
-        known = self._first[:FIRST_BYTES]
+        known = self._first
         return os.pread(self._raw.fileno(), len(known), 0) == known
 
     def _was_rotated(self, status: os.stat_result) -> bool:
@@ -110,16 +110,13 @@ class Growing(Input):
         with io.FileIO(self.path) as self._raw:
             status = os.fstat(self._raw.fileno())
             self._inode = (status.st_dev, status.st_ino)
-            yield io.BufferedReader(_Counted(self))
+            yield io.BufferedReader(Bytes(self._read1))
 
-    def read_into(self, buffer: Any) -> int:
-        if self.truncated:
-            return 0
-        count = int(self._raw.readinto(buffer))
-        if len(self._first) < FIRST_BYTES:
-            self._first += bytes(buffer[: min(count, FIRST_BYTES)])
-        self._bytes_read += count
-        return count
+    def _read1(self, size: int) -> bytes:
+        piece = b"" if self.truncated else self._raw.read(size)
+        self._first += piece[: max(0, FIRST_BYTES - len(self._first))]
+        self._bytes_read += len(piece)
+        return bytes(piece)
 
     @property
     def position(self) -> int:
@@ -128,25 +125,12 @@ class Growing(Input):
     def place(self, line: int) -> dict[str, Any]:
         """The place of the example on this line, as a model saves it."""
         device, inode = self._inode
-        lines = self._first[:FIRST_BYTES].split(b"\n")
-        known = b"\n".join([*lines[:line], b""]) if line < len(lines) else self._first[:FIRST_BYTES]
+        lines = self._first.split(b"\n")
+        known = b"\n".join([*lines[:line], b""]) if line < len(lines) else self._first
         return {
             "device": device, "inode": inode, "line": line, "size": self._bytes_read,
             "begins": len(known), "begins_with": digest(known),
         }  # fmt: skip
-
-
-class _Counted(io.RawIOBase):
-    """The raw file under the buffer of `Growing`."""
-
-    def __init__(self, file: Growing) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return self._file.read_into(buffer)
 
 
 class Followed(Stream):

@@ -11,7 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ..reading import whole_or_zero
+from ..app import whole_or_zero
 
 DEFAULT_PLOT = Path("hinge-demo.png")
 

@@ -24,8 +24,8 @@ from ...streams.guessing import shown_label
 from ...streams.session import Position
 from ...structured.sequence_learner import SequenceLearner
 from ...theory.open_bounds import open_bound
+from ..app import whole
 from ..progress import error_text
-from ..reading import whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,6 +23,7 @@ from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
 from .. import reading
+from ..app import whole
 from ..arguments import check_place, limits
 from ..progress import error_text
 
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "line before it.",
     )  # fmt: skip
     group.add_argument(
-        "--explain", metavar="N", type=reading.whole, nargs="?", const=5,
+        "--explain", metavar="N", type=whole, nargs="?", const=5,
         help="Also write the N features that contributed most to the score (of the predicted label, if there is one "
         "per label): after a tab, feature=contribution for each. [default: 5]",
     )  # fmt: skip
@@ -130,8 +131,8 @@ def _label_text(label: Any) -> str:
 
 
 def _plain(label: Any) -> Any:
-    whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
-    return int(label) if whole else label
+    is_whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
+    return int(label) if is_whole else label
 
 
 def _scores_text(scores: Any) -> str:

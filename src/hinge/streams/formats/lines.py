@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...data.errors import InputError
 from ..batches import BadLines
@@ -21,50 +21,41 @@ def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, l
     and a damaged compressed file are errors that cannot be skipped.
     """
     number = 1
-
-    def checked(line: bytes) -> None:
-        if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
-            raise InputError(
-                f"the line is longer than max_line={max_line} bytes", file=file.name, line=number
-            )
-
     with damage_told(file.name, lambda: number - 1), file.opened() as stream:
-        pieces: list[bytes] = []  # of an incomplete line: joined only once, because it may be long
-        size = 0
+        held = bytearray()  # an incomplete line
         while file.wait():
             if not (piece := stream.read1(BATCH_BYTES)):
                 break
             end = piece.rfind(b"\n")
             if end < 0:
-                pieces.append(piece)
-                size += len(piece)
-                file.partial = size
-                if size > max_line + 1:
-                    checked(b"".join(pieces))
+                held += piece
+                file.partial = len(held)
+                _check_length(file, number, [held], max_line)
                 continue
-            text = b"".join([*pieces, piece[:end]])
-            pieces = [piece[end + 1 :]]
-            size = len(pieces[0])
+            text = bytes(held + piece[:end])
+            held = bytearray(piece[end + 1 :])
             lines = text.split(b"\n")
-            file.lines_read, file.partial = number + len(lines) - 1, size
+            file.lines_read, file.partial = number + len(lines) - 1, len(held)
             if len(text) > max_line:
-                for line in lines:
-                    checked(line)
-                    number += 1
-                number -= len(lines)
+                _check_length(file, number, lines, max_line)
             for batch in _batches(lines, number, b"\r" in text):
                 yield number, batch
                 number += len(batch)
         else:
             return  # stopped: the last line is incomplete
-        rest = b"".join(pieces)
-        if rest and file.is_torn():
+        if not held or file.is_torn():
             return
-        checked(rest)
-        file.partial = 0
-        if rest:
-            file.lines_read = number
-            yield number, next(_batches([rest], number, b"\r" in rest))
+        _check_length(file, number, [held], max_line)
+        file.partial, file.lines_read = 0, number
+        yield number, next(_batches([bytes(held)], number, b"\r" in held))
+
+
+def _check_length(file: Input, number: int, lines: Sequence[bytes | bytearray], max_line: int) -> None:
+    """`number` is that of the first line. The CR of a CR LF does not count."""
+    for place, line in enumerate(lines, number):
+        if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
+            reason = f"the line is longer than max_line={max_line} bytes"
+            raise InputError(reason, file=file.name, line=place)
 
 
 def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[list[bytes]]:
