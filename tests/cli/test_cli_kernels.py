@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -41,7 +39,7 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
     shown = run("inspect", model).out
     assert f"supports   {learner.n_support}: {learner.statistics.insertions} inserted" in shown
     assert ("nothing is known: supports went" in shown) == (learner.statistics.removals > 0)
-    told = json.loads(run("inspect", model, "--json").out)
+    (told,) = run("inspect", model, "--json").records
     assert told["weights"] == []
     assert told["statistics"]["insertions"] - told["statistics"]["removals"] == learner.n_support
 
@@ -57,9 +55,7 @@ def test_unseen_features_count_as_distance_with_a_kernel(run, file, tmp_path):
     model, more = tmp_path / "model", tmp_path / "more.svm"
     run("learn", file, *RBF, "-m", model)
     more.write_text("1 1:0.5 9:3\n1 1:0.5\n")
-    told = [
-        json.loads(line) for line in run("predict", more, "-m", model, "--scores", "--json").out.splitlines()
-    ]
+    told = run("predict", more, "-m", model, "--scores", "--json").records
     learner = hinge.load(model)
     expected = [learner.score_one({0: 0.5, "beyond": 3.0}), learner.score_one({0: 0.5})]
     assert [one["score"] for one in told] == pytest.approx(expected)

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import json
 import lzma
 import re
 
@@ -53,7 +52,7 @@ def test_the_command_learns_what_the_library_learns(run, tmp_path, kind, options
 
     (tmp_path / "test.svm").write_text(svmlight(50, LABELS[kind], seed=1))
     done = run("predict", "test.svm", "-m", "model.hinge", "--scores", "--json")
-    records = [json.loads(line) for line in done.out.splitlines()]
+    records = done.records
     test, _ = array(50, seed=1)
     expected = twin.scores(test)
     for record, score in zip(records, expected, strict=True):
@@ -65,7 +64,7 @@ def test_the_command_learns_what_the_library_learns(run, tmp_path, kind, options
 
 def test_the_error_is_progressive(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(200))
-    said = run("learn", "train.svm", "--json").out.splitlines()
+    said = run("learn", "train.svm", "--json").records
     X, scores = array(200)
     twin, wrong = Learner("classification", classes=[-1, 1]), 0
     errors = {}
@@ -75,17 +74,17 @@ def test_the_error_is_progressive(run, tmp_path):
         wrong += number == 1 or twin.scores(x)[0] * np.sign(score) <= 0
         twin.learn(x, np.sign([score]))
         errors[number] = wrong / number
-    records = [json.loads(line) for line in said if "progress" in line]
+    records = [record for record in said if record["event"] == "progress"]
     assert len(records) > 5
     for record in records:
         assert record["error"] == pytest.approx(errors[record["examples"]])
         assert record["window_error"] == record["error"]  # the window is larger than the data
-    assert json.loads(said[-1])["error"] == pytest.approx(errors[200])
+    assert said[-1]["error"] == pytest.approx(errors[200])
 
 
 def test_the_error_of_an_average_is_that_of_the_average(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(60))
-    last = json.loads(run("learn", "train.svm", "--json", "--average", "yes").out.splitlines()[-1])
+    last = run("learn", "train.svm", "--json", "--average", "yes").records[-1]
     X, scores = array(60)
     twin, wrong = Learner("classification", average=True), 0
     learned = 0
@@ -141,10 +140,8 @@ def test_tolerance_is_the_batch_conversion(run, tmp_path):
 def test_passes_stop_when_nothing_improves(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(60))
     arguments = ["learn", "train.svm", "--json", "--max-iter", "50"]
-    whole = json.loads(run(*arguments).out.splitlines()[-1])["passes"]
-    few = json.loads(run(*arguments, "--tol", "0.5", "--n-iter-no-change", "2").out.splitlines()[-1])[
-        "passes"
-    ]
+    whole = run(*arguments).records[-1]["passes"]
+    few = run(*arguments, "--tol", "0.5", "--n-iter-no-change", "2").records[-1]["passes"]
     assert 3 <= few < whole == 50
 
 

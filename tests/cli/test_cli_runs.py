@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import feed, started
+from command_line import feed, shown_on_a_terminal, started
 from stream_files import svmlight
 
 
@@ -213,9 +213,7 @@ def test_under_nohup_a_hangup_is_ignored(tmp_path):
 
 def test_the_error_of_the_batch_conversion_is_that_of_all_examples(run):
     command = ("learn", "data.svm", "--step", "pa", "--json", "-q")
-    plain, conversion = (
-        json.loads(run(*command, *more).out.splitlines()[-1]) for more in ((), ("--batch-tolerance", "1e-9"))
-    )
+    plain, conversion = (run(*command, *more).records[-1] for more in ((), ("--batch-tolerance", "1e-9")))
     assert conversion["passes"] > 1
     assert conversion["error"] == pytest.approx(plain["error"])
     assert conversion["examples"] == 60
@@ -225,7 +223,7 @@ def test_with_json_every_line_is_json(run):
     for arguments in (["learn", "data.svm"], ["compare", "data.svm", "pa1"], ["tune", "data.svm"]):
         done = run(*arguments, "--json", "--plot", "curve.svg")
         assert done.code == 0
-        events = [json.loads(line)["event"] for line in done.out.splitlines()]
+        events = [record["event"] for record in done.records]
         assert events[-1] == "plot"
 
 
@@ -239,8 +237,8 @@ def test_contradicting_options_are_rejected(run):
     done = run("learn", "data.svm", "-a", "pa1:C=0.1", "--C", "0.2", "-q")
     assert (done.code, done.err) == (2, "hinge: pa1:C=0.1 has C=0.1, and --C says 0.2\n")
     assert run("learn", "data.svm", "-a", "pa1:C=0.1", "--C", "0.1", "-q").code == 0
-    table = run("compare", "data.svm", "pa1:C=0.001", "pa1", "--C", "0.2", "--json", "-q").out.splitlines()
-    assert [json.loads(line)["options"]["C"] for line in table[:2]] == [0.001, 0.2]
+    table = run("compare", "data.svm", "pa1:C=0.001", "pa1", "--C", "0.2", "--json", "-q").records
+    assert [record["options"]["C"] for record in table[:2]] == [0.001, 0.2]
 
 
 def test_the_printed_options_of_tune_can_be_learned(run):
@@ -336,30 +334,12 @@ def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
 def test_progress_is_printed_at_the_given_intervals(run, tmp_path, every, expected):
     (tmp_path / "more.svm").write_text(svmlight(110))
     done = run("learn", "more.svm", "--json", "--progress", every)
-    records = [json.loads(line) for line in done.out.splitlines()]
-    assert [its["examples"] for its in records if its["event"] == "progress"] == expected
+    assert [its["examples"] for its in done.records if its["event"] == "progress"] == expected
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path):
-    pty = pytest.importorskip("pty")
     (tmp_path / "data.svm").write_text(svmlight(20_000))
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    process = started(
-        "learn", "data.svm", folder=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            piece = os.read(ours, 2**16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        said += piece
-    assert process.wait(timeout=60) == 0
-    text = said.decode()
+    text = shown_on_a_terminal("learn", "data.svm", folder=tmp_path, columns=120)
     assert "\x1b[" in text
     assert "Task: classification" in text
     assert "updates" in text.split("classification (pa1")[0]  # next to the bar

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -32,7 +31,7 @@ def weather(rows=1500, seed=7):
 def tuned(run, *arguments):
     done = run("tune", *arguments, "--json", "-q")
     assert done.code == 0, done.err
-    return [event for line in done.out.splitlines() if (event := json.loads(line))["event"] == "learner"]
+    return [record for record in done.records if record["event"] == "learner"]
 
 
 def test_the_default_grid_suits_unscaled_columns(run, tmp_path):

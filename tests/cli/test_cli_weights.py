@@ -81,7 +81,7 @@ def test_comparisons_and_label_sets_report_ineffective_weights(run, tmp_path):
     )
     done = run("learn", "w.jsonl", "--weight", "w", "--task", "multilabel", "-q", "--json")
     assert done.code == 0, done.err
-    (remark,) = [text for text in json.loads(done.out.splitlines()[-1])["remarks"] if NO_EFFECT in text]
+    (remark,) = [text for text in done.records[-1]["remarks"] if NO_EFFECT in text]
     assert "--C" in remark
 
 
@@ -94,7 +94,7 @@ def test_the_closing_line_says_that_C_capped_no_step(run, tmp_path, C, unused):
         f"classification (pa1, C={C}{' capped no step' if unused else ''}): 60 examples"
     )
     done = run("learn", "w.vw", "--C", C, "-q", "--json")
-    assert (json.loads(done.out.splitlines()[-1])["capped"] == 0) == unused
+    assert (done.records[-1]["capped"] == 0) == unused
 
 
 @pytest.mark.parametrize("step", ["pa", "pa2", "perceptron"])

@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from command_line import shown_on_a_terminal, started
 from hinge import Learner, PAClassifier, PARegressor, __version__
 from hinge.streams import absolute, progressive
 from hinge.theory import Guarantee
@@ -101,24 +102,9 @@ def test_the_snippet_at_the_end_runs(demo):
     assert done.stdout == re.search(r"# (\w+)$", snippet)[1] + "\n"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_on_a_terminal_there_are_bars(tmp_path):
-    import pty
-
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    arguments = [sys.executable, "-m", "hinge", "demo", "--no-plot"]
-    process = subprocess.Popen(arguments, cwd=tmp_path, env=environment, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    said = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            said += chunk
-    except OSError:  # Linux says so when the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    said = shown_on_a_terminal("demo", "--no-plot", folder=tmp_path, columns=80)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
     bars = [line for line in plain.splitlines() if "rounds/s" in line]
     for name, line in zip(LEARNERS, bars[-len(LEARNERS) :], strict=True):
         assert line.startswith(name + " ")
@@ -194,21 +180,11 @@ def test_an_unknown_command_gets_a_hint(tmp_path):
 
 
 def test_ctrl_c_ends_with_one_line(tmp_path):
-    # Ctrl-C may be ignored where the tests run (in the background of a shell), so it is switched on.
-    program = """if True:
-        import signal, sys
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.argv[1:] = ["demo", "--no-plot"]
-        from hinge.cli import main
-        sys.exit(main())
-    """
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = started("demo", "--no-plot", folder=tmp_path)
     process.stdout.readline()  # it has begun
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said == "Stopped.\n"
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"Stopped.\n")
 
 
 # ---- light ----------------------------------------------------------------------------------------------

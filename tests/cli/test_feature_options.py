@@ -220,8 +220,7 @@ def test_predictions_are_explained(run, tmp_path, format):
     (tmp_path / f"d.{format}").write_text(table_of(format, rows, labels))
     assert run("learn", f"d.{format}", "-m", "m.hinge", "-q").code == 0
     done = run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain", "9", "--scores", "--json")
-    for line in done.out.splitlines():
-        record = json.loads(line)
+    for record in done.records:
         total = sum(value for _, value in record["contributions"])
         assert total == pytest.approx(record["scores"][str(record["prediction"])])
         features = {name for name, _ in record["contributions"]}

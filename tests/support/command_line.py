@@ -1,11 +1,15 @@
 """Running the `hinge` command in tests: in this process, or in a process of its own."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import NamedTuple
+
+import pytest
 
 from hinge.cli import main
 
@@ -14,6 +18,11 @@ class Done(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def records(self):
+        """The lines of the output, of a command with --json."""
+        return [json.loads(line) for line in self.out.splitlines()]
 
 
 def called(capfd, monkeypatch):
@@ -38,6 +47,27 @@ def started(*arguments, folder, before="", **options):
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)], cwd=folder, **pipes)
+
+
+def shown_on_a_terminal(*arguments, folder, columns):
+    """What a successful command prints on a terminal, with its control sequences."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    environment = {
+        **os.environ,
+        "TERM": "xterm-256color",
+        "COLUMNS": str(columns),
+        "PYTHONIOENCODING": "utf-8",
+    }
+    process = started(*arguments, folder=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    output = b""
+    with suppress(OSError):  # on Linux, when the other side is closed
+        while piece := os.read(ours, 2**16):
+            output += piece
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return output.decode()
 
 
 def feed(process, text, examples=None):
