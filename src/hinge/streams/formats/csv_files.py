@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,25 +78,25 @@ class CsvFile(Table):
 
     def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
         """Rows, and the lines where they begin. An incomplete row is held back until its other lines arrive."""
-        separator = ""
+        parser: _Parser | None = None
         held: list[str] = []  # lines of an incomplete row, and their numbers
         numbers: list[int] = []
         for first, lines in text_batches(file, bad, self.max_line):
-            if not separator:
+            if parser is None:
                 separator = self.separator or separator_of(file.path, next(filter(None, lines), ""))
+                parser = _Parser(file.name, separator, self.max_line, bad)
             quoted = any('"' in line for line in lines)
             if not held and not quoted:
-                yield _plain_rows(file.name, first, lines, separator, self.max_line, bad)
+                yield parser.plain(first, lines)
                 continue
             held += lines
             numbers += range(first, first + len(lines))
             if quoted or sum(map(len, held)) > MAX_RECORD:
-                parser = _Quoted(file.name, separator, self.max_line, bad)
-                yield parser.rows(held, numbers, end=False)
+                yield parser.quoted(held, numbers, end=False)
         if file.stopped:
             file.held = len(held)
-        elif held:
-            yield _Quoted(file.name, separator, self.max_line, bad).rows(held, numbers, end=True)
+        elif held and parser is not None:
+            yield parser.quoted(held, numbers, end=True)
 
 
 def separator_of(path: str, line: str) -> str:
@@ -129,40 +129,41 @@ def _of_width(
 # ---- from lines to rows -----------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _field_limit(most: int) -> Iterator[None]:
-    """The csv module has one limit for the whole process: it is ours only while we read."""
-    before = csv.field_size_limit(most)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _plain_rows(
-    source: str, first: int, lines: list[str], separator: str, max_line: int, bad: BadLines
-) -> tuple[Sequence[int], list[list[str]]]:
-    """Lines without a quotation mark: each is a row."""
-    numbers: Sequence[int] = range(first, first + len(lines))
-    try:
-        with _field_limit(max_line):
-            rows = list(csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True))
-    except csv.Error:
-        return _Quoted(source, separator, max_line, bad).rows(lines, list(numbers), end=True)
-    if [] in rows:  # blank lines
-        numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
-        rows = [row for row in rows if row]
-    return numbers, rows
-
-
-class _Quoted:
-    """Reads rows that may span several lines, because there are line breaks within quotation marks."""
+class _Parser:
+    """Makes rows of lines. Returns the numbers of the lines where they begin, and the rows."""
 
     def __init__(self, source: str, separator: str, max_line: int, bad: BadLines) -> None:
         self.source, self.separator, self.max_line, self.bad = source, separator, max_line, bad
 
-    def rows(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
-        """Removes the lines of all complete rows from `lines`, or all lines if this is the end, and returns the rows.
+    def plain(self, first: int, lines: list[str]) -> tuple[Sequence[int], list[list[str]]]:
+        """Lines without a quotation mark: each is a row."""
+        numbers: Sequence[int] = range(first, first + len(lines))
+        try:
+            with self._field_limit():
+                rows = list(self._reader(lines))
+        except csv.Error:
+            return self.quoted(lines, list(numbers), end=True)
+        if [] in rows:  # blank lines
+            numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
+            rows = [row for row in rows if row]
+        return numbers, rows
+
+    def _reader(self, lines: Iterable[str]) -> Any:
+        return csv.reader(lines, delimiter=self.separator, strict=True, skipinitialspace=True)
+
+    @contextmanager
+    def _field_limit(self) -> Iterator[None]:
+        """The csv module has one limit for the whole process: it is ours only while we read."""
+        before = csv.field_size_limit(self.max_line)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+    def quoted(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
+        """Lines with quotation marks: a row may span several of them.
+
+        Removes the lines of all complete rows from `lines`, or all lines if this is the end, and returns the rows.
 
         After a quotation mark without a counterpart, everything up to the next one would be one row. So only the first
         line of such a row is left out, and reading resumes with its second line.
@@ -170,7 +171,7 @@ class _Quoted:
         found: list[list[str]] = []
         starts: list[int] = []
         while lines:
-            with _field_limit(self.max_line):
+            with self._field_limit():
                 taken, reason = self._read(lines, numbers, found, starts)
             del lines[:taken], numbers[:taken]
             if not reason and (not lines or (not end and sum(map(len, lines)) <= MAX_RECORD)):
@@ -185,8 +186,7 @@ class _Quoted:
         self, lines: list[str], numbers: list[int], found: list[list[str]], starts: list[int]
     ) -> tuple[int, str]:
         """Adds the complete rows up to an invalid one. Returns the number of their lines, and what is wrong after."""
-        with_ends = (line + "\n" for line in lines)
-        reader = csv.reader(with_ends, delimiter=self.separator, strict=True, skipinitialspace=True)
+        reader = self._reader(line + "\n" for line in lines)
         start = 0
         try:
             for row in reader:
