@@ -150,10 +150,8 @@ class Input:
 
     def _opening(self, file: Any) -> None:
         self._file = file
-        packed = (
-            os.path.splitext(self.path)[1].lower() in PACKED
-        )  # the decompressor buffers: poll says nothing
-        if not packed and hasattr(select, "poll") and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        compressed = os.path.splitext(self.path)[1].lower() in PACKED  # buffered: poll would not tell
+        if not compressed and hasattr(select, "poll") and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             self._pipe = InterruptiblePipe(file.fileno())
 
     def peek(self, size: int = 2**16) -> bytes:
