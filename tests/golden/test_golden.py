@@ -12,7 +12,7 @@ import pytest
 
 from hinge.cli import app
 from hinge.cli.app import command_parser
-from hinge.cli.errors import told
+from hinge.cli.errors import report_error
 from hinge.cli.options import ONLY_IN_FIT, flag
 from hinge.cli.reference import pages
 from hinge.options.table import PARAMETERS
@@ -33,7 +33,7 @@ def run(command, capfd):
     try:
         code = app.run(command.split())
     except Exception as error:
-        code = told(error)
+        code = report_error(error)
     out, err = capfd.readouterr()
     said = err + out + (f"[exit code {code}]\n" if code else "")
     said = re.sub(r"\b\d+\.\d\d s$", "# s", said, flags=re.MULTILINE)  # of learn
