@@ -38,7 +38,7 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
 
     shown = run("inspect", model).out
     assert f"supports   {learner.n_support}: {learner.statistics.insertions} inserted" in shown
-    assert ("nothing is known: supports went" in shown) == (learner.statistics.removals > 0)
+    assert ("nothing is known: supports were removed" in shown) == (learner.statistics.removals > 0)
     (told,) = run("inspect", model, "--json").records
     assert told["weights"] == []
     assert told["statistics"]["insertions"] - told["statistics"]["removals"] == learner.n_support

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import hinge
 from command_line import called
 from hinge import Features, Learner, Pipeline
-from hinge.features.pipeline import RecordError
+from hinge.features.values import RecordError
 
 
 @pytest.fixture

@@ -174,9 +174,9 @@ def test_every_task_is_certified(events_of, tmp_path, name, options, quantity):
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("many.svm", [], "name all of them ahead, --classes 0,1,2,3,4,5,6,7,8,9"),
+        ("many.svm", [], "name all of them with --classes 0,1,2,3,4,5,6,7,8,9"),
         ("two.svm", ["--geometry", "entropy"], "took their share"),
-        ("sets.jsonl", ["--task", "multilabel", *PRECISION], "named ahead (--classes)"),
+        ("sets.jsonl", ["--task", "multilabel", *PRECISION], "must be named (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
         ("two.svm", ["--passes", "2"], "one whole pass"),
     ],

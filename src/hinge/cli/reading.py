@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import Any
 
-from ..features.pipeline import Features
+from ..features.features import Features
 from ..streams.batches import BadLines, Source
 from ..streams.files import PACKED, Input, printable
 from ..streams.formats.columns import column_names

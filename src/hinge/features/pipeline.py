@@ -9,15 +9,7 @@ from typing import Any, Self
 from ..data.errors import for_each
 from ..data.rows import as_list, is_frame
 from ..model import encoding, file
-from .features import CATEGORY as CATEGORY
-from .features import IDS as IDS
-from .features import IS_MISSING as IS_MISSING
-from .features import NUMBER as NUMBER
-from .features import Features as Features
-from .names import escaped as escaped
-from .names import matcher as matcher
-from .values import MISSING as MISSING
-from .values import RecordError as RecordError
+from .features import Features
 
 
 class Pipeline:

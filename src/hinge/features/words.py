@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._core import Texts
 from ..options.validators import MAX_NGRAMS, is_ngram_range
 
 # The length of a text as a vector. The intercept is a constant feature of 1, which counts in the size of an example. If
@@ -59,14 +58,3 @@ def weighted(fields: Iterable[Sequence[str]]) -> dict[str, float]:
             sums[term] = sums.get(term, 0.0) + part
     norm = math.hypot(*sums.values())
     return {term: LENGTH * value / norm for term, value in sums.items()}
-
-
-def bag_of_words(text: str, ngrams: int = 1) -> dict[str, float]:
-    """A text as named features: its words, and all sequences of up to `ngrams` words.
-
-    >>> from hinge.features.words import bag_of_words
-    >>> list(bag_of_words("Free money, free lunch!", ngrams=2))
-    ['free', 'money', 'lunch', 'free money', 'money free', 'free lunch']
-    """
-    least, most = check_range("ngrams", ngrams)
-    return weighted([Texts(least=least, most=most).terms(text)])

@@ -50,7 +50,7 @@ def options_of(cls: Any) -> set[str]:
     known = {name for base in cls.__mro__ for name in getattr(base.__init__, "__kwdefaults__", None) or ()}
     if "label" not in known:  # the examples are not records
         return known
-    from ..features.pipeline import Features
+    from ..features.features import Features
 
     return known | set(Features().options)
 

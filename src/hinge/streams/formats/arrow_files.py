@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import CATEGORY, NUMBER
+from ...features.features import CATEGORY, NUMBER
 from ..batches import BadLines, Batch
 from ..files import PACKED, Input, damage_told
 from .lines import shortened

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import IDS, Features, RecordError
+from ...features.features import IDS, Features
+from ...features.values import RecordError
 from ..batches import BadLines, Batch
 from ..files import Input
 from .lines import MAX_LINE, shortened, text_batches

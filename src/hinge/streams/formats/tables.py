@@ -13,17 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import (
-    CATEGORY,
-    IDS,
-    IS_MISSING,
-    MISSING,
-    NUMBER,
-    Features,
-    RecordError,
-    escaped,
-    matcher,
-)
+from ...features.features import CATEGORY, IDS, IS_MISSING, NUMBER, Features
+from ...features.names import escaped, matcher
+from ...features.values import MISSING, RecordError
 from ..batches import BadLines, Batch
 from .lines import shortened
 
