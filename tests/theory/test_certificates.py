@@ -282,7 +282,7 @@ def test_late_labels_and_thresholds_on_the_simplex_have_no_theorem():
     number = learned("multilabel", NOISE, targets, geometry="entropy", classes=list("abc"), threshold=0.0)
     assert number.certificate(NOISE, targets).applicable
     grown = learned("classification", NOISE, LETTERS, geometry="entropy", selection="simproj")
-    assert "labels that came on the way" in str(grown.certificate(NOISE, LETTERS))
+    assert "new labels appeared" in str(grown.certificate(NOISE, LETTERS))
 
 
 def test_a_third_class_after_two_has_no_theorem():

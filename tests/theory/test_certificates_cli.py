@@ -175,7 +175,7 @@ def test_every_task_is_certified(events_of, tmp_path, name, options, quantity):
     ("name", "options", "reason"),
     [
         ("many.svm", [], "name all of them with --classes 0,1,2,3,4,5,6,7,8,9"),
-        ("two.svm", ["--geometry", "entropy"], "took their share"),
+        ("two.svm", ["--geometry", "entropy"], "new features appeared"),
         ("sets.jsonl", ["--task", "multilabel", *PRECISION], "must be named (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
         ("two.svm", ["--passes", "2"], "one whole pass"),

@@ -62,13 +62,13 @@ def no_theorem(learner: Learner) -> str:
     if p["w1"] is not None and not isinstance(p["w1"], str):
         return "give the start w1 to hinge.theory.comparator"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
-        return "features that came on the way took their share from the others, which no theorem covers"
+        return "new features appeared, which changed the weights of the others, and no theorem covers that"
     if p["geometry"] == "entropy" and learner._first_lane:
-        return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
+        return "no theorem covers a learned threshold on the simplex: give a number"
     if p["geometry"] == "entropy" and learner.many_scores and grew(learner):
         return (
-            "labels that came on the way took their share from the others, which no theorem covers: name all "
-            "of them ahead, classes=[...]"
+            "new labels appeared, which changed the weights of the others, and no theorem covers that: name all "
+            "labels with classes=[...]"
         )
     if kind_of(learner).has_labels and not learner.labels.known:
         return "no label was ever learned"
