@@ -13,8 +13,8 @@ namespace hinge {
 template <class Real>
 class SupportsOf final : public Supports {
  public:
-  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside, std::unique_ptr<Budget> its_budget)
-      : Supports(kind, lanes), outside_(std::move(outside)) {
+  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<CustomKernel> custom, std::unique_ptr<Budget> its_budget)
+      : Supports(kind, lanes), custom_(std::move(custom)) {
     budget = std::move(its_budget);
   }
 
@@ -171,14 +171,14 @@ class SupportsOf final : public Supports {
 
   void compare(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
     make_room_for(rows, into, vectors_.count() + (learning ? rows.count() : 0));
-    if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
+    if (kind_.kernel.kind == Kernel::custom) return ask_custom(rows, into, learning);
     vectors_.products(rows, 0, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < rows.count(); ++i) apply(rows, i, vectors_, squares_.data(), 0, into.of(i));
   }
   void make_room_for(const AskedRows<Real>& rows, KernelRows& into, std::size_t supports) const {
     into.make_room(rows.count(), supports);
     for (std::size_t i = 0; i < rows.count(); ++i) into.squares[i] = rows.square(i);
-    for (std::size_t i = 0; kind_.kernel.kind != Kernel::outside && i < rows.count(); ++i)
+    for (std::size_t i = 0; kind_.kernel.kind != Kernel::custom && i < rows.count(); ++i)
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
   }
 
@@ -186,7 +186,7 @@ class SupportsOf final : public Supports {
   void begin_passes(const Batch& batch) {
     forget_rows();
     const bool removes = kind_.keeps_values, sums_averages = kind_.distances && kind_.averaging;
-    if (!batch.repeats || vectors_.count() > 0 || removes || sums_averages || kind_.kernel.kind == Kernel::outside) return;
+    if (!batch.repeats || vectors_.count() > 0 || removes || sums_averages || kind_.kernel.kind == Kernel::custom) return;
     const Rows& rows = *batch.rows;
     const double least = RowProducts::bytes(rows.count(), held()) + 8.0 * static_cast<double>(rows.stored());
     if (least > kind_.max_bytes) return;
@@ -255,7 +255,7 @@ class SupportsOf final : public Supports {
     kind_.kernel.apply(with.count() - from, values + from);
   }
 
-  void ask_outside(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+  void ask_custom(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
     const std::size_t count = rows.count();
     std::vector<SparseVector> asked(count), held;
     for (std::size_t i = 0; i < count; ++i)
@@ -270,12 +270,12 @@ class SupportsOf final : public Supports {
       if (!row.columns.empty()) width = std::max(width, static_cast<std::size_t>(row.columns.back()) + 1);
     const bool as_sparse = held.empty() ? rows.came_sparse() : sparse;
     const double constant = kind_.kernel.constant;
-    if (!held.empty()) outside_->values(asked, held, width, as_sparse, into.with_supports.data(), into.stride);
+    if (!held.empty()) custom_->values(asked, held, width, as_sparse, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < held.size(); ++j) into.of(i)[j] += constant;
     if (!learning && !kind_.distances) return;
     std::vector<double> values(count * count);
-    outside_->values(asked, asked, width, as_sparse, values.data(), count);
+    custom_->values(asked, asked, width, as_sparse, values.data(), count);
     for (double& value : values) value += constant;
     for (std::size_t i = 0; i < count; ++i) {
       into.itself[i] = values[i * count + i];
@@ -295,7 +295,7 @@ class SupportsOf final : public Supports {
   std::vector<double> prepared_;
   bool supports_are_frequent_ = false;
   std::size_t supports_before_ = 0, new_rows_ = 0;  // when the last block of rows began
-  std::shared_ptr<Outside> outside_;
+  std::shared_ptr<CustomKernel> custom_;
 };
 
 }  // namespace hinge
