@@ -15,7 +15,7 @@ from hinge import InputError, Learner
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.arrow_files import ArrowFile
-from stream_files import again, read, refusal, skipped, written
+from stream_files import again, read, rejection, skipped, written
 
 pa = pytest.importorskip("pyarrow")
 ipc = pytest.importorskip("pyarrow.ipc")
@@ -119,7 +119,7 @@ def test_later_files_are_read_alike(tmp_path):
     source = ArrowFile()
     read(source, save(tmp_path, {"v": [1.0], "c": ["1"], "y": ["a"]}))
     assert read(again(source), save(tmp_path, {"c": [1], "v": [2]}))[:2] == ([{"c": "1", "v": 2.0}], [None])
-    assert refusal(again(source), save(tmp_path, {"c": [1], "v": ["z"]})) == (
+    assert rejection(again(source), save(tmp_path, {"c": [1], "v": ["z"]})) == (
         '1: column "v" held numbers before, now string'
     )
 
@@ -169,7 +169,7 @@ def test_no_rows_at_all(tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_row(tmp_path, columns, options, expected):
-    assert refusal(ArrowFile(**options), save(tmp_path, columns)) == expected
+    assert rejection(ArrowFile(**options), save(tmp_path, columns)) == expected
 
 
 def test_rows_that_cannot_be_read_are_skipped(tmp_path):
@@ -183,10 +183,10 @@ def test_rows_that_cannot_be_read_are_skipped(tmp_path):
 def test_files_that_are_cut_or_no_tables(tmp_path, kind):
     whole = save(tmp_path, COLUMNS, kind, chunk=1).read_bytes()
     for cut in (*range(0, len(whole), 8), len(whole) - 1):  # Arrow's parts begin at multiples of 8
-        text = refusal(ArrowFile(), written(tmp_path, whole[:cut], f"cut.{kind}"), skip=True)
+        text = rejection(ArrowFile(), written(tmp_path, whole[:cut], f"cut.{kind}"), skip=True)
         assert "damaged" in text or text == "1: the file is empty: a table was expected"
     for text in ("a,y\n1,2\n", "PAR1", "ARROW1", "x"):
-        assert "damaged, or neither Parquet nor Arrow" in refusal(
+        assert "damaged, or neither Parquet nor Arrow" in rejection(
             ArrowFile(), written(tmp_path, text, f"t.{kind}")
         )
 
@@ -212,10 +212,10 @@ def test_streams_may_be_packed_files_not(tmp_path):
         if kind == "stream":
             assert read(ArrowFile(), path)[0] == X
             cut = written(tmp_path, gzip.compress(data)[:-20], f"t.{kind}.gz")
-            assert "the compressed file is damaged" in refusal(ArrowFile(), cut)
+            assert "the compressed file is damaged" in rejection(ArrowFile(), cut)
         else:
             expected = "1: Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
-            assert refusal(ArrowFile(), path) == expected
+            assert rejection(ArrowFile(), path) == expected
 
 
 def test_a_stream_from_a_pipe_is_given_as_it_comes():

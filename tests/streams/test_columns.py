@@ -46,7 +46,7 @@ def written(folder, data, name="train.txt"):
     return path
 
 
-def refusal(source, *arguments, **options):
+def rejection(source, *arguments, **options):
     """The error, and that it says all it knows."""
     with pytest.raises(InputError) as caught:
         list(read_columns(source, *arguments, **options))
@@ -108,7 +108,7 @@ def test_a_separator_makes_empty_fields_possible():
     assert words("New York\t\tB\n\tx\tO", separator="\t") == [[["New York", ""], ["", "x"], ["B", "O"]]]
     assert words("a, b,c\n,,\nd,e,f", separator=",") == [[["a"], [" b"], ["c"]], [["d"], ["e"], ["f"]]]
     assert words("a\tb\n\t\n \nc\td", separator="\t") == [[["a"], ["b"]], [["c"], ["d"]]]
-    assert refusal(["a\tb", "c\td\t"], separator="\t").reason == "2 columns were expected, there are 3"
+    assert rejection(["a\tb", "c\td\t"], separator="\t").reason == "2 columns were expected, there are 3"
 
 
 def test_comments_are_words_unless_said_otherwise():
@@ -122,15 +122,15 @@ def test_comments_are_words_unless_said_otherwise():
 def test_beginnings_of_documents_can_be_passed_over():
     text = "-DOCSTART- -X- O\n\na b O\n-DOCSTART-\nc d O"
     assert words(text, docstart=True) == [[["a"], ["b"], ["O"]], [["c"], ["d"], ["O"]]]
-    assert refusal(text.split("\n")).line == 4
+    assert rejection(text.split("\n")).line == 4
     assert words("-DOCSTART- x")[0][0] == ["-DOCSTART-"]
 
 
 def test_the_last_columns_may_be_optional():
     assert list(next(read_columns(["a b c"], NAMES, optional=1)).columns) == ["word", "pos", "tag"]
     assert next(read_columns(["a b"], NAMES, optional=1)).columns == {"word": ["a"], "pos": ["b"]}
-    assert refusal(["a b", "", "a b c"], NAMES, optional=1).reason == "2 columns were expected, there are 3"
-    assert refusal(["a"], NAMES, optional=1).reason == "2 to 3 columns were expected, there is 1"
+    assert rejection(["a b", "", "a b c"], NAMES, optional=1).reason == "2 columns were expected, there are 3"
+    assert rejection(["a"], NAMES, optional=1).reason == "2 to 3 columns were expected, there is 1"
 
 
 # ---- from where -------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_the_standard_input(monkeypatch, encoding):
     """In the encoding that was asked for, whatever that of the terminal is; and it stays open."""
     stdin = io.TextIOWrapper(io.BytesIO("ü X\nb".encode(encoding)), encoding="ascii")
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert str(refusal("-", encoding=encoding)) == "<stdin>:2: 2 columns were expected, there is 1"
+    assert str(rejection("-", encoding=encoding)) == "<stdin>:2: 2 columns were expected, there is 1"
     stdin.buffer.seek(0)
     assert words_of(read_columns("-", encoding=encoding, separator=",")) == [[["ü X", "b"]]]
     assert not stdin.buffer.closed
@@ -204,7 +204,7 @@ def test_zstandard(tmp_path):
     packed = library.compress(TEXT.encode())
     assert list(read_columns(written(tmp_path, packed, "train.zst"), NAMES)) == SENTENCES
     for damaged in (packed[:-3], TEXT.encode(), b""):
-        assert "damaged" in refusal(written(tmp_path, damaged, "train.zst")).reason
+        assert "damaged" in rejection(written(tmp_path, damaged, "train.zst")).reason
 
 
 def test_it_reads_no_more_than_it_must():
@@ -227,7 +227,7 @@ def test_what_was_opened_is_closed(tmp_path, monkeypatch):
         next(some)
         assert not opened[-1].closed
         some.close()
-        refusal(path, "one")
+        rejection(path, "one")
     assert len(opened) == 12
     assert all(file.closed for file in opened)
 
@@ -237,11 +237,11 @@ def test_what_was_opened_is_closed(tmp_path, monkeypatch):
 
 def test_a_line_with_other_columns(tmp_path):
     path = written(tmp_path, TEXT.replace("sat VBD", "sat"))
-    error = refusal(path)
+    error = rejection(path)
     assert str(error) == f"{path}:5: 3 columns were expected, there are 2"
     assert (error.file, error.line) == (str(path), 5)
-    assert refusal(["a", "b c"]).reason == "1 column was expected, there are 2"
-    assert refusal(["a", "b c"], NAMES).line == 1
+    assert rejection(["a", "b c"]).reason == "1 column was expected, there are 2"
+    assert rejection(["a", "b c"], NAMES).line == 1
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
@@ -255,23 +255,23 @@ def test_sentences_before_an_error_are_given():
 @pytest.mark.parametrize("size", [0, 70_000])
 def test_what_is_not_of_the_encoding(tmp_path, size):
     path = written(tmp_path, b"a b\n" * size + b"c d\n\xe4 e\nf g\n")
-    assert str(refusal(path)) == f"{path}:{size + 2}: not utf-8: byte 0xe4 (invalid continuation byte)"
-    assert refusal(path.read_bytes().splitlines()).line == size + 2
+    assert str(rejection(path)) == f"{path}:{size + 2}: not utf-8: byte 0xe4 (invalid continuation byte)"
+    assert rejection(path.read_bytes().splitlines()).line == size + 2
     with path.open(encoding="utf-8") as file:
-        assert "not utf-8" in refusal(file).reason  # it decodes ahead, so the line is not exact
-    assert refusal(written(tmp_path, "ä b".encode()), encoding="ascii").line == 1
+        assert "not utf-8" in rejection(file).reason  # it decodes ahead, so the line is not exact
+    assert rejection(written(tmp_path, "ä b".encode()), encoding="ascii").line == 1
     assert (
-        "not utf-16" in refusal(written(tmp_path, "a b\nc".encode("utf-16")[:-1]), encoding="utf-16").reason
+        "not utf-16" in rejection(written(tmp_path, "a b\nc".encode("utf-16")[:-1]), encoding="utf-16").reason
     )
 
 
 def test_another_encoding_without_a_mark_is_not_taken_for_words(tmp_path):
-    assert "zero byte" in refusal(written(tmp_path, "a b\nc d\n".encode("utf-16-le"))).reason
+    assert "zero byte" in rejection(written(tmp_path, "a b\nc d\n".encode("utf-16-le"))).reason
 
 
 def test_line_breaks_that_are_none(tmp_path):
-    assert "line break" in refusal(written(tmp_path, "a b\rc d\r")).reason
-    assert "line break" in refusal(["a b\nc d\n"]).reason
+    assert "line break" in rejection(written(tmp_path, "a b\rc d\r")).reason
+    assert "line break" in rejection(["a b\nc d\n"]).reason
 
 
 @pytest.mark.parametrize("ending", PACK)
@@ -279,7 +279,7 @@ def test_a_compressed_file_that_is_cut_off(tmp_path, ending):
     """At every byte: an error, not an end. (Without its last bytes bz2 or xz may give all lines first.)"""
     packed = PACK[ending](TEXT.encode())
     for length in range(len(packed)):
-        error = refusal(written(tmp_path, packed[:length], f"train{ending}"))
+        error = rejection(written(tmp_path, packed[:length], f"train{ending}"))
         assert "damaged" in error.reason
 
 
@@ -297,7 +297,7 @@ def test_a_compressed_file_that_is_damaged(tmp_path, ending):
             except InputError as error:
                 refused += error.file is not None
     assert refused > len(packed)
-    error = refusal(written(tmp_path, TEXT, f"train{ending}"))
+    error = rejection(written(tmp_path, TEXT, f"train{ending}"))
     assert error.line == 1
     assert "damaged" in error.reason
 
@@ -329,23 +329,23 @@ def test_lines_have_a_limit(tmp_path):
     for end in ("", "\n", "\r\n"):
         fits = written(tmp_path, "x" * 100 + end)
         assert len(list(read_columns(fits, max_line=100))) == 1
-        assert refusal(fits, max_line=99).reason == "the line is longer than max_line=99"
+        assert rejection(fits, max_line=99).reason == "the line is longer than max_line=99"
         with fits.open(newline="") as file:
-            assert refusal(file, max_line=99).line == 1
-        assert refusal(["y", "x" * 100 + end], max_line=99).line == 2
+            assert rejection(file, max_line=99).line == 1
+        assert rejection(["y", "x" * 100 + end], max_line=99).line == 2
         assert len(list(read_columns(["x" * 100 + end], max_line=100))) == 1
     source = Endless()
-    assert "longer" in refusal(io.BufferedReader(source)).reason
+    assert "longer" in rejection(io.BufferedReader(source)).reason
     assert source.given < 10 * 2**16
-    assert "longer" in refusal(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8")).reason
+    assert "longer" in rejection(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8")).reason
 
 
 def test_sentences_have_a_limit():
     assert len(next(read_columns(["x"] * 5, max_sentence=5))) == 5
-    error = refusal(["", *["x"] * 6], max_sentence=5)
+    error = rejection(["", *["x"] * 6], max_sentence=5)
     assert error.line == 7
     assert "sentence of line 2 has more than max_sentence=5 tokens" in error.reason
-    assert "max_sentence" in refusal(itertools.repeat("x")).reason
+    assert "max_sentence" in rejection(itertools.repeat("x")).reason
 
 
 @pytest.mark.parametrize(

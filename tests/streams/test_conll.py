@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hinge import InputError, PASequence
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.conll import ConllColumns, default_templates
 from hinge.structured.templates import CHUNKING, Templates
-from stream_files import PACK, Endless, again, pipe, read, read_or_rejected, refusal, skipped, written
+from stream_files import PACK, Endless, again, read, rejection, skipped, written
 
 TEXT = "The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nsat VBD B-VP\n. . O\n"
 WORDS = ["word[0]", "pos[0]"]
@@ -86,7 +81,7 @@ def test_the_tag_may_be_missing_or_elsewhere(tmp_path):
     bare = written(tmp_path, "The DT\ncat NN\n\nIt PRP\n", "u.conll")
     for same in (source, again(source)):
         assert read(same, bare) == ([X[0], X[1][:1]], [None, None], [1, 4])
-    assert refusal(source, written(tmp_path, "The DT\n\nIt PRP B\n", "u.conll")) == (
+    assert rejection(source, written(tmp_path, "The DT\n\nIt PRP B\n", "u.conll")) == (
         "3: 2 columns were expected, there are 3"
     )
     by_name = ConllColumns(columns="word tag pos", tag="tag", templates=WORDS)
@@ -172,7 +167,7 @@ def test_a_mark_in_the_middle_is_a_letter(tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_place(tmp_path, text, options, expected):
-    assert refusal(ConllColumns(**options), written(tmp_path, text, "t.conll")) == expected
+    assert rejection(ConllColumns(**options), written(tmp_path, text, "t.conll")) == expected
 
 
 def test_one_sentence_is_left_out_not_the_rest(tmp_path):
@@ -195,60 +190,7 @@ def test_one_sentence_is_left_out_not_the_rest(tmp_path):
 
 def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path):
     path = written(tmp_path, "a b\n" * 20_000, "t.conll")
-    assert "has more than max_sentence=5000 tokens" in refusal(ConllColumns(max_sentence=5000), path)
+    assert "has more than max_sentence=5000 tokens" in rejection(ConllColumns(max_sentence=5000), path)
     assert len(read(ConllColumns(), path)[0][0]) == 20_000
     with pytest.raises(InputError, match="more than max_sentence=100 tokens"):
         next(ConllColumns(max_sentence=100).batches(Endless(b"a b\n" * 10, most=10_000), BadLines()))
-
-
-def test_empty_files_have_nothing(tmp_path):
-    for text in ("", "\n\n", " \n\t\n"):
-        assert read(ConllColumns(), written(tmp_path, text, "t.conll")) == ([], [], [])
-
-
-@pytest.mark.parametrize("ending", PACK)
-def test_packed_files_that_are_cut(tmp_path, ending):
-    packed = PACK[ending](TEXT.encode() * 50)
-    name = f"t.conll{ending}"
-    assert len(read(ConllColumns(templates=WORDS), written(tmp_path, packed, name))[0]) == 51
-    for cut in range(0, len(packed), 17):
-        assert "the compressed file is damaged" in refusal(
-            ConllColumns(), written(tmp_path, packed[:cut], name), skip=True
-        )
-
-
-def test_endless_sentences_are_given_as_they_come():
-    with pipe() as (file, write):
-        batches = ConllColumns(templates=["word[0]"]).batches(file, BadLines())
-        write(b"a A\n\nb B\n")
-        assert next(batches).X == [[["word[0]=a"]]]
-        write(b"c C\n\nd")
-        batch = next(batches)
-        assert (batch.X, batch.labels, batch.lines) == ([[["word[0]=b"], ["word[0]=c"]]], [["B", "C"]], [3])
-        batches.close()
-
-
-@pytest.mark.parametrize(
-    ("options", "named"), [({"tag": True}, "tag"), ({"columns": "a a"}, "columns"), ({"max_line": 0}, "max_line"),
-                           ({"separator": ""}, "separator"), ({"templates": ["word["]}, "template")]
-)  # fmt: skip
-def test_bad_options_are_refused_at_once(options, named):
-    with pytest.raises(ValueError, match=named):
-        ConllColumns(**options)
-
-
-pieces = st.sampled_from(["a", "b", " ", " ", "\n", "\n", "\r", "#", "\0", "\ufeff", "\xff", "-DOCSTART-"])
-data_ = st.one_of(
-    st.binary(max_size=60), st.lists(pieces, max_size=40).map(lambda p: "".join(p).encode("utf-8"))
-)
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    data_, st.booleans(), st.sampled_from([{}, {"columns": "word tag"}, {"comments": True, "docstart": True}])
-)
-def test_any_bytes_are_read_or_refused(data, skip, options):
-    with tempfile.TemporaryDirectory() as folder, read_or_rejected():
-        found, tags, _ = read(ConllColumns(**options), written(Path(folder), data, "t.conll"), BadLines(skip))
-        for sentence, its in zip(found, tags, strict=True):
-            assert its is None or len(sentence) == len(its) > 0

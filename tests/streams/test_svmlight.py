@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import subprocess
 import sys
 import threading
@@ -172,23 +170,6 @@ def test_lines_that_are_too_long():
         assert (X.shape[0], last.skipped) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
-)
-def test_compressed_whole_and_cut_off(tmp_path, ending, pack):
-    text = "".join(f"{i % 2} {i % 7 + 1}:{i}.25\n" for i in range(5000)).encode()
-    path = tmp_path / f"train.svm{ending}"
-    path.write_bytes(pack(text))
-    X, _, _ = whole(path, 7)
-    assert X.shape == (5000, 7)
-    assert X.sum() == 0.25 * 5000 + sum(range(5000))
-    for cut in (0, 1, 20, len(path.read_bytes()) - 1):
-        short = tmp_path / f"short.svm{ending}"
-        short.write_bytes(pack(text)[:cut])
-        with pytest.raises(InputError, match="damaged"):
-            whole(short, 7)
-
-
 text = st.lists(
     st.one_of(
         st.sampled_from(
@@ -258,6 +239,12 @@ def test_sources(tmp_path):
         assert whole(file, 2)[1] == [[1], [0]]
     assert whole(io.BytesIO(text), 2)[1] == whole(path, 2)[1] == whole(str(path), 2)[1] == [[1], [0]]
     assert whole([b"0 0:3\n"], 1, zero_based=True)[0].toarray().tolist() == [[3]]
+    compressed = tmp_path / "a.svm.gz"
+    compressed.write_bytes(gzip.compress(text))
+    assert whole(compressed, 2)[1] == [[1], [0]]
+    compressed.write_bytes(gzip.compress(text)[:-1])
+    with pytest.raises(InputError, match="damaged"):
+        whole(compressed, 2)
     with pytest.raises(TypeError, match="open files with 'rb'"):
         whole(["1 1:1\n"])
     with pytest.raises(TypeError, match="not bytes"):
@@ -305,8 +292,6 @@ def test_a_source_gives_rows_labels_and_lines(tmp_path):
     assert Svmlight(zero_based=True).settings == {"zero_based": True, "keep": [], "drop": []}
     (batch,) = batches_of(path, b"1 0:1\n", zero_based=True)
     assert batch.X.width == 1
-    with pytest.raises(ValueError, match="max_features must be"):
-        Svmlight(max_features=2**31)
 
 
 def test_a_source_skips_and_counts(tmp_path):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import lzma
-import os
-import threading
 
 import numpy as np
 import pytest
@@ -172,11 +168,6 @@ def test_lines_that_are_too_long(read):
     assert text.dicts() == [{"a": 200_000}]
 
 
-@pytest.mark.parametrize("data", ["", "\n\n", " \t \r\n", "\r\n"])
-def test_nothing_gives_nothing(read, data):
-    assert read(data).batches == []
-
-
 def test_names_may_be_anything_that_is_text(read):
     names = ["ä", "日本", "\U0001f600", "a\x00b", "a,b", "^", "#"]
     text = read("1 |größe " + " ".join(names) + "\n")
@@ -311,51 +302,7 @@ def test_any_bytes_cut_anywhere(data, cuts, skip, options):
 # ---- files, pipes, options, threads
 
 
-@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
-def test_packed_files_whole_and_cut_off(tmp_path, ending, pack):
-    data = "".join(f"{i % 2} | a{i % 7}:{i}.25\n" for i in range(5000)).encode()
-    path = tmp_path / f"train.vw{ending}"
-    text = Text(path, pack(data))
-    assert len(text.lines) == 5000
-    assert text.dense().sum() == 0.25 * 5000 + sum(range(5000))
-    for cut in (0, 1, 20, len(pack(data)) - 1):
-        with pytest.raises(InputError, match="damaged"):
-            Text(path, pack(data)[:cut])
-
-
-def test_a_pipe_gives_what_it_has_at_once(tmp_path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    answers: list[int] = []
-    came = threading.Event()
-
-    def write():
-        with path.open("wb", buffering=0) as pipe:
-            for i in range(3):
-                came.clear()
-                pipe.write(f"1 | a{i}\n1 | half a li".encode())
-                assert came.wait(10), "the batch did not come until more was written"
-                pipe.write(b"ne\n")
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    for batch in VowpalText().batches(Input(path), BadLines()):
-        answers += [int(line) for line in batch.lines]
-        came.set()
-    writer.join()
-    assert answers == [1, 2, 3, 4, 5, 6]
-
-
-def test_options_are_checked():
-    for options, reason in (
-        ({"hash_bits": 0}, "hash_bits must be None or a whole number from 1 to 30, not 0"),
-        ({"hash_bits": 31}, "hash_bits must be"),
-        ({"max_features": 0}, "max_features must be"),
-        ({"max_features": 2**31}, "max_features must be"),
-        ({"max_line": 0}, "max_line must be"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            VowpalText(**options)
+def test_reader_rejects_invalid_options_and_text():
     with pytest.raises(ValueError, match="at most 30"):
         VowpalTextReader(hash_bits=64, max_features=1, grow=True, max_line=1)
     with pytest.raises(TypeError):
