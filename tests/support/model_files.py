@@ -13,13 +13,12 @@ import pytest
 
 import hinge
 from hinge import ModelFileError
-from hinge._core import file_beginning
+from hinge._core import file_bytes
 from hinge.model import file
 from hinge.structured.sequence_learner import SequenceLearner
 from structured_problems import Outputs
 
 JSON_TENSORS = {"settings", "names", "labels"}
-OPTIONAL_TENSORS: set[str] = set()  # an absent one means its default
 
 # ---- kinds of models -------------------------------------------------------------------------------------------------
 
@@ -334,7 +333,8 @@ def tensor(name, function):
 
 def put(name, place, value):
     def change(header, tensors):
-        tensors[name] = np.array(tensors[name])
+        absent = np.zeros((), dtype=type(value))  # a file omits numbers that are 0
+        tensors[name] = np.array(tensors.get(name, absent))
         tensors[name][place] = value
 
     return change
@@ -373,8 +373,7 @@ def changed(model, change):
 def of_version(version, model):
     """The bytes of a file that claims another version of the format."""
     header, tensors = model.to_parts()
-    beginning, order = file_beginning(json.dumps(header), tensors, version)
-    return beginning + b"".join(tensors[name].tobytes() for name in order)
+    return file_bytes(json.dumps(header), tensors, version)
 
 
 def check_rejected(data, folder, cls=hinge.Learner, match=None):

@@ -357,7 +357,9 @@ class SequenceLearner:
         tensors: file.Tensors = {name: np.asarray(tensor) for name, tensor in state.items()}
         header = {
             "kind": "SequenceLearner",
-            "parameters": encoding.without_defaults(encoding.encoded(self.parameters, tensors), self.defaults()),
+            "parameters": encoding.without_defaults(
+                encoding.encoded(self.parameters, tensors), self.defaults()
+            ),
             "closed": self.closed,
             "notes": file.checked_notes(self.notes),
         }
