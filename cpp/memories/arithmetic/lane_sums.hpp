@@ -149,7 +149,7 @@ HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Feat
         HINGE_PREFETCH(next[f] + g);
       }
     }
-    Group<Real> sum, group;
+    Group<Real> sum{}, group{};
     load_lanes(scores + g, sum);
     for (std::size_t f = 0; f < Together; ++f) {
       load_lanes(weights[f] + g, group);
