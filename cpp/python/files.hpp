@@ -104,7 +104,7 @@ inline void bind_files(nb::module_& m) {
   nb::class_<FileInBlock>(m, "WholeFile")
       .def(nb::init<const nb::bytes&>(), "path"_a)
       .def("write", &FileInBlock::write, "data"_a)
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> WholeFile"))
       .def("__exit__", [](FileInBlock& self, nb::handle type, nb::handle, nb::handle) { self.exit(type); },
            "type"_a.none(), "error"_a.none(), "traceback"_a.none());
 }
