@@ -198,6 +198,17 @@ def test_every_tensor_is_needed_and_of_its_type_and_length(case, tmp_path):
                 raise
 
 
+@each_of(LEARNERS)
+def test_file_without_one_number_is_rejected_or_works(case):
+    model = case.make()
+    for name in model.to_parts()[1].keys() - JSON_TENSORS:
+        try:
+            again = type(model).from_bytes(changed(model, without(name)))
+        except ModelFileError:
+            continue
+        check_use(again, case)
+
+
 def _other_types(dtype):
     types = ("f8", "f4", "f2", "i8") if dtype.kind == "f" else ("f8", "f4", "i4", "u1")
     return [other for other in types if np.dtype(other) != dtype]

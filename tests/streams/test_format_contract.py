@@ -217,13 +217,31 @@ def test_pipe_gives_examples_as_they_come(format):
         assert joined([first, second]) == tuple(each[:count] for each in format.expected(range(1, 5)))
 
 
-@of_text
-def test_settings_make_the_same_source(tmp_path, format):
-    path = format.write(tmp_path, format.text(range(1, 8)))
-    source = format.make(**format.options)
-    found = read(source, path)
+RECORD = '{"class": 1, "z": 2, "w": 3, "t": "to be", "u": "or"}\n'
+ROWS = "a;b;w;y\n1;x;1;2\n"
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "text"),
+    [
+        *((format.make, format.options, format.text(range(1, 8))) for format in FORMATS),
+        (JsonLines, {}, RECORD),
+        (JsonLines, {"label": "z", "text": ["t", "u"], "ngrams": 2, "weight": "w"}, RECORD),
+        (JsonLines, {"drop": ["t"], "max_line": 99}, RECORD),
+        (CsvFile, {}, ROWS),
+        (CsvFile, {"separator": ";", "label": "y", "weight": "w", "drop": ["a"], "categorical": ["b"],
+                   "missing": "omit"}, ROWS),
+        (CsvFile, {"header": ["p", "q", "r", "y"]}, ROWS),
+        (Svmlight, {"zero_based": True}, "1 0:1\n"),
+    ],
+)  # fmt: skip
+def test_settings_make_the_same_source(tmp_path, make, options, text):
+    source = make(**options)
+    found = read(source, written(tmp_path, text, "data"))
     assert again(source).settings == source.settings
-    assert read(again(source), path) == found
+    assert read(again(source), tmp_path / "data") == found
+    if make in (JsonLines, CsvFile):
+        assert {**source.settings, **options} == source.settings
 
 
 @pytest.mark.parametrize(
@@ -321,19 +339,23 @@ def test_endless_line_is_not_read_whole(format):
 
 @through_python
 def test_bytes_that_are_not_utf_8_are_reported_with_their_place(tmp_path, format):
-    data = [format.line(i).encode() + b"\n" for i in range(1, 6)]
-    for place, broken in ((1, b"\xff"), (3, b"\xc3(")):
-        data[place] = data[place].replace("é".encode(), broken)
+    data = [format.line(i).encode() + b"\n" for i in range(1, 7)]
+    broken = {1: b"\xff", 3: b"\xc3(", 5: b"\xc3"}
+    reasons = [
+        "0xff (invalid start byte)",
+        "0xc3 (invalid continuation byte)",
+        "0xc3 (unexpected end of data)",
+    ]
+    for place, character in broken.items():
+        data[place] = data[place].replace("é".encode(), character, 1)
+    data[5] = data[5].partition(b"\xc3")[0] + b"\xc3"  # the end of the file
     path = format.write(tmp_path, format.header.encode() + b"".join(data))
     (_, labels, _), errors = skipped(format.make(**format.options), path)
     assert labels == [format.label(i) for i in (1, 3, 5)]
-    for error, place, byte, reason in zip(
-        errors, (1, 3), ("ff", "c3"), ("start", "continuation"), strict=True
-    ):
-        line = format.first + format.lines * place
-        assert re.fullmatch(
-            rf"{line}: (\d+: )?not (UTF|utf)-8: byte 0x{byte} \(invalid {reason} byte\)", error
-        )
+    for error, place, reason in zip(errors, broken, reasons, strict=True):
+        line, column = format.first + format.lines * place, format.line(place + 1).index("é") + 1
+        where = f"{line}: not utf-8" if format.ending == "conll" else f"{line}: {column}: not UTF-8"
+        assert error == f"{where}: byte {reason}"
 
 
 PIECES = {

@@ -1,4 +1,4 @@
-"""JSON lines and texts: what is read, what is refused, and where."""
+"""JSON lines and texts: what is read, and what is rejected with which place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lines(folder, *records, name="events.jsonl"):
 
 
 def features(folder, record, **options):
-    """Of one record with a label, which is left out."""
+    """The features of one record, to which a label is added."""
     X, _, _ = read(JsonLines(**options), lines(folder, {"label": 1, **record}))
     return X[0]
 
@@ -36,7 +36,7 @@ def features(folder, record, **options):
 # ---- what is read -----------------------------------------------------------------------------------------------
 
 
-def test_fields_are_features_and_know_their_lines(tmp_path):
+def test_fields_are_features(tmp_path):
     path = lines(tmp_path, {"label": "a", "x1": 1.5, "color": "red"}, "", {"x2": True, "label": "b"})
     X, labels, numbers = read(JsonLines(), path)
     assert X == [{"x1": 1.5, "color": "red"}, {"x2": True}]
@@ -56,7 +56,7 @@ def test_what_is_read_can_be_learned(tmp_path):
     assert set(learner.feature_names) == {"v", "w.u[0]", "w.u[1]", "s=p", "s=q", "t=x"}
 
 
-def test_the_first_object_with_a_label_decides_where_it_is(tmp_path):
+def test_first_object_with_a_label_decides_its_field(tmp_path):
     source = JsonLines()
     path = lines(tmp_path, {"y": 1, "v": 1}, {"label": 2, "v": 2}, {"label": 0, "y": 3})
     assert read(source, path)[:2] == ([{"v": 1}, {"label": 2, "v": 2}, {"label": 0}], [1, None, 3])
@@ -65,7 +65,7 @@ def test_the_first_object_with_a_label_decides_where_it_is(tmp_path):
     assert read(again(unlabelled), lines(tmp_path, {"y": 2}))[:2] == ([{"y": 2}], [None])
 
 
-def test_an_empty_name_is_no_label(tmp_path):
+def test_empty_name_is_not_a_label(tmp_path):
     assert read(JsonLines(label="topic"), lines(tmp_path, {"topic": "", "v": 1}))[1] == [None]
 
 
@@ -76,13 +76,13 @@ def test_labels(tmp_path, label):
     assert type(labels[0]) is type(label)
 
 
-def test_features_may_be_in_an_object_of_their_own(tmp_path):
+def test_features_may_be_in_a_nested_object(tmp_path):
     assert features(tmp_path, {"id": 7, "features": {"v": 1, "w": {"u": 2}}}) == {"v": 1, "w.u": 2}
     assert features(tmp_path, {"id": 7, "x": {"v": 1}}) == {"v": 1}
     assert features(tmp_path, {"v": 7, "x": [3, 4]}) == {"v": 7, "x[0]": 3, "x[1]": 4}
 
 
-def test_what_is_nested_is_made_flat(tmp_path):
+def test_nested_objects_are_flattened(tmp_path):
     record = {
         "a": {"b": {"c": 1}, "d": None},
         "n": None,
@@ -94,7 +94,7 @@ def test_what_is_nested_is_made_flat(tmp_path):
     assert features(tmp_path, record) == {"a.b.c": 1, "l[0]": 1, "l[2]": 2.5, "s=u": 1.0, "s=v": 1.0}
 
 
-def test_fields_can_be_dropped_and_weigh(tmp_path):
+def test_fields_can_be_dropped_or_give_the_weight(tmp_path):
     assert features(tmp_path, {"id": 7, "v": 1, "t": 0}, drop=["id", "t", "none"]) == {"v": 1}
     path = lines(tmp_path, {"y": 1, "w": 2, "v": 3}, {"y": 1, "w": 0.5, "v": 3})
     (batch,) = JsonLines(weight="w").batches(Input(path), BadLines())
@@ -135,24 +135,24 @@ def test_terms_are_those_of_scikit_learn(analyzer, sizes, lowercase, text):
     assert sorted(found) == sorted(analyze(text))
 
 
-def test_a_text_has_length_ten_and_words_count_once():
+def test_text_has_length_ten_and_counts_each_word_once():
     assert bag_of_words("b2 to be TO be a", 1) == dict.fromkeys(["b2", "to", "be"], 10 / math.sqrt(3))
     assert set(bag_of_words("to be or", 3)) == {"to", "be", "or", "to be", "be or", "to be or"}
     assert bag_of_words("") == bag_of_words("a . !") == {}
 
 
-def test_words_that_are_too_long_are_none():
+def test_words_over_100_letters_are_ignored():
     assert list(bag_of_words("x" * 101 + " " + "y" * 100)) == ["y" * 100]
 
 
-def test_fields_have_equal_parts_however_long():
+def test_fields_of_a_text_have_equal_weight():
     bag = weighted([["a"], ["a", "b", "c", "d"]])
     raw = {"a": 1.5, "b": 0.5, "c": 0.5, "d": 0.5}
     norm = math.sqrt(3.0)
     assert bag == pytest.approx({word: 10 * value / norm for word, value in raw.items()}, rel=1e-15)
 
 
-def test_texts_of_json(tmp_path):
+def test_text_fields_become_words(tmp_path):
     path = lines(
         tmp_path, {"label": "a", "t": "To be", "u": 5}, {"label": "b", "t": ["Be", "x"]}, {"t": None}
     )
@@ -169,7 +169,7 @@ def test_texts_of_json(tmp_path):
     ]
 
 
-def test_text_that_is_none(tmp_path):
+def test_invalid_text_fields_are_rejected(tmp_path):
     source = JsonLines(text="body", label="y")
     assert rejection(source, lines(tmp_path, {"text": "a", "y": 1})) == (
         "1: there is no field 'body' (text): there are 'text', 'y'"
@@ -182,9 +182,9 @@ def test_text_that_is_none(tmp_path):
     )
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------
+# ---- what is rejected -------------------------------------------------------------------------------------------
 
-TRAILING_COMMA = (  # as json of the Python at hand says it
+TRAILING_COMMA = (  # the message depends on the version of Python
     '9: not JSON: illegal trailing comma before end of object, there is ",}"'
     if sys.version_info >= (3, 13)
     else '10: not JSON: expecting property name enclosed in double quotes, there is "}"'
@@ -222,18 +222,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), WRONG, ids=range(len(WRONG)))
-def test_what_is_wrong_is_said_with_its_place(tmp_path, text, expected):
+def test_invalid_input_is_reported_with_its_place(tmp_path, text, expected):
     path = lines(tmp_path, {"label": 1, "v": 1}, text, {"label": 2, "v": 2})
     assert rejection(JsonLines(), path) == f"2: {expected}"
     assert skipped(JsonLines(), path) == (([{"v": 1}, {"v": 2}], [1, 2], [1, 3]), [f"2: {expected}"])
 
 
-def test_pairs_of_surrogates_are_letters(tmp_path):
+def test_surrogate_pairs_are_characters(tmp_path):
     assert features(tmp_path, {"v": "\U0001f600"}) == {"v": "\U0001f600"}  # json.dumps writes a pair
 
 
 @pytest.mark.parametrize("weight", [-1, None, "2", True, math.inf])
-def test_weights_that_are_none(tmp_path, weight):
+def test_invalid_weights_are_rejected(tmp_path, weight):
     text = rejection(JsonLines(weight="w"), lines(tmp_path, {"v": 1, "w": weight}))
     if weight == math.inf:
         assert text == "1: 15: Infinity is not a finite number: null is for what is missing"
@@ -241,7 +241,7 @@ def test_weights_that_are_none(tmp_path, weight):
         assert text == f'1: 10: a weight of 0 or more was expected in "w", there is {json.dumps(weight)}'
 
 
-def test_fields_that_are_named_must_be_there(tmp_path):
+def test_named_fields_must_exist(tmp_path):
     source = JsonLines(weight="w", label="topic")
     path = lines(tmp_path, {"v": 1, "w": 2}, {"w": 1, "v": 2}, {"v": 3})
     assert rejection(source, path) == '1: there is no field "topic" (--label): there are "v", "w"'
@@ -270,19 +270,6 @@ def test_examples_without_a_label(tmp_path):
     assert "empty name among the labels" in rejection(JsonLines(), lines(tmp_path, {"label": ["a", ""]}))
 
 
-def test_bytes_that_are_not_utf_8(tmp_path):
-    data = b'{"y": 1, "v": 1}\n{"y": 2, "v": "\xff"}\n\xfe\n{"y": 3, "v": 3}\n{"y": "\xc3'
-    path = written(tmp_path, data, "a.jsonl")
-    assert rejection(JsonLines(), path) == "2: 16: not UTF-8: byte 0xff (invalid start byte)"
-    found, errors = skipped(JsonLines(), path)
-    assert found == ([{"v": 1}, {"v": 3}], [1, 3], [1, 4])
-    assert errors == [
-        "2: 16: not UTF-8: byte 0xff (invalid start byte)",
-        "3: 1: not UTF-8: byte 0xfe (invalid start byte)",
-        "5: 8: not UTF-8: byte 0xc3 (unexpected end of data)",
-    ]
-
-
 def test_lines_have_a_limit(tmp_path):
     record = json.dumps({"y": 1, "v": "x" * 80})
     for end in ("", "\n", "\r\n"):
@@ -294,20 +281,6 @@ def test_lines_have_a_limit(tmp_path):
     assert rejection(JsonLines(), long, skip=True) == "1: the line is longer than max_line=16777216 bytes"
     fits = written(tmp_path, b'{"y": "' + b"x" * (2**24 - 9) + b'"}\n', "a.jsonl")
     assert len(read(JsonLines(), fits)[1][0]) == 2**24 - 9
-
-
-def test_settings_make_the_same_source(tmp_path):
-    for options in (
-        {},
-        {"label": "z", "text": ["t", "u"], "ngrams": 2, "weight": "w"},
-        {"drop": ["t"], "max_line": 99},
-    ):
-        source = JsonLines(**options)
-        path = lines(tmp_path, {"class": 1, "z": 2, "w": 3, "t": "to be", "u": "or"})
-        before = read(source, path)
-        assert again(source).settings == source.settings
-        assert read(again(source), path) == before
-        assert {**source.settings, **options} == source.settings
 
 
 # ---- anything at all --------------------------------------------------------------------------------------------

@@ -56,10 +56,7 @@ EVERY = {
     "labels that are not a list": labels(5),
     "whether it is closed is missing": header_without("closed"),
 }
-LEARNER = {
-    "no task": header_without("task"),
-    "an unknown task": header_with("task", value="ranking"),
-}
+LEARNER = {"no task": header_without("task"), "an unknown task": header_with("task", value="ranking")}
 CLASSES = {
     "three labels": labels(["a", "b", "c"]),
     "labels twice": labels(["a", "a"]),
@@ -72,9 +69,7 @@ UNHASHED = {
     "the same name twice": names(["a", "a", "b", "c", "d"]),
     "the same number twice": names([1, True, "b", "c", "d"]),
 }
-WEIGHTS = {
-    "too many names": names(["a", "b", "c", "d"]),
-}
+WEIGHTS = {"too many names": names(["a", "b", "c", "d"])}
 AVERAGED = {
     "no average": parameter("average", False),
     "a scale of 0": put("scale", (), 0.0),
@@ -106,10 +101,7 @@ FULL = {
     "a smaller initial variance": parameter("initial_variance", 0.1),
     "a lower limit": parameter("max_covariance", 8.0),
 }
-DIAGONAL = {
-    "a full covariance": parameter("geometry", "mahalanobis"),
-    "nothing added": put("shape", 0, 0.0),
-}
+DIAGONAL = {"a full covariance": parameter("geometry", "mahalanobis"), "nothing added": put("shape", 0, 0.0)}
 SIMPLEX = {  # v is theta
     **WEIGHTS,
     "another exponent": put("v", 0, 3.0),

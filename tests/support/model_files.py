@@ -218,6 +218,7 @@ def _fitted(cls: Any, y: Any = Y) -> Case:
     )
 
 
+COSTS = {"cost": 1 - np.eye(3), "classes": ["A", "B", "C"]}
 LEARNERS = [learner_case(*each) for each in WITH_WEIGHTS + WITH_GEOMETRIES + WITH_KERNELS] + [
     sequence_case(name) for name in SEQUENCES
 ]
@@ -227,7 +228,7 @@ ESTIMATORS = [
     _fitted(hinge.PAOneClass, None),
     _fitted(hinge.PAMultilabel, [{"a"}, {"b", "c"}] * 10),
     _fitted(hinge.PAOrdinal, np.arange(20) % 3),
-    estimator_case(lambda: hinge.PASequence(step="pa").learn_many(SENTENCES * 2, TAGS * 2), SENTENCES[0],
+    estimator_case(lambda: hinge.PASequence(step="pa", **COSTS).learn_many(SENTENCES * 2, TAGS * 2), SENTENCES[0],
                    lambda m: m.learn_many(SENTENCES, TAGS)),
 ]  # fmt: skip
 COMPOSED = [
