@@ -1,4 +1,4 @@
-"""What an option may be: one test for each kind of value. The rows of the options table name them."""
+"""Tests of the values of options, which the rows of the options table use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Ca
 
 
 def as_real(value: Any) -> float | None:
-    """A real number as the core takes it; None for what is none, or is larger than any float64."""
+    """A real number as a float; None if the value is not a real number, or too large for a float64."""
     try:
         return float(value) if is_real(value) else None
     except OverflowError:
@@ -63,7 +63,7 @@ def is_label(value: Any) -> bool:
 
 
 def as_reals(value: Any) -> Doubles | None:
-    """An array of real numbers, however it is given. (numpy reads strings and complex numbers as such, too.)"""
+    """The value as an array of real numbers; None if it has others. (NumPy accepts strings and complex numbers.)"""
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and not all(is_real(each) or is_bool(each) for each in array.flat):
@@ -152,7 +152,9 @@ def is_threshold(value: Any) -> bool:
 def is_dtype(value: Any) -> bool:
     if isinstance(value, str) and value in FLOATS:
         return True
-    if not (value is None or isinstance(value, (str, type, np.dtype))):  # an array has a dtype, and is none
+    if not (
+        value is None or isinstance(value, (str, type, np.dtype))
+    ):  # an array has a dtype, but is not one
         return False
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))

@@ -12,7 +12,8 @@ from .._numpy import np
 from ..data.errors import InputError, for_each
 from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
-from ..features.pipeline import Features, Pipeline
+from ..features.features import Features
+from ..features.pipeline import Pipeline
 from ..learner import Learner
 from ..model.explain import Contribution
 from ..model.loading import load
