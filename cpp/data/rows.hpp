@@ -171,7 +171,7 @@ class Rows {
       return;
     }
     const std::int64_t from = start(i), to = start(i + 1);
-    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) refuse_start(i, from, to);
+    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) reject_start(i, from, to);
     x.size = static_cast<std::size_t>(to - from);
     x.beyond = stored_ - static_cast<std::size_t>(to);
     x.values = bytes + from * value_size();
@@ -182,7 +182,7 @@ class Rows {
   }
 
   // Prefetches for rows in another order: x is row order[0], and `count` rows of `order` are to come. Their numbers and
-  // starts are checked when their turn comes: here they may be anything.
+  // starts are checked when their rows are read: here they may be anything.
   HINGE_INLINE void prefetch(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
     if (!is_sparse()) return prefetch_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
@@ -200,7 +200,8 @@ class Rows {
   // may be prefetched, so that it is a number here and not a pointer.
   HINGE_INLINE void prefetch_row(std::uint64_t from, const Instance& x) const {
     constexpr std::size_t line = 64;
-    const auto lines = [&](const void* array, std::size_t size) {
+    // Inlined, or else g++ takes it for a function without effects and drops it.
+    const auto lines = [&](const void* array, std::size_t size) HINGE_INLINE_LAMBDA {
       const auto address = reinterpret_cast<std::uintptr_t>(array) + from * size;
       for (std::size_t at = 0; at < x.size * size + line; at += line)
         HINGE_PREFETCH(reinterpret_cast<const char*>(address + at));
@@ -210,7 +211,7 @@ class Rows {
   }
 
   // The values, and the target, of a row that is visited soon: a processor cannot predict where a shuffled row lies.
-  void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
+  HINGE_INLINE void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
     constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
     if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
     if (targets != nullptr) HINGE_PREFETCH(targets + order[ahead]);
@@ -258,7 +259,7 @@ class Rows {
                             std::to_string(width_) + " columns",
                         row);
         // Sums of repeated columns could hide it, and NaN has no place in an order.
-        refuse_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
+        reject_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
         scratch.add(static_cast<std::size_t>(column), features.value(j));
       }
     });
@@ -276,7 +277,7 @@ class Rows {
 
   std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
 
-  [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
+  [[noreturn]] void reject_start(std::size_t row, std::int64_t from, std::int64_t to) const {
     throw InputError("indptr is broken: the row would go from " + std::to_string(from) + " to " +
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);

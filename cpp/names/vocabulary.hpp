@@ -14,7 +14,7 @@
 
 namespace hinge {
 
-// A look-up in a large vocabulary waits for memory twice; asked for ahead, many wait at the same time.
+// A look-up in a large vocabulary waits for memory twice; prefetched, many wait at the same time.
 // Open addressing, linear probing, at most half full; the bytes of all names lie together.
 class Vocabulary {
  public:
@@ -47,11 +47,11 @@ class Vocabulary {
     return static_cast<std::uint32_t>(hash);
   }
 
-  // Asks for what `find` will look at: first the slot, later the name in it.
-  void ask_for_slot(std::uint32_t hash) const {
+  // Prefetches what `find` will read: first the slot, later the name in it.
+  HINGE_INLINE void prefetch_slot(std::uint32_t hash) const {
     if (!slots_.empty()) HINGE_PREFETCH(&slots_[hash & mask_]);
   }
-  void ask_for_name(std::uint32_t hash) const {
+  HINGE_INLINE void prefetch_name(std::uint32_t hash) const {
     if (!slots_.empty()) HINGE_PREFETCH(bytes_.data() + slots_[hash & mask_].from);
   }
   // The column of a name, or `none`.

@@ -162,7 +162,7 @@ def test_huge_weights_of_tags_are_rejected_or_work(case):
     model = case.make()
     largest = np.finfo(case.options.get("dtype", "float64")).max
     for share in (-1.0, -0.25, 0.0, 0.25, 1.0):
-        for name in ("v", "u"):
+        for name in {"v", "u"} & model.to_parts()[1].keys():
             change = tensor(name, lambda a, value=share * largest: np.full_like(a, value))
             check_use(SequenceLearner.from_bytes(changed(model, change)), case)
 

@@ -157,7 +157,7 @@ def test_random_bytes_are_rejected(tmp_path):
 @each_of([PLAIN[0], sequence_case("diagonal")])
 def test_other_version_is_rejected(case, version, tmp_path):
     model = case.make()
-    expected = f"format version {version}, this hinge reads 3: upgrade"
+    expected = f"format version {version}, this hinge reads 4: upgrade"
     check_rejected(of_version(version, model), tmp_path, type(model), expected)
 
 

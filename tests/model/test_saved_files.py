@@ -336,11 +336,15 @@ def test_invalid_parameter_is_rejected_when_saving(tmp_path):
 
 
 def test_parameters_are_stored_once():
-    header, _ = PAClassifier(C=0.25, geometry="diagonal").fit(X, Y).to_parts()
-    assert header["parameters"]["C"] == 0.25
-    assert set(header["learner"]["parameters"]) & set(header["parameters"]) <= {"classes"}  # found by `fit`
-    header, _ = PARegressor(C=0.25, w1=np.ones(3)).fit(X, X[:, 0]).to_parts()
-    assert not set(header["learner"]["parameters"]) & set(header["parameters"])
+    """Those that differ from their defaults: in the estimator, or in its learner."""
+    model = PAClassifier(C=0.25, geometry="diagonal").fit(X, Y)
+    header, _ = model.to_parts()
+    assert header["parameters"] == {"C": 0.25, "geometry": "diagonal"}
+    assert set(header["learner"]["parameters"]) & set(model.get_params()) == {"classes"}  # found by `fit`
+    model = PARegressor(C=0.25, w1=np.ones(3)).fit(X, X[:, 0])
+    header, _ = model.to_parts()
+    assert set(header["parameters"]) == {"C", "w1"}
+    assert not set(header["learner"]["parameters"]) & set(model.get_params())
 
 
 @pytest.mark.parametrize("fresh", [{"geometry": "diagonal"}, {"average": True}, {"dtype": "float32"}])

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 import hinge
 from hinge import Learner
-from hinge.model import writing
+from hinge.model.file import whole_file
 
 
 def test_failed_save_keeps_the_old_file(tmp_path):
-    """The file system takes no more than 1,000 bytes."""
+    """The file system takes no more than 100 bytes."""
     model, place = Learner("regression"), tmp_path / "model"
     model.save(place)
     before = place.read_bytes()
-    assert len(before) > 1000
+    assert len(before) > 100
     model.learn_one({"a": 1.0}, 1.0)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
         with pytest.raises(OSError, match="File too large"):
             model.save(place)
@@ -72,10 +72,9 @@ def test_saving_leaves_the_umask_alone(tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal, sys
-from hinge.model import writing
-with writing.whole_file(sys.argv[1]) as file:
+from hinge.model.file import whole_file
+with whole_file(sys.argv[1]) as file:
     file.write(b"half of")
-    file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -93,20 +92,41 @@ def test_temporary_file_of_a_killed_process_is_removed_by_the_next_save(tmp_path
 
 
 def test_temporary_file_of_a_running_process_is_kept(tmp_path):
-    place, started, finish = tmp_path / "model", threading.Event(), threading.Event()
-
-    def write():
-        with writing.whole_file(place) as file:
-            started.set()
-            finish.wait(60)
-            file.write(b"second")
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    assert started.wait(60)
-    writing._cleaned.clear()
-    writing.write_whole(place, b"first")
-    finish.set()
-    thread.join()
+    place = tmp_path / "model"
+    save = "import sys, hinge; hinge.Learner('regression').save(sys.argv[1])"
+    with whole_file(place) as file:
+        subprocess.run([sys.executable, "-c", save, place], check=True, timeout=60)
+        assert len(list(tmp_path.iterdir())) == 2
+        file.write(b"second")
     assert place.read_bytes() == b"second"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_file_is_unchanged_if_its_block_raises(tmp_path):
+    place = tmp_path / "model"
+    place.write_bytes(b"old")
+    with contextlib.suppress(KeyError), whole_file(place) as file:
+        file.write(b"new" * 100_000)
+        raise KeyError
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert place.read_bytes() == b"old"
+    with pytest.raises(ValueError, match="closed"):
+        file.write(b"more")
+
+
+def test_link_is_followed(tmp_path):
+    """Also one that leads to nothing yet."""
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"link to {name}").symlink_to(tmp_path / name / "model")
+    (tmp_path / "old" / "model").write_bytes(b"old")
+    for name in ("old", "new"):
+        with whole_file(tmp_path / f"link to {name}") as file:
+            file.write(b"new")
+        assert (tmp_path / f"link to {name}").is_symlink()
+        assert (tmp_path / name / "model").read_bytes() == b"new"
+
+
+def test_device_is_written_to():
+    with whole_file(os.devnull) as file:
+        file.write(b"any")

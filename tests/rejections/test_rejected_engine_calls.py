@@ -159,7 +159,7 @@ LABEL_CALLS = {
     "one event with no label so high": lambda e: e.learn_one_labels({"g": 1.0}, indices(0, 9)),
     "one event that does not ascend": lambda e: e.learn_one_labels({"g": 1.0}, indices(1, 0)),
     "a score that is not there": lambda e: e.look_up({"a": 1.0}, 9, False),
-    "a score far away": lambda e: e.extra(2**40, True),
+    "a score far away": lambda e: e.bias(2**40, True),
     "one score of many": lambda e: e.score_one({"a": 1.0}, False),
     "a start for other labels": lambda e: e.start_at(np.ones(7), np.zeros(9)),
     "a block": lambda e: e.learn_block(["a"], np.ones((3, 1)), 0.0),
@@ -233,10 +233,8 @@ def test_state_of_another_model_is_rejected(which, single):
         {"v": good["v"].astype(np.float64 if single else np.float32)},
         {"u": good["u"][:-1]},
         {"u": np.full_like(good["u"], np.inf)},
-        {"loss": None},
         {"loss": np.array(np.nan)},
         {"weight_bound": np.array(np.inf)},
-        {"rounds": None},
         {"rounds": np.array(-100)},
     ):
         if which.startswith("ranks") and set(changes) == {"v", "u"} and len(changes["v"]):

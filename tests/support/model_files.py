@@ -13,7 +13,7 @@ import pytest
 
 import hinge
 from hinge import ModelFileError
-from hinge._core import file_beginning
+from hinge._core import file_bytes
 from hinge.model import file
 from hinge.structured.sequence_learner import SequenceLearner
 from structured_problems import Outputs
@@ -374,8 +374,7 @@ def changed(model, change):
 def of_version(version, model):
     """The bytes of a file that claims another version of the format."""
     header, tensors = model.to_parts()
-    beginning, order = file_beginning(json.dumps(header), tensors, version)
-    return beginning + b"".join(tensors[name].tobytes() for name in order)
+    return file_bytes(json.dumps(header), tensors, version)
 
 
 def check_rejected(data, folder, cls=hinge.Learner, match=None):

@@ -102,7 +102,7 @@ class _Passes:
         examples = self.examples
         rows = rows_of(examples.X)
         learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
-        engine.count_losses_anew()
+        engine.reset_losses()
         learn(*rows.arrays, examples.y, weights=examples.weights, order=order)
         loss: float = engine.statistics()[3]
         return loss
@@ -133,7 +133,7 @@ class _Passes:
     def _learned(self, into: Array | None = None) -> Lane:
         """The lane with the weights of the engine."""
         coef = self._weights(False, into)
-        return replace(self.lane, coef=coef, intercept=self.engine.extra(0, False), is_zero=False)
+        return replace(self.lane, coef=coef, intercept=self.engine.bias(0, False), is_zero=False)
 
     def _weights(self, averaged: bool, into: Array | None = None) -> Array:
         """The weights of the engine, written to `into` if given."""
@@ -153,7 +153,7 @@ class _Passes:
         # the old average in the sum of the weights, once, but not in that of the intercepts.
         known, count = self.averaged, self.averaged + fresh
         total = max(known, 1) * lane.average_coef + fresh * self._weights(True)
-        intercepts = known * lane.average_intercept + fresh * self.engine.extra(0, True)
+        intercepts = known * lane.average_intercept + fresh * self.engine.bias(0, True)
         return replace(
             lane,
             average_coef=(total / count).astype(lane.coef.dtype, copy=False),

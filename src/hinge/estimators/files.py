@@ -11,6 +11,7 @@ import numpy as np
 from ..learner import Learner
 from ..model import encoding, file
 from ..options import table
+from ..options.classes import CLASSES
 from .passes import BatchReport
 
 
@@ -42,8 +43,8 @@ class SavedInFiles:
         values = encoding.encoded(self._file_parameters(self.get_params(deep=False)), tensors)
         header: dict[str, Any] = {
             "kind": type(self).__name__,
-            "parameters": values,
-            "learner": encoding.without_repeated(learner, values),
+            "parameters": encoding.without_defaults(values, self._defaults()),
+            "learner": encoding.without_repeated(learner, values, self._learner_class.defaults()),
             "attributes": {
                 name: encoding.encode_value(self.__dict__[name], tensors)
                 for name in self._kept
@@ -61,9 +62,9 @@ class SavedInFiles:
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        values = header["parameters"]
-        estimator = cls(**encoding.decoded(values, tensors, functions))
+        estimator = cls(**encoding.decoded(header["parameters"], tensors, functions))
         estimator._check_options()
+        values = {**cls._file_parameters(cls._defaults()), **header["parameters"]}
         _check_agreement(header["learner"]["parameters"], values)
         learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
         of_learner = {
@@ -81,6 +82,11 @@ class SavedInFiles:
             estimator.batch_report_ = None if report is None else BatchReport(**report)
         _check_attributes(estimator)
         return estimator._keep(estimator._learner)
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """The defaults of the parameters, which a file omits."""
+        return CLASSES[cls.__name__].completed({}) if cls.__name__ in CLASSES else {}
 
     @classmethod
     def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
