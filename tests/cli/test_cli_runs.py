@@ -39,7 +39,7 @@ def test_predictions_are_written_to_devices_and_through_links(run, tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     if os.path.exists("/dev/full"):
         done = run("predict", "data.svm", "-m", "model", "-o", "/dev/full", "-q")
-        assert (done.code, done.err) == (2, "hinge: No space left on device\n")
+        assert (done.code, done.err) == (2, "hinge: /dev/full: No space left on device\n")
         assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "true.txt").write_text("before")
