@@ -4,9 +4,9 @@
 //     the memory reads the instance: its scores, and q, its squared size in the memory's geometry;
 //     the rule decides: the loss, and how much of x to add;
 //     the memory moves.
-// A rule never sees features. A memory never sees labels. rounds/ has how a round decides and moves on each kind of
-// memory, and the books: checks, statistics, the average. model/build.hpp chooses the parts. Here are the round, the
-// loop over a batch, and the promise that rejected input leaves no trace.
+// A rule never sees features. A memory never sees labels. This file has the round, the loop over a batch, and the
+// promise that rejected input leaves no trace. rounds/ has one round per kind of memory, and the books: checks,
+// statistics, the average. model/build.hpp chooses the parts.
 #pragma once
 
 #include <algorithm>
@@ -30,11 +30,11 @@
 
 namespace hinge {
 
-// Called now and then while a batch is learned. It may throw to interrupt.
+// Called from time to time while a batch is learned. It may throw to interrupt.
 using Poll = std::function<void()>;
 
-// One round. `round` is one of rounds/. Until `admit` has returned, nothing is changed; after it nothing throws (but for
-// memory that is exhausted while a batch is journaled, which is rolled back). Returns whether the round was presented.
+// One round. `round` is one of those in rounds/. Nothing changes before `admit` returns, and nothing throws after it,
+// except for out of memory while a batch is journaled, which is rolled back. Returns whether the round was presented.
 template <class Round>
 HINGE_INLINE bool present(Round& round, const Example& e, double tolerance) {
   Books& books = round.books;
@@ -58,7 +58,7 @@ HINGE_INLINE bool present(Round& round, const Example& e, double tolerance) {
   return true;
 }
 
-// The rounds of a learner, compiled for what its memory and its rule are.
+// The rounds of a learner, compiled for its memory and its rule.
 class Rounds {
  public:
   Rounds(const Rule& rule_, Memory& memory_, Books& books_)
@@ -66,17 +66,17 @@ class Rounds {
         amounts(lanes) {}
   virtual ~Rounds() = default;
 
-  // The rounds of a batch, one after the other. Returns how many were presented. `row`: the one that it has come to.
+  // Learns the rows of a batch in turn. Returns how many rounds were presented. `row` is set to the current row.
   virtual std::size_t learn(const Batch& batch, const Poll& poll, std::size_t& row) = 0;
   virtual bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance) = 0;
-  // The scores of each row, lane by lane.
+  // The scores of each row, one per lane.
   virtual void score(const Rows& rows, bool averaged, double* to) const = 0;
-  // After several passes over the same rows: what was kept of them is dropped.
+  // After several passes over the same rows: drops what was cached about them.
   void forget_rows() { visited_ = VisitedRows(); }
 
   // The sum of |amount| over all lanes.
   double total_amount() const {
-    double sums[4] = {};  // four, so that no addition waits for the one before it
+    double sums[4] = {};  // four sums, so that no addition waits for the previous one
     std::size_t r = 0;
     for (; r + 4 <= lanes; r += 4)
       for (std::size_t k = 0; k < 4; ++k) sums[k] += std::abs(amounts[r + k]);
@@ -92,14 +92,14 @@ class Rounds {
   std::vector<double> scores, amounts;  // one per lane
 
  protected:
-  // The loop. It is not inlined: g++ spills registers if it meets several of them in one function. It has its own copies
-  // of `batch` and `rows`: the compiler knows that a round does not change them.
+  // The loop. It is not inlined: g++ spills registers when one function contains several of them. `batch` and `rows`
+  // are its own copies, so the compiler knows that a round does not change them.
   template <class Round>
   HINGE_APART std::size_t run(Round round, const Batch batch, const Poll& poll, std::size_t& row) {
     std::size_t presented = 0, work = 0;
     const Rows rows = *batch.rows;
     Instance x = rows.blank();
-    Distinct* distinct = nullptr;  // once a row that is not sorted has come, if such rows may be read as they are
+    Distinct* distinct = nullptr;  // set once an unsorted row is met, if the memory can read such rows directly
     char* const known = visited_.begin_pass(batch);
     const std::int64_t last_update = batch.last_update(books.statistics.updates);
     for (std::size_t i = 0; i < batch.count && books.statistics.updates < last_update; ++i) {
@@ -124,8 +124,8 @@ class Rounds {
   }
 
  private:
-  // Row x, which is not sorted, as the memory takes it: as it is, if its columns are distinct; else sorted, with repeated
-  // columns added up. Throws if a column is outside of the matrix.
+  // The unsorted row x, as the memory takes it: unchanged if its columns are distinct, otherwise sorted, with repeated
+  // columns added up. Throws if a column is outside the matrix.
   HINGE_APART Instance in_order(const Rows& rows, std::size_t row, Instance x) {
     x.any_order = memory.takes_any_order(reads) && has_distinct_columns(x);
     return x.any_order ? x : rows.in_order(x, row, scratch_);
@@ -137,7 +137,7 @@ class Rounds {
 
 class Learner : public Books {
  public:
-  // Chooses the rounds that fit a rule and a memory.
+  // Chooses the rounds for a rule and a memory.
   using Choose = std::unique_ptr<Rounds> (*)(const Rule&, Memory&, Books&);
 
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging its_averaging, bool start_at_first,
@@ -147,10 +147,10 @@ class Learner : public Books {
     awaits_first = start_at_first;
     choose_rounds();
   }
-  Learner(const Learner&) = delete;  // its rounds point at it
+  Learner(const Learner&) = delete;  // its rounds point to it
   Learner& operator=(const Learner&) = delete;
 
-  // The rounds of a batch, all or none. Returns how many were presented.
+  // Learns a batch, all or nothing. Returns how many rounds were presented.
   std::size_t learn(const Batch& batch, const Poll& poll) {
     if (batch.dimensions == nullptr) check_width(*batch.rows);
     std::size_t presented = 0;
@@ -165,8 +165,8 @@ class Learner : public Books {
     return rounds_->learn_one(x, truth, weight, tolerance);
   }
 
-  // Calls rounds(row), which sets `row` to the one that it has come to. If it throws, everything is as before. A single
-  // round changes nothing unless it succeeds, so only several are journaled; `stored` values are to come.
+  // Calls rounds(row), which sets `row` to the current row. If it throws, the previous state is restored. A single
+  // round changes nothing unless it succeeds, so only several are journaled. `stored` values are to come.
   template <class Function>
   void all_or_nothing(bool several, std::size_t stored, const Poll& poll, Function&& rounds) {
     const Snapshot before = snapshot();
@@ -178,7 +178,7 @@ class Learner : public Books {
     };
     try {
       rounds(row);
-      if (several) poll();  // an interrupt that came meanwhile takes the batch back
+      if (several) poll();  // an interrupt that arrived meanwhile rolls the batch back
     } catch (InputError& error) {
       take_back();
       if (error.row == none) error.row = row;
@@ -190,7 +190,7 @@ class Learner : public Books {
     if (several) memory_->commit();
   }
 
-  // The scores of each row, lane by lane: w.x, or |x - w|.
+  // The scores of each row, one per lane: w.x, or |x - w|.
   void score(const Rows& rows, bool averaged, double* scores) const {
     check_width(rows);
     rounds_->score(rows, averaged, scores);
@@ -208,7 +208,7 @@ class Learner : public Books {
     rule_ = std::move(rule);
     choose_rounds();
   }
-  // Continues with another memory, which has the same predictor (more lanes).
+  // Continues with another memory that holds the same predictor (more lanes).
   void change_memory(std::unique_ptr<Memory> memory) {
     rounds_.reset();
     memory_ = std::move(memory);
@@ -220,7 +220,7 @@ class Learner : public Books {
     rounds_ = choose_(*rule_, *memory_, *this);
   }
 
-  // After several passes over the same rows: what was kept of them is dropped.
+  // After several passes over the same rows: drops what was cached about them.
   void forget_rows() {
     rounds_->forget_rows();
     memory_->forget_rows();

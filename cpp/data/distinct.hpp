@@ -1,5 +1,5 @@
-// Sparse rows whose columns are not sorted. Sums over such a row are made in the order given, if its columns are distinct:
-// w.x would be right even if a column were repeated, but |x|^2 would not.
+// Sparse rows whose columns are not sorted. If the columns are distinct, the sums over such a row are computed in the
+// given order. (A repeated column would leave w.x correct, but not |x|^2.)
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace hinge {
 
-// Whether all columns are columns of the matrix. No branch per column: the compiler compares several at a time.
+// Whether all columns are inside the matrix. There is no branch per column: the compiler compares several at a time.
 template <class Features>
 HINGE_INLINE bool columns_inside(const Features& x) {
   if constexpr (requires { x.columns; }) {
@@ -25,7 +25,7 @@ HINGE_INLINE bool columns_inside(const Features& x) {
     if (x.limit == 0) return false;
     const auto most = static_cast<Index>(
         std::min(x.limit - 1, static_cast<std::size_t>(std::numeric_limits<Index>::max())));
-    Index outside = 0;  // negative once a column, or what remains between it and the largest one, is negative
+    Index outside = 0;  // negative once a column, or `most` minus the column, is negative
     for (std::size_t j = 0; j < x.size; ++j) {
       const Index column = x.columns[j];
       outside |= column | static_cast<Index>(static_cast<std::make_unsigned_t<Index>>(most) -
@@ -36,26 +36,26 @@ HINGE_INLINE bool columns_inside(const Features& x) {
   return true;
 }
 
-// Whether one of the first few columns is not larger than the one before it: the row is certainly not sorted.
+// Whether one of the first few columns is not larger than the previous one: then the row is certainly not sorted.
 template <class Features>
 HINGE_INLINE bool falls_early(const Features& x) {
   if constexpr (requires { x.columns; }) {
     const std::size_t few = std::min<std::size_t>(x.size, 5);
-    bool falls = false;  // no branch per column: it could not be predicted
+    bool falls = false;  // no branch per column: it would be unpredictable
     for (std::size_t j = 1; j < few; ++j) falls |= x.columns[j] <= x.columns[j - 1];
     return falls;
   }
   return false;
 }
 
-// Tells whether the columns of a row are distinct, in O(size) and without memory that grows with the model.
+// Checks whether the columns of a row are distinct, in O(size) and with memory that does not grow with the model.
 //
-// Each column marks a slot of a small table. Columns that find their slot marked are few; each of these is compared with
-// the whole row. Marks carry the number of the row (1 to 255), so that the table is cleared once in 255 rows.
+// Each column marks a slot of a small table. The few columns whose slot is already marked are compared with the whole
+// row. A mark is the number of the row (1 to 255), so the table is cleared once in 255 rows.
 class Distinct {
  public:
-  // Also checks that the columns lie inside of the matrix. False for a row with repeated columns, or too long to
-  // decide: the caller sorts it then.
+  // Also checks that the columns are inside the matrix. Returns false for repeated columns and for rows that are too
+  // long to decide: the caller then sorts the row.
   template <class Features>
   bool check(const Features& x) {
     if constexpr (requires { x.columns; }) {
@@ -67,7 +67,7 @@ class Distinct {
     return false;
   }
 
-  // The tables of this thread, made when they are first needed.
+  // The tables of this thread, allocated on first use.
   static Distinct& of_this_thread() {
     static thread_local Distinct distinct;
     return distinct;
@@ -103,7 +103,7 @@ class Distinct {
   template <class AnyTable, class Features>
   static bool check_in(AnyTable& table, const Features& x) {
     using Index = std::remove_cvref_t<decltype(x.columns[0])>;
-    std::array<Index, most_shared> sharing;  // columns that found their slot marked: by the same column, or by another one
+    std::array<Index, most_shared> sharing;  // columns whose slot was marked: by the same column, or by another
     std::size_t shared = 0;
     const std::uint8_t row = table.next_row();
     std::uint8_t* const marks = table.marks.data();
@@ -126,24 +126,24 @@ class Distinct {
   }
 
   static constexpr std::size_t most_shared = 64;
-  // Small tables leave the nearest cache to the weights, and few columns of a row share a slot.
+  // Tables are small: they leave the L1 cache to the weights, and few columns of a row share a slot.
   Table<11> short_rows_;
   Table<13> middle_rows_;
   Table<15> long_rows_;
   Table<18> longest_rows_;
 };
 
-// These are called rarely, and get copies: what a loop works with has no address then, and stays in registers.
+// These are called rarely, and take copies: the variables of the loop then have no address and stay in registers.
 
-// Whether all columns of a row lie inside of the matrix.
+// Whether all columns of a row are inside the matrix.
 inline HINGE_APART bool are_columns_inside(Instance x) {
   return visit(x, [](const auto& features) { return columns_inside(features); });
 }
-// Whether they are distinct, too.
+// The same, and whether they are distinct.
 inline HINGE_APART bool has_distinct_columns(Instance x) {
   return visit(x, [](const auto& features) { return Distinct::of_this_thread().check(features); });
 }
-// Whether the row is certainly not sorted, and its columns are distinct: `known` from an earlier pass, or found out.
+// Whether the row is certainly unsorted and has distinct columns. `known`: the result of an earlier pass.
 inline HINGE_APART bool is_distinct(Instance x, Distinct& distinct, char* known) {
   return visit(x, [&](const auto& features) {
     if (known != nullptr && *known != 0) return columns_inside(features);
@@ -153,10 +153,10 @@ inline HINGE_APART bool is_distinct(Instance x, Distinct& distinct, char* known)
   });
 }
 
-// Which of the rows that are visited in several passes (`Batch::repeats`) have distinct columns without being sorted.
+// In several passes over the same rows (`Batch::repeats`): which rows are unsorted and have distinct columns.
 class VisitedRows {
  public:
-  // A mark per row, or none. Marks are kept while the passes are over the same arrays.
+  // One mark per row, or nullptr. The marks are kept while the passes are over the same arrays.
   char* begin_pass(const Batch& batch) {
     if (!batch.repeats || !batch.rows->is_sparse()) return nullptr;
     if (!arrays_ || !arrays_->same_as(*batch.rows)) {

@@ -1,4 +1,4 @@
-// Input that is rejected.
+// Invalid input.
 #pragma once
 
 #include <any>
@@ -12,7 +12,7 @@ namespace hinge {
 
 inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-// It is thrown before anything is changed, or everything is restored. Whoever knows the position sets it: row and
+// Thrown before anything is changed, or after everything is restored. The position is set where it is known. Row and
 // column count from 0; in a text, line and column (in bytes) count from 1. hinge.InputError composes the message.
 struct InputError : std::exception {
   explicit InputError(std::string reason_, std::size_t row_ = none, std::size_t column_ = none)
@@ -20,7 +20,7 @@ struct InputError : std::exception {
   const char* what() const noexcept override { return reason.c_str(); }
   std::string reason;
   std::size_t row, column, line = none;
-  std::any name;  // of the feature, if it has one: a key of names/names.hpp, or an object of Python
+  std::any name;  // the feature's name, if it has one: a key of names/names.hpp, or a Python object
 };
 
 }  // namespace hinge

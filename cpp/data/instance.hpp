@@ -1,8 +1,8 @@
-// One example's features, seen where they lie: a view, never a copy.
+// The features of one example: a view, never a copy.
 //
-// An instance is dense (value j belongs to column j) or sparse (value j belongs to columns[j]), in
-// float32 or float64. `visit` turns the run-time layout into a type, so that the loops over features
-// are compiled once for each layout and contain no branches.
+// An instance is dense (value j belongs to column j) or sparse (value j belongs to columns[j]), in float32 or float64.
+// `visit` turns the run-time layout into a type, so that the loops over features are compiled once per layout, without
+// branches.
 #pragma once
 
 #include <cmath>
@@ -18,19 +18,18 @@ enum class Precision : std::uint8_t { single_, double_ };
 
 struct Instance {
   const void* values = nullptr;
-  const void* columns = nullptr;  // sparse layouts only; checked when they are first read
+  const void* columns = nullptr;  // sparse layouts only; checked when first read
   std::size_t limit = none;       // sparse layouts only: every column must be below this
-  std::size_t size = 0;           // how many values are stored
-  std::ptrdiff_t stride = 1;      // from one value to the next, in values; 1 unless `strided`
+  std::size_t size = 0;           // the number of stored values
+  std::ptrdiff_t stride = 1;      // the distance between values, in values; 1 unless `strided`
   Layout layout = Layout::dense;
   Precision precision = Precision::double_;
-  bool transient = false;  // the arrays last only until the next instance is made
-  bool any_order = false;  // sparse layouts only: the columns are checked already, and need not be sorted
-  double unseen = 0;  // the squares of features that have no column (new names when predicting)
-  // Sparse layouts only: how many values ahead lies what is read soon, and later. It is prefetched.
+  bool transient = false;  // the arrays are valid only until the next instance is made
+  bool any_order = false;  // sparse layouts only: the columns are already checked, and may be unsorted
+  double unseen = 0;  // the squared norm of features without a column (new names when predicting)
+  // Sparse layouts only: the prefetch distances, in values, for what is read soon and what is read later.
   std::ptrdiff_t soon = 0, later = 0;
-  // Sparse layouts only: how many columns follow those of this instance, of the next ones. They may be read, but are not
-  // checked.
+  // Sparse layouts only: how many columns of the next instances follow in memory. They may be read, but are unchecked.
   std::size_t beyond = 0;
 };
 
@@ -77,8 +76,8 @@ struct SparseFeatures {
 #define HINGE_INLINE_LAMBDA __attribute__((always_inline))
 #define HINGE_APART __attribute__((noinline))
 #define HINGE_APART_LAMBDA __attribute__((noinline))
-#define HINGE_PREFETCH(address) __builtin_prefetch(address)              // into the nearest cache
-#define HINGE_PREFETCH_LATER(address) __builtin_prefetch(address, 0, 2)  // into the one behind it
+#define HINGE_PREFETCH(address) __builtin_prefetch(address)              // into the L1 cache
+#define HINGE_PREFETCH_LATER(address) __builtin_prefetch(address, 0, 2)  // into the L2 cache
 #else
 #define HINGE_INLINE inline
 #define HINGE_INLINE_LAMBDA
@@ -110,7 +109,7 @@ inline void reject_unless_finite(double value, std::size_t row, std::size_t colu
   if (std::isinf(value)) throw InputError("the value is infinity (inf)", row, column);
 }
 
-// Throws if a value, or its square, is not finite. Called only if a sum over them is not.
+// Throws if a value or its square is not finite. Called only if a sum over them is not.
 inline void reject_bad_values(const Instance& x, std::size_t row) {
   visit(x, [&](auto features) {
     for (std::size_t j = 0; j < features.size; ++j)

@@ -1,9 +1,8 @@
 // Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
 //
-// The arrays are not trusted. The columns of a row are checked while they are read (see
-// sums.hpp): a row whose columns are not strictly ascending is read as it is, if they are distinct (distinct.hpp) and the
-// memory takes any order; else from a sorted copy, with repeated columns added up, as CSR defines them. Columns outside are
-// rejected.
+// The arrays are not trusted: the columns of a row are checked while they are read (see sums.hpp). An unsorted row is
+// read directly if its columns are distinct (distinct.hpp) and the memory takes any order; otherwise it is read from a
+// sorted copy, with repeated columns added up, as CSR defines them. Columns outside the matrix are rejected.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 
 namespace hinge {
 
-// Builds an instance: features in any order, sorted at the end.
+// Builds an instance from features in any order.
 class Scratch {
  public:
   void clear() {
@@ -54,7 +53,7 @@ class Scratch {
     columns_.resize(room);
   }
 
-  // Repeated columns are added up, the smallest value first, whatever the order in which they came.
+  // Adds up repeated columns, the smallest value first, independent of the input order.
   void put_in_order() {
     pairs_.clear();
     for (std::size_t j = 0; j < size_; ++j) pairs_.emplace_back(columns_[j], values_[j]);
@@ -75,8 +74,8 @@ class Scratch {
     ascending_ = true;
   }
 
-  // The same order as std::sort's, which for 82 columns guesses wrong 200 times: by the digits of the columns, the last
-  // digit first; then the values of repeated columns.
+  // A radix sort by column, least significant digit first; then the values of repeated columns are sorted. The result
+  // is that of std::sort, which mispredicts 200 branches for 82 columns.
   void sort_by_digits() {
     const auto bits = static_cast<std::size_t>(
         std::bit_width(static_cast<std::uint64_t>(std::max_element(pairs_.begin(), pairs_.end())->first)));
@@ -101,7 +100,7 @@ class Scratch {
   }
   static constexpr std::size_t radix_from = 32;  // pairs
 
-  std::vector<std::int64_t> columns_;  // the first size_ of them, and of values_
+  std::vector<std::int64_t> columns_;  // the first size_ entries are used; the same for values_
   std::vector<double> values_;
   std::size_t size_ = 0;
   std::int64_t last_ = -1;
@@ -121,7 +120,7 @@ class Rows {
     return rows;
   }
 
-  // `starts` has count + 1 entries, of int32 or int64 like `columns` or not; `stored` values exist.
+  // `starts` has count + 1 entries, int32 or int64 independent of `columns`. `stored` is the number of stored values.
   static Rows sparse(const void* values, Precision precision, const void* columns,
                      bool wide_columns, const void* starts, bool wide_starts, std::size_t count,
                      std::size_t width, std::size_t stored) {
@@ -134,7 +133,7 @@ class Rows {
     return rows;
   }
 
-  // Of each row the sum of the squares of features that have no column.
+  // Adds, for each row, the squared norm of its features that have no column.
   Rows with_unseen(const double* squares) const {
     Rows rows = *this;
     rows.unseen_ = squares;
@@ -144,13 +143,13 @@ class Rows {
   std::size_t count() const { return count_; }
   std::size_t width() const { return width_; }
   bool is_sparse() const { return starts_ != nullptr; }
-  // How many values the rows have. (They may be some of those that are stored. What is broken is rejected when it is read.)
+  // The number of values of the rows, at most those stored. (Invalid row starts are rejected when they are read.)
   std::size_t stored() const {
     if (!is_sparse()) return count_ * width_;
     return std::min(stored_, static_cast<std::size_t>(start(count_)) - static_cast<std::size_t>(start(0)));
   }
 
-  // An instance with all that the rows have in common; `take` fills in what is a row's own.
+  // An instance with the fields that all rows share; `take` fills in those of one row.
   Instance blank() const {
     Instance x;
     x.layout = layout_;
@@ -163,7 +162,7 @@ class Rows {
     return x;
   }
 
-  // Row i into x, which came from `blank`.
+  // Points x, which came from `blank`, to row i.
   HINGE_INLINE void take(std::size_t i, Instance& x) const {
     const auto* bytes = static_cast<const char*>(values_);
     if (!is_sparse()) {
@@ -181,8 +180,8 @@ class Rows {
     if (unseen_ != nullptr) x.unseen = unseen_[i];
   }
 
-  // Prefetches for rows in another order: x is row order[0], and `count` rows of `order` are to come. Their numbers and
-  // starts are checked when their rows are read: here they may be anything.
+  // Prefetches for rows visited out of order: x is row order[0], and `count` entries of `order` remain. Row numbers and
+  // starts are checked only when the rows are read: here they may be invalid.
   HINGE_INLINE void prefetch(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
     if (!is_sparse()) return prefetch_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
@@ -196,11 +195,11 @@ class Rows {
     if (x.size <= short_row && count > 4 && static_cast<std::uint64_t>(order[4]) < count_) prefetch_row(place(order[4]), x);
   }
 
-  // A short row, as long as x: the sums over it end before they could prefetch all of the rows that come next. Any address
-  // may be prefetched, so that it is a number here and not a pointer.
+  // For a short row, as long as x: the sums over x end before they could prefetch the next rows completely. Any address
+  // may be prefetched, even an invalid one, so it is an integer here and not a pointer.
   HINGE_INLINE void prefetch_row(std::uint64_t from, const Instance& x) const {
     constexpr std::size_t line = 64;
-    // Inlined, or else g++ takes it for a function without effects and drops it.
+    // Inlined: otherwise g++ takes it for a function without effects and drops it.
     const auto lines = [&](const void* array, std::size_t size) HINGE_INLINE_LAMBDA {
       const auto address = reinterpret_cast<std::uintptr_t>(array) + from * size;
       for (std::size_t at = 0; at < x.size * size + line; at += line)
@@ -210,7 +209,7 @@ class Rows {
     lines(columns_, layout_ == Layout::sparse32 ? sizeof(std::int32_t) : sizeof(std::int64_t));
   }
 
-  // The values, and the target, of a row that is visited soon: a processor cannot predict where a shuffled row lies.
+  // Prefetches the values and the target of a row that is visited soon: the hardware cannot predict a shuffled order.
   HINGE_INLINE void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
     constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
     if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
@@ -221,11 +220,12 @@ class Rows {
     if (bytes > 0) HINGE_PREFETCH(row + bytes - 1);
   }
 
-  // Dense rows in Fortran order, as those of a DataFrame are: the values of a column lie together, those of a row far apart.
+  // Dense rows in Fortran order, such as those of a DataFrame: the values of a column are contiguous, those of a row
+  // are not.
   bool by_columns() const {
     return layout_ == Layout::strided && std::abs(row_bytes_) < std::abs(column_stride_ * value_size());
   }
-  // `count` dense rows from `first` on, one after the other.
+  // Copies `count` dense rows, starting at `first`, to contiguous memory.
   template <class Value>
   void copy(std::size_t first, std::size_t count, Value* to) const {
     const auto* from = reinterpret_cast<const Value*>(static_cast<const char*>(values_) +
@@ -233,7 +233,7 @@ class Rows {
     const std::ptrdiff_t step = row_bytes_ / static_cast<std::ptrdiff_t>(sizeof(Value));
     for (std::size_t j = 0; j < width_; ++j) {
       const Value* const column = from + static_cast<std::ptrdiff_t>(j) * column_stride_;
-      // The same column of the rows that come next: each column lies in a page of its own, where no processor looks ahead.
+      // Prefetches the column for the next rows: each column is in another page, where the hardware prefetcher stops.
       const auto next = reinterpret_cast<std::uintptr_t>(column) + static_cast<std::uintptr_t>(
                             static_cast<std::ptrdiff_t>(count) * row_bytes_);
       for (std::size_t at = 0; at < count * sizeof(Value); at += 64)
@@ -248,7 +248,7 @@ class Rows {
            column_stride_ == other.column_stride_ && precision_ == other.precision_ && layout_ == other.layout_;
   }
 
-  // The same row with its columns in order, as a copy in `scratch`.
+  // A copy of the row in `scratch`, with its columns in order.
   HINGE_APART Instance in_order(Instance x, std::size_t row, Scratch& scratch) const {
     scratch.clear();
     visit(x, [&](auto features) {
@@ -258,7 +258,7 @@ class Rows {
           throw InputError("column index " + std::to_string(column) + " is outside of the " +
                             std::to_string(width_) + " columns",
                         row);
-        // Sums of repeated columns could hide it, and NaN has no place in an order.
+        // The sum of repeated columns could hide an invalid value, and NaN cannot be sorted.
         reject_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
         scratch.add(static_cast<std::size_t>(column), features.value(j));
       }
@@ -283,7 +283,7 @@ class Rows {
                   row);
   }
 
-  // How far ahead values and columns are prefetched, if rows are taken in their order (measured: W1).
+  // The prefetch distance for values and columns, if rows are taken in order (measured: W1).
   static constexpr std::ptrdiff_t soon = 128, later = 512;
   static constexpr std::size_t short_row = 32;  // values
 
@@ -301,8 +301,8 @@ class Rows {
   std::ptrdiff_t column_stride_ = 1;
 };
 
-// Rows that are read one after the other. Those in Fortran order are copied, some at a time, so that the values of a row lie
-// together: a row by itself would read a cache line per value.
+// Reads rows in sequence. Rows in Fortran order are copied in blocks to make them contiguous: reading a single row
+// would load one cache line per value.
 class RowReader {
  public:
   explicit RowReader(const Rows& rows) : rows_(rows), copies_(rows.by_columns() && rows.width() > 0) {
@@ -330,7 +330,7 @@ class RowReader {
       doubles_.resize(together_ * rows_.width()), rows_.copy(first_, held_, doubles_.data());
   }
 
-  static constexpr std::size_t values_together = 4096;  // which fit into the nearest cache
+  static constexpr std::size_t values_together = 4096;  // a block that fits into the L1 cache
   const Rows& rows_;
   bool copies_;
   std::size_t together_ = 1, first_ = 0, held_ = 0;

@@ -1,4 +1,4 @@
-// What is true of an example.
+// The truth of an example.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace hinge {
 
-// A number (a sign, a value, the index of a label, a rank), or the indices of labels, ascending.
+// A number (a sign, a value, the index of a label, a rank), or a set of label indices in ascending order.
 struct Truth {
   double value = 0;
   const std::int64_t* labels = nullptr;

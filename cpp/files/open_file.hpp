@@ -1,4 +1,4 @@
-// Files of the C library, by paths of any bytes (Windows: of UTF-8).
+// C library files. A path is any string of bytes (on Windows: UTF-8).
 #pragma once
 
 #include <cerrno>
@@ -37,7 +37,7 @@ struct CloseFile {
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
-// `mode`: as of fopen.
+// `mode` is that of fopen.
 inline OpenFile open_file(const std::filesystem::path& path, const char* mode) {
 #if defined(_WIN32)
   OpenFile file(_wfopen(path.c_str(), std::filesystem::path(mode).c_str()));

@@ -33,7 +33,7 @@ class Sha256 {
     sha.update(text.data(), text.size());
     return sha.digest();
   }
-  // The digest, in hexadecimal digits. Nothing can be added after it.
+  // The digest in hexadecimal. Call it last: `update` is invalid after it.
   std::string digest() {
     const std::uint64_t bits = 8 * length_;
     const unsigned char one = 0x80, zeros[64] = {};

@@ -1,8 +1,8 @@
-// Files that are replaced whole: at every moment their place holds the old bytes or the new ones, never a part.
+// Atomic replacement of files: at every moment the path holds the old bytes or the new ones, never a mixture.
 //
-// The new bytes go to a hidden temporary file in the same folder, which is synced and renamed. Its name has the machine
-// and the process in it, so that one that a killed process left behind is recognised. It is removed when the same file
-// is written next.
+// The new bytes go to a hidden temporary file in the same directory, which is synced and renamed. Its name contains the
+// machine and the process, so that a file left behind by a killed process can be recognised. It is removed the next
+// time the same file is written.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@
 
 namespace hinge {
 
-// What a path leads to: a link is followed, even if nothing is there yet.
+// Resolves symbolic links, even if the target does not exist yet.
 inline std::filesystem::path place_of(const std::string& name) {
   std::filesystem::path place = std::filesystem::absolute(path_of(name));
   if (!place.has_filename()) place = place.parent_path();
@@ -53,18 +53,18 @@ inline std::filesystem::path place_of(const std::string& name) {
   return place;
 }
 
-// A hidden file next to `place`. A name that would become too long is replaced by its hash.
+// A hidden file next to `place`. A name that would be too long is replaced by its hash.
 inline std::filesystem::path hidden_path(const std::filesystem::path& place, std::string_view ending) {
-  constexpr std::size_t longest = 255;  // bytes, on all usual file systems
+  constexpr std::size_t longest = 255;  // bytes: the limit of common file systems
   const std::string name = name_of(place.filename());
   std::string hidden = "." + name;
   if (hidden.size() + ending.size() > longest) hidden = "." + Sha256::of(name).substr(0, 32);
   return place.parent_path() / path_of(hidden.append(ending));
 }
 
-// The names of temporary files: `.NAME.MACHINE-PROCESS-NUMBER.tmp`, with as many digits in each.
+// The names of temporary files: `.NAME.MACHINE-PROCESS-NUMBER.tmp`, with fixed-width fields.
 struct TemporaryName {
-  // The machine or container that a process id belongs to: a folder may be shared by several.
+  // Identifies the machine or container that a process id belongs to: several may share a directory.
   static std::string machine() {
 #if defined(_WIN32)
     const char* name = std::getenv("COMPUTERNAME");
@@ -87,7 +87,7 @@ struct TemporaryName {
     return ending(getpid(), std::random_device()());
 #endif
   }
-  // The process in a name of the form `stem` + ending(process, number).
+  // The process id in a name of the form `stem` + ending(process, number).
   static std::optional<std::int64_t> process(std::string_view name, std::string_view stem) {
     const std::string sample = ending(0, 0);
     if (name.size() != stem.size() + sample.size() || name.substr(0, stem.size()) != stem) return std::nullopt;
@@ -107,7 +107,7 @@ struct TemporaryName {
 
 class WholeFile {
  public:
-  // Called if a signal interrupts; it may throw.
+  // Called when a signal interrupts a system call; it may throw.
   using Interrupted = std::function<void()>;
 
   explicit WholeFile(const std::string& name, Interrupted interrupted = nullptr)
@@ -115,7 +115,7 @@ class WholeFile {
     std::error_code failed;
     const auto status = std::filesystem::status(place_, failed);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-      handle_ = open(place_, O_WRONLY | O_TRUNC, 0);  // a device, a pipe: there is nothing to replace
+      handle_ = open(place_, O_WRONLY | O_TRUNC, 0);  // a device or a pipe: there is nothing to replace
       if (handle_ < 0) fail();
       return;
     }
@@ -132,7 +132,7 @@ class WholeFile {
     if (size > most_buffered) return write_through(static_cast<const char*>(data), size);
     buffer_.append(static_cast<const char*>(data), size);
   }
-  // The file takes its place. If anything fails before, nothing has happened.
+  // Renames the file into place. If an earlier step fails, nothing has changed.
   void finish() {
     try {
       write_buffer();
@@ -163,7 +163,7 @@ class WholeFile {
   static constexpr std::size_t most_at_once = 1 << 30;
 
   [[noreturn]] void fail() const { throw FileError(name_of(place_)); }
-  // The result of a call of the system, which is repeated if a signal interrupts it.
+  // Returns the result of a system call, which is retried if a signal interrupts it.
   template <class Call>
   std::ptrdiff_t retry(const Call& call) const {
     for (;;) {
@@ -196,8 +196,8 @@ class WholeFile {
     }
   }
 
-  // In place of an old file it is private until it gets the old one's permissions. Otherwise the kernel gives it those of
-  // a new file: to ask for the umask of the process one would have to change it, for all threads.
+  // A replacement is private until it gets the permissions of the old file. A new file gets its permissions from the
+  // kernel: the umask cannot be read without changing it for all threads.
   void create_temporary() {
     do {
       temporary_ = hidden_path(place_, TemporaryName::fresh());
@@ -214,7 +214,7 @@ class WholeFile {
     return ::fsync(handle);
 #endif
   }
-  // So that the rename survives a crash of the machine.
+  // Makes the rename durable if the machine crashes.
   void sync_folder() const {
 #if !defined(_WIN32)
     const int folder = open(place_.parent_path(), O_RDONLY | O_DIRECTORY, 0);
@@ -224,7 +224,7 @@ class WholeFile {
 #endif
   }
 
-  // Removes temporary files for the place whose process is gone. Once per process and file: a folder may be large.
+  // Removes temporary files of dead processes. Once per process and file, because a directory may be large.
   void remove_abandoned() const {
 #if !defined(_WIN32)
     if (!is_first_write()) return;
@@ -240,7 +240,7 @@ class WholeFile {
 #endif
   }
 #if !defined(_WIN32)
-  // A fork may have copied the lock as another thread held it: then nothing is removed, and nobody waits.
+  // If a fork copied the lock while another thread held it, nothing is removed and nobody waits.
   bool is_first_write() const {
     static std::mutex mutex;
     static std::set<std::string> written;
@@ -253,7 +253,7 @@ class WholeFile {
   }
 #endif
 
-  std::filesystem::path place_, temporary_;  // no temporary: the place is written to
+  std::filesystem::path place_, temporary_;  // without a temporary file the place is written directly
   std::optional<std::filesystem::perms> mode_;  // of the file that is replaced
   Interrupted interrupted_;
   int handle_ = -1;
