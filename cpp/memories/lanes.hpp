@@ -1,9 +1,9 @@
-// Weights for many lanes in the Euclidean geometry: one lane per label (multi-prototype). For ordinal regression all
-// lanes share one w, and each has a bias coordinate of its own, its threshold.
+// Weights for many lanes in the Euclidean geometry: one lane per label (multi-prototype). In ordinal regression all
+// lanes share one w, and each has its own bias coordinate, its threshold.
 //
-// The weights of a feature lie together: v[column * stride + lane]. Every instance has the value
-// `constant` in the bias coordinates: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy as in
-// weights.hpp: A = tallied * v + u.
+// The weights of a feature are contiguous: v[column * stride + lane]. In the bias coordinates every instance has the
+// value `constant`: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy, as in weights.hpp: A =
+// tallied * v + u.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class Lanes final : public Memory {
  public:
   struct Kind {
     double constant = 0;   // the value of the bias coordinates in every instance
-    bool shared = false;   // all lanes share their weights, and differ in their bias coordinates only
-    bool sorted = false;   // the bias coordinates are put in order after each move
+    bool shared = false;   // all lanes share their weights, and differ only in their bias coordinates
+    bool sorted = false;   // the bias coordinates are sorted after each move
   };
 
   Lanes(std::size_t lanes, Kind kind, bool averaging)
@@ -40,7 +40,7 @@ class Lanes final : public Memory {
   std::size_t lanes() const override { return biases.size(); }
 
   std::size_t bytes() const override { return v.bytes() + u.bytes(); }
-  // Without the spare lanes of `widen`: a loaded model has none of them.
+  // Without the spare lanes of `widen`: a loaded model has none.
   void check_room(std::size_t dimension) const override {
     check_bytes(dimension, kind_.shared ? 1 : padded<Real>(held()));
   }
@@ -52,7 +52,7 @@ class Lanes final : public Memory {
     columns_ = dimension;
   }
 
-  // New lanes start at 0; lanes that are given up must never have moved.
+  // New lanes start at 0; dropped lanes must never have moved.
   void widen(std::size_t lanes) {
     const std::size_t held = kind_.shared ? 1 : lanes;
     if (held > stride_) {
@@ -63,12 +63,12 @@ class Lanes final : public Memory {
       v = std::move(wider_v);
       stride_ = stride;
     }
-    if (moving_.capacity() < lanes) moving_.reserve(std::max(lanes, 2 * moving_.capacity()));  // a move allocates nothing
+    if (moving_.capacity() < lanes) moving_.reserve(std::max(lanes, 2 * moving_.capacity()));  // moves do not allocate
     bias_sums.resize(lanes);
     biases.resize(lanes);
   }
 
-  // Continues a learner of two classes: w/2 for one, -w/2 for the other.
+  // Continues a learner of two classes: w/2 for one class, -w/2 for the other.
   void start_from(const Weights<Real>& w) {
     resize(w.dimension());
     for (std::size_t i = 0; i < columns_; ++i) {
@@ -95,7 +95,7 @@ class Lanes final : public Memory {
       else
         scores_of(features, scores);
       Reading reading = finish(scores, biases.data(), 1, s.square);
-      if constexpr (!std::is_same_v<Real, double>)  // what overflows float32 may be finite in float64
+      if constexpr (!std::is_same_v<Real, double>)  // a sum that overflows float32 may be finite in float64
         if (!kind_.shared && !std::isfinite(reading.score)) [[unlikely]] {
           sum_in_doubles(features, scores);
           reading = finish(scores, biases.data(), 1, s.square);
@@ -145,7 +145,7 @@ class Lanes final : public Memory {
         v[place] = static_cast<Real>(before + m.amount * features.value(j));
         if (averaging_) u[place] -= alpha * (static_cast<double>(v[place]) - before);
       };
-      constexpr std::size_t few = 4;  // then lane by lane, else the lanes of a feature together
+      constexpr std::size_t few = 4;  // up to this lane by lane, otherwise feature by feature
       if (moving_.size() <= few)
         for (const Moving& m : moving_)
           for (std::size_t j = 0; j < features.size; ++j) add(j, m);
@@ -165,8 +165,8 @@ class Lanes final : public Memory {
     tallied += 1;
   }
 
-  // Each move records what it overwrites, until that is more than a copy of all weights.
-  // Weights that are all 0 need neither.
+  // Each move records what it overwrites, until a copy of all weights is cheaper. If all weights are 0, neither is
+  // needed.
   void begin(std::size_t stored) override {
     if (stored >= columns_) v.expect_use(), u.expect_use();
     before_ = {biases, bias_sums, tallied, weight_bound_};
@@ -213,9 +213,9 @@ class Lanes final : public Memory {
     for (std::size_t i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(static_cast<double>(v[i])));
     return largest;
   }
-  // How many weights a column has.
+  // The number of weights per column.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
-  // The state, without padding: dimension() x held() numbers.
+  // Writes the state without padding: dimension() x held() numbers.
   void save(Real* to_v, double* to_u) const {
     for (std::size_t i = 0; i < columns_; ++i) {
       std::copy_n(v.data() + i * stride_, held(), to_v + i * held());
@@ -228,10 +228,10 @@ class Lanes final : public Memory {
       std::copy_n(from_v + i * held(), held(), v.data() + i * stride_);
       if (averaging_) std::copy_n(from_u + i * held(), held(), u.data() + i * stride_);
     }
-    weight_bound_ = std::max(bound, largest_weight());  // the bound of a file may be wrong
+    weight_bound_ = std::max(bound, largest_weight());  // a file may hold a wrong bound
   }
 
-  // The state without the weights, open to be saved and restored.
+  // The rest of the state, public for saving and restoring.
   std::vector<double> biases, bias_sums;
   std::int64_t tallied = 0;
 
@@ -252,7 +252,7 @@ class Lanes final : public Memory {
     constexpr std::size_t small = 128;
     if constexpr (std::is_same_v<Real, double>)
       if (stride_ == lanes()) return lane_sums(v.data(), stride_, x, scores);
-    Real few[small];  // the padding lanes are summed too
+    Real few[small];  // padding lanes are summed too
     const std::unique_ptr<Real[]> many(stride_ <= small ? nullptr : new Real[stride_]);  // not set to 0: lane_sums does
     Real* const sums = stride_ <= small ? few : many.get();
     lane_sums(v.data(), stride_, x, sums);
@@ -266,8 +266,8 @@ class Lanes final : public Memory {
         scores[r] += x.value(j) * static_cast<double>(v[x.column(j) * stride_ + r]);
   }
 
-  // Adds the biases. The sum of all scores is not finite if one is not; it has four parts, so that no addition waits for
-  // the one before it.
+  // Adds the biases. The sum of all scores is not finite if one of them is not. It is computed in four parts, so that
+  // no addition waits for the previous one.
   Reading finish(double* scores, const double* bias, double share, double square) const {
     double parts[4] = {};
     const auto finished = [&](std::size_t r) HINGE_INLINE_LAMBDA {

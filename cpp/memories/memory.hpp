@@ -1,4 +1,4 @@
-// A memory knows how the predictor is held and what "close" means. It never sees labels.
+// A memory represents the predictor, and defines the geometry. It never sees labels.
 #pragma once
 
 #include <cmath>
@@ -12,16 +12,16 @@
 
 namespace hinge {
 
-// What a memory reads of an instance.
+// The result of reading an instance.
 struct Reading {
   double score = 0;   // w.x, or |x - w|^2 if the rule reads distances; with the bias coordinate. Many
                       // lanes: the sum of their scores, which is not finite if one is not
   double plain = 0;   // the same; a distance without the bias coordinate
   double q = 0;       // the squared size of the direction in which the rule may move
   double square = 0;  // |x|^2, without the bias coordinate
-  bool in_order = true;  // if not, the columns are not strictly ascending below x.limit: read again in order
+  bool in_order = true;  // if false, the columns are not strictly ascending below x.limit: read again in order
 
-  // What is reported of it: w.x, or |x - w|.
+  // The score to report: w.x, or |x - w|.
   double reported(Reads reads) const { return reads == Reads::distance ? std::sqrt(plain) : plain; }
 };
 
@@ -29,25 +29,25 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  // The memory that holds the weights: itself, unless it puts a shape over another one.
+  // The memory with the weights: this one, unless it combines another one with a shape.
   virtual Memory& flat() { return *this; }
 
   virtual std::size_t dimension() const = 0;
   virtual std::size_t lanes() const { return 1; }
-  // New columns start at 0; columns that are given up must never have moved.
+  // New columns start at 0; dropped columns must never have moved.
   virtual void resize(std::size_t dimension) = 0;
 
-  // Whether the columns of an instance may come in any order (`Instance::any_order`).
+  // Whether the columns of an instance may be unsorted (`Instance::any_order`).
   virtual bool takes_any_order(Reads /*reads*/) const { return false; }
-  // How many bytes the weights take, and may take.
+  // The size of the weights in bytes, and its limit.
   virtual std::size_t bytes() const = 0;
   virtual void limit_bytes(double most) { most_bytes_ = most; }
-  // Throws if so many columns would take more.
+  // Throws if the weights of `dimension` columns would exceed the limit.
   virtual void check_room(std::size_t dimension) const = 0;
 
-  // One lane has its score in the reading. Many lanes write theirs to `scores`.
+  // The score of a single lane is in the reading. Many lanes write their scores to `scores`.
   virtual Reading read(const Instance& x, Reads reads, double* scores) const = 0;
-  // The same, of the average of the tallied vectors.
+  // The same for the average of the tallied vectors.
   virtual Reading read_average(const Instance& x, Reads reads, double* scores) const = 0;
 
   // Throws if the next move could make a weight overflow. `amount`: an upper bound of |amount| of every lane.
@@ -58,7 +58,7 @@ class Memory {
     if (!(bound <= limit_)) throw InputError("the step would make a weight larger than the model can hold");
     weight_bound_ = bound;
   }
-  // Whether `admit` passes by the bound alone.
+  // Whether the bound alone suffices for `admit` to pass.
   virtual bool would_admit(double amount, double square) const {
     return weight_bound_ + amount * std::sqrt(square + constant2_) <= limit_;
   }
@@ -66,19 +66,19 @@ class Memory {
   virtual void move(const double* amounts, double decay, const Instance& x) = 0;
   // w <- w + amount * direction, in each lane; `bias_value` is the direction's bias coordinate.
   virtual void move_along(const double* amounts, const Instance& direction, double bias_value) = 0;
-  // The sizes of the constraints of x, whose squared size is q; none if q determines them.
+  // The sizes of the constraints of x, whose squared size is q; nullptr if q determines them.
   virtual const Sizes* sizes(const Instance& /*x*/, double /*q*/) { return nullptr; }
-  // Adds the present w to the average.
+  // Adds the current w to the average.
   virtual void tally() = 0;
-  // After several passes over the same rows: what was kept of them is dropped.
+  // After several passes over the same rows: drops what was cached about them.
   virtual void forget_rows() {}
 
-  // All or nothing: what happens after `begin` can be taken back. `stored` values are to come.
+  // Transactions: changes after `begin` can be rolled back. `stored` values are to come.
   virtual void begin(std::size_t stored) = 0;
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
-  // One weight of a lane; its bias coordinate (intercept, threshold, or c of a learned radius).
+  // One weight of a lane, and the lane's bias coordinate (intercept, threshold, or c of a learned radius).
   virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
   virtual double bias(std::size_t lane, bool averaged) const = 0;
   // All weights of a lane, in the order of the columns.
@@ -86,7 +86,7 @@ class Memory {
     for (std::size_t i = 0; i < dimension(); ++i) to[i] = weight(i, lane, averaged);
   }
 
-  // Whether something was learned in a column; whether a lane has moved.
+  // Whether anything was learned in a column, and whether a lane has moved.
   virtual bool touched(std::size_t column) const {
     for (std::size_t lane = 0; lane < lanes(); ++lane)
       if (weight(column, lane, false) != 0 || weight(column, lane, true) != 0) return true;
@@ -99,17 +99,17 @@ class Memory {
     return bias(lane, false) != 0;
   }
 
-  // w has `size` entries per lane, lane after lane; `biases` has one per lane.
+  // w has `size` entries per lane, one lane after the other; `biases` has one per lane.
   virtual void start_at(const double* w, std::size_t size, const double* biases) = 0;
 
-  // The largest |weight|: O(dimension). (`weight_bound_` depends on the order of the moves, and a file must not.)
+  // The largest |weight|: O(dimension). (Files store this: `weight_bound_` depends on the order of the moves.)
   virtual double largest_weight() const = 0;
 
  protected:
   Memory(double limit, double constant2, bool reads_distances)
       : limit_(limit), constant2_(constant2), reads_distances_(reads_distances) {}
 
-  // Throws if so many columns with so many weights each take more than `limit_bytes` allows.
+  // Throws if `columns` columns with `weights` weights each exceed the limit of `limit_bytes`.
   void check_bytes(std::size_t columns, std::size_t weights) const {
     const double wanted = static_cast<double>(columns) * static_cast<double>(weights) * bytes_each();
     if (!(wanted > most_bytes_)) return;
@@ -118,13 +118,13 @@ class Memory {
                   std::to_string(static_cast<std::uint64_t>(most_bytes_)) + " (max_weights)");
   }
 
-  // How many bytes a weight takes, with its part of an average; 0 if they are not limited.
+  // The bytes per weight, including its part of an average; 0 if there is no limit.
   virtual double bytes_each() const { return 0; }
 
-  double limit_;      // no weight may grow beyond this
-  double constant2_;  // the square of every instance's bias coordinate
+  double limit_;      // the largest weight allowed
+  double constant2_;  // the square of the bias coordinate of every instance
   bool reads_distances_;
-  double weight_bound_ = 0;  // an upper bound of every |weight|
+  double weight_bound_ = 0;  // an upper bound on every |weight|
   double most_bytes_ = std::numeric_limits<double>::infinity();
 };
 

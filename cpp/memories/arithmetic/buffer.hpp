@@ -1,5 +1,5 @@
-// A growing array of zeros. Fresh memory comes from calloc, so pages that are never written cost nothing:
-// a hashed model of 2^24 columns takes the memory of the columns that it has seen.
+// A growing array of zeros. New memory comes from calloc, so pages that are never written cost nothing: a hashed model
+// of 2^24 columns takes only the memory of the columns it has seen.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Buffer {
   Real& operator[](std::size_t i) { return data_[i]; }
   const Real& operator[](std::size_t i) const { return data_[i]; }
 
-  // New entries are 0. Entries that are given up must be 0 already.
+  // New entries are 0. Entries that are dropped must already be 0.
   void resize(std::size_t size) {
     if (size > capacity_) {
       const std::size_t capacity = size_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2);
@@ -55,8 +55,8 @@ class Buffer {
     size_ = size;
   }
 
-  // Most of it is about to be written: large pages cost fewer faults. (Else every entry that is written would
-  // take a large page, and a hashed model the memory of all of its columns.)
+  // Call this if most of the array is about to be written: huge pages cost fewer faults. (Otherwise each written entry
+  // would take a huge page, and a hashed model the memory of all its columns.)
   void expect_use() {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     constexpr std::uintptr_t page = 4096;
@@ -65,7 +65,7 @@ class Buffer {
     expected_ = data();
     const auto start = (reinterpret_cast<std::uintptr_t>(data()) + page - 1) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(data() + size_) / page * page;
-    madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);  // advice: it may be refused
+    madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);  // advice: the kernel may ignore it
 #endif
   }
 
@@ -74,7 +74,7 @@ class Buffer {
   }
 
  private:
-  static constexpr std::size_t line = 64;  // data() begins a line of the cache
+  static constexpr std::size_t line = 64;  // data() is aligned to a cache line
   static constexpr std::size_t none_that_large = std::size_t{1} << 56;
   struct Free {
     void operator()(void* memory) const { std::free(memory); }

@@ -1,5 +1,5 @@
-// Exponentials and logarithms with the same bits on every machine. The C library's differ between processors: it uses fused
-// operations where there are some.
+// Exponentials and logarithms that are bit-identical on every machine. Those of the C library differ between
+// processors: it uses fused operations where they exist.
 #pragma once
 
 #include <bit>
@@ -11,11 +11,11 @@
 
 namespace hinge {
 
-// e^x for x from -708 to 709, within 2 units in the last place:
-// x = n ln 2 + r, |r| <= ln 2/2, a polynomial for e^r, and 2^n put into the exponent.
+// e^x for x from -708 to 709, within 2 units in the last place: x = n ln 2 + r, |r| <= ln 2/2, a polynomial for e^r,
+// and 2^n by way of the exponent.
 HINGE_INLINE double exponential(double x) {
   constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
-  constexpr double shift = 0x1.8p52;  // its last digits are whole numbers
+  constexpr double shift = 0x1.8p52;  // doubles of this size are whole numbers
   const double shifted = x * log2_e + shift, n = shifted - shift;
   const double r = (x - n * ln2_high) - n * ln2_low;
   double p = 1.0 / 6227020800;
@@ -35,7 +35,7 @@ HINGE_INLINE double exponential(double x) {
   return p * std::bit_cast<double>(exponent << 52);
 }
 
-// e^x for any x: 0 or infinity where it leaves float64.
+// e^x for any x: 0 or infinity beyond the range of float64.
 inline double exponential_anywhere(double x) {
   if (x > 709.782712893384) return std::numeric_limits<double>::infinity();
   if (x > 709) return exponential(x - 1) * 0x1.5bf0a8b145769p1;

@@ -1,6 +1,6 @@
-// The scores of many lanes in one pass over the features. The weights of a feature lie together, lane by lane, in
-// groups of 32 bytes, and are summed in their own type: four doubles or eight floats at a time. Each lane's sum is made
-// in the order of the features, so that the result is the same to the bit however many lanes a vector register holds.
+// The scores of many lanes in one pass over the features. The weights of a feature are contiguous, one per lane, in
+// groups of 32 bytes. They are summed in their own type: four doubles or eight floats at a time. The sum of each lane
+// follows the order of the features, so results are bit-identical for every width of vector registers.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ using Quad = Several<double, 4>;
 using Oct = Several<float, 8>;
 #endif
 
-// As many lanes as are summed together.
+// The lanes that are summed together.
 template <class Real>
 using Group = std::conditional_t<std::is_same_v<Real, double>, Quad, Oct>;
 template <class Real>
@@ -59,7 +59,7 @@ HINGE_INLINE void repeat(double value, Oct& oct) {
   oct = Oct{v, v, v, v, v, v, v, v};
 }
 
-// One bit for each of the 64 values from the j-th on, or of as many as there are, set if it is not 0.
+// A mask of 64 values starting at the j-th (fewer at the end): a bit is set if its value is not 0.
 template <class Features>
 HINGE_INLINE std::uint64_t find_nonzeros(const Features& x, std::size_t j) {
   std::uint64_t marks = 0;
@@ -81,8 +81,8 @@ HINGE_INLINE std::uint64_t find_nonzeros(const Features& x, std::size_t j) {
   return marks;
 }
 
-// function(j) for each feature that adds something, in their order: a dense instance may be mostly zeros. They are found
-// 64 at a time, because no branch can guess which comes next.
+// Calls function(j) for each feature that contributes, in order: a dense instance may be mostly zeros. Nonzeros are
+// located 64 at a time, because a branch per value would be unpredictable.
 template <class Features, class Function>
 HINGE_INLINE void for_each_nonzero(const Features& x, const Function& function) {
   if constexpr (requires { x.columns; }) {
@@ -94,7 +94,7 @@ HINGE_INLINE void for_each_nonzero(const Features& x, const Function& function) 
   }
 }
 
-// The sums of `Groups` groups of lanes, from `lanes` on: they stay in registers.
+// The sums of `Groups` groups of lanes, starting at `lanes`. The sums stay in registers.
 template <int Groups, class Real, class Features>
 HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
   Group<Real> sums[Groups] = {};
@@ -110,17 +110,18 @@ HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Featur
   std::memcpy(scores, sums, sizeof sums);
 }
 
-// Where the weights of feature j of a sparse instance lie, to be prefetched. It may be beyond the instance and was not
-// checked, so it is a number, not a pointer.
+// The address of the weights of feature j of a sparse instance, to be prefetched. It may lie beyond the instance and is
+// unchecked, so it is an integer, not a pointer.
 template <class Real, class Features>
 HINGE_INLINE std::uintptr_t weights_ahead(const Real* lanes, std::size_t stride, const Features& x, std::size_t j) {
   const std::size_t last = x.size + x.beyond - 1;
   return reinterpret_cast<std::uintptr_t>(lanes) + x.column(std::min(j, last)) * stride * sizeof(Real);
 }
 
-// Too many lanes for the registers: the sums stay in memory, and several features are added at a time. Those of the next
-// features are prefetched. The weights of a sparse instance lie far apart: those of features further on (measured: 24 to
-// 106 are about the same) are prefetched into the second cache. (For a dense instance that takes a third longer.)
+// For more lanes than fit into registers: the sums stay in memory, and several features are added at a time, while the
+// weights of the next ones are prefetched. A sparse instance has its weights far apart, so those of features further
+// ahead are also prefetched into the L2 cache (measured: distances of 24 to 106 are about equal). For a dense instance
+// that would take a third longer.
 template <std::size_t Together, class Real, class Features>
 HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Features& x, std::size_t j, Real* scores) {
   constexpr bool sparse = requires { x.columns; };
@@ -185,7 +186,7 @@ HINGE_AVX2 void lane_sums_avx2(const Real* lanes, std::size_t stride, const Feat
 }
 #endif
 
-// scores[r] = sum_j x_j v[column_j * stride + r]. The columns are checked already.
+// scores[r] = sum_j x_j v[column_j * stride + r]. The columns are already checked.
 template <class Real, class Features>
 inline void lane_sums(const Real* lanes, std::size_t stride, const Features& x, Real* scores) {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,7 +1,7 @@
-// The sums over one instance, in a fixed order of arithmetic: eight partial sums, whatever the machine, so
-// that the result is the same to the bit everywhere. They are kept in pairs, the vector registers of the
-// x86-64 and arm64 baselines; where the processor has AVX2, dense instances, and sparse ones with columns of 32
-// bits, take them four at a time, in the same order (and without fused operations, which would round differently).
+// The sums over one instance, in a fixed order of arithmetic: eight partial sums on every machine, so that results are
+// bit-identical everywhere. The sums are held in pairs, the vector registers of the x86-64 and arm64 baselines. With
+// AVX2, dense instances and sparse ones with 32-bit columns are summed four at a time, in the same order (and without
+// fused operations, which round differently).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Pair {
 };
 #endif
 
-// Two neighbours at once.
+// Two adjacent values.
 template <class Value>
 inline Pair load(const Value* from) {
   if constexpr (std::is_same_v<Value, double>) {
@@ -48,14 +48,14 @@ inline Pair two_values(const Features& x, std::size_t j) {
     return load(x.values + j);
 }
 
-// Weights as they lie in an array. (Averages have a reader of their own, one weight at a time.)
+// Weights in an array. (Averages have their own reader, one weight at a time.)
 template <class Real>
 struct InArray {
   const Real* weights;
   double operator()(std::size_t i) const { return static_cast<double>(weights[i]); }
 };
 
-// No weights: for the norm alone, with the check of the columns.
+// No weights: computes the norm alone, with the check of the columns.
 struct Nothing {
   double operator()(std::size_t /*column*/) const { return 0; }
 };
@@ -70,15 +70,15 @@ inline Pair two_weights(const WeightAt& weight, const Features& x, std::size_t j
     return Pair{weight(x.column(j)), weight(x.column(j + 1))};
 }
 
-// w.x and |x|^2. Two doubles, so that they are returned in registers.
+// w.x and |x|^2. Two doubles are returned in registers.
 struct Sums {
   double product = 0, square = 0;
   static Sums out_of_order() { return {0, -1}; }
   bool in_order() const { return square != -1; }
 };
 
-// Whether the columns are strictly ascending, and columns of the matrix, or need not be. No branch a column: many are
-// compared at a time.
+// Whether the columns are strictly ascending and inside the matrix, or exempt (`any_order`). There is no branch per
+// column: many are compared at a time.
 template <class Features>
 HINGE_INLINE bool in_order(const Features& x) {
   if constexpr (requires { x.columns; }) {
@@ -91,8 +91,8 @@ HINGE_INLINE bool in_order(const Features& x) {
   return true;
 }
 
-// Prefetches what will be read soon, relative to place j: hardware prefetchers do not look far enough, and stop at the
-// end of each page. Any address may be prefetched, so it is a number here and not a pointer.
+// Prefetches what is read soon, relative to place j: hardware prefetchers do not look far enough ahead, and stop at the
+// end of each page. Any address may be prefetched, even an invalid one, so it is an integer here and not a pointer.
 template <class Features>
 HINGE_INLINE void prefetch(const Features& x, std::size_t j) {
   const auto place = [j](const auto* from, std::ptrdiff_t on) HINGE_INLINE_LAMBDA {
@@ -105,7 +105,7 @@ HINGE_INLINE void prefetch(const Features& x, std::size_t j) {
   HINGE_PREFETCH_LATER(place(x.columns, x.later));
 }
 
-// The sums over the last features, three at the most, spelled out: nothing waits for a loop to end.
+// The sums over the last features, at most three, unrolled so that nothing waits for the end of a loop.
 template <class WeightAt, class Features>
 HINGE_INLINE Sums last_sums(const WeightAt& weight, const Features& x, std::size_t j) {
   const auto product = [&](std::size_t i) { return weight(x.column(i)) * x.value(i); };
@@ -159,7 +159,7 @@ inline Sums sums(const WeightAt& weight, const Features& x) {
   return {(p[0] + p[1]) + rest.product, (s[0] + s[1]) + rest.square};
 }
 
-// v <- v + step * x, for weights that need no more than that.
+// v <- v + step * x, for weights without further bookkeeping.
 template <class Real, class Features>
 inline void add(Real* weights, const Features& x, double step) {
   for (std::size_t j = 0; j < x.size; ++j) {
@@ -168,7 +168,7 @@ inline void add(Real* weights, const Features& x, double step) {
   }
 }
 
-// The same, and the weights that were there before into `noted`, one after the other.
+// The same. The previous weights go to `noted`, contiguously.
 template <class Real, class Features>
 inline void note_and_add(Real* noted, Real* weights, const Features& x, double step) {
   for (std::size_t j = 0; j < x.size; ++j) {
@@ -190,8 +190,8 @@ HINGE_AVX2 inline double total(__m256d q) {
   return _mm_cvtsd_f64(halves) + _mm_cvtsd_f64(_mm_unpackhi_pd(halves, halves));
 }
 
-// Four weights from place j on, or of the columns from there on. One by one: to gather them by one instruction is slower
-// on many processors.
+// Four weights starting at place j, or those of four columns. They are loaded one by one: gather instructions are
+// slower on many processors.
 template <class Real>
 HINGE_AVX2 inline __m256d four_weights(const InArray<Real>& w, std::size_t j) { return load_quad(w.weights + j); }
 template <class Real>
@@ -207,7 +207,7 @@ HINGE_AVX2 inline void add_product(__m256d& sum, const WeightAt& weight, Place a
   if constexpr (weighs<WeightAt>) sum = _mm256_add_pd(sum, _mm256_mul_pd(four_weights(weight, at), values));
 }
 
-// As `sums`: partial sum k is lane k % 4 of the quad k / 4.
+// Like `sums`: partial sum k is lane k % 4 of quad k / 4.
 template <class WeightAt, class Value>
 HINGE_AVX2 inline Sums dense_sums_avx2(const WeightAt weight, const Value* x, std::size_t n) {
   __m256d p0 = _mm256_setzero_pd(), p1 = p0, s0 = p0, s1 = p0;
@@ -229,7 +229,7 @@ HINGE_AVX2 inline Sums dense_sums_avx2(const WeightAt weight, const Value* x, st
   return {total(_mm256_add_pd(p0, p1)) + rest.product, total(_mm256_add_pd(s0, s1)) + rest.square};
 }
 
-// As `sums` of sparse features, with the same checks.
+// Like `sums` of sparse features, with the same checks.
 template <class WeightAt, class Value>
 HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatures<Value, std::int32_t>& x) {
   const std::int32_t* const columns = x.columns;
@@ -262,7 +262,7 @@ HINGE_AVX2 inline Sums sparse_sums_avx2(const WeightAt weight, const SparseFeatu
 HINGE_AVX2 inline void store_quad(double* to, __m256d quad) { _mm256_storeu_pd(to, quad); }
 HINGE_AVX2 inline void store_quad(float* to, __m256d quad) { _mm_storeu_ps(to, _mm256_cvtpd_ps(quad)); }
 
-// As `add`, in the quads in which `dense_sums_avx2` will read the weights again.
+// Like `add`, with the quads in which `dense_sums_avx2` reads the weights next.
 template <class Real, class Value>
 HINGE_AVX2 inline void dense_add_avx2(Real* weights, const Value* x, std::size_t n, double step) {
   const __m256d steps = _mm256_set1_pd(step);

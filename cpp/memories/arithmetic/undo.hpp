@@ -1,4 +1,4 @@
-// Undoes what a batch wrote into an array. It records what is overwritten, until a copy of all costs less.
+// Rolls back what a batch has written to an array. It records overwritten values until a full copy is cheaper.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ class Undo {
  public:
   explicit Undo(Buffer<Real>& array) : array_(array) {}
 
-  // `all_zero`: all entries are 0, so nothing need be recorded.
+  // `all_zero`: all entries are 0, so nothing needs to be recorded.
   void begin(bool all_zero = false) {
     noting_ = !all_zero;
     all_zero_ = all_zero;
   }
   bool noting() const { return noting_; }
-  // `count` places are about to be overwritten; each(function) calls function(place) for all of them. If it throws
-  // (out of memory) nothing is noted, and nothing may be overwritten.
+  // `count` places are about to be overwritten; each(function) calls function(place) for all of them. If this throws
+  // (out of memory), nothing is recorded, and nothing may be overwritten.
   template <class Each>
   void note(std::size_t count, const Each& each) {
     if (!noting_) return;
-    if (noted_.size() + count > array_.size() / 8) {  // a note takes more room than a number, and more time
+    if (noted_.size() + count > array_.size() / 8) {  // a record takes more space and time than a copied number
       copy_ = array_;
       undo(copy_);
       copied_ = true;

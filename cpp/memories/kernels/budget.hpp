@@ -1,9 +1,9 @@
-// Budgets of supports (B03, S14): which of the cached examples can go.
+// Budgets of supports (B03, S14): which of the cached examples to remove.
 //
 // An example is judged by its slack (Rule::slack) at the scores without its own contribution. `adaptive`: after each
-// insertion, examples that the rule would not insert again go, one by one. `fixed`: if the cache is full, one goes before
-// another comes. The scores of all cached examples are kept, and the kernel values among them (Supports::values_of): to
-// judge and to remove needs no kernel.
+// insertion, examples that the rule would not insert again are removed, one by one. `fixed`: if the cache is full, one
+// is removed before another is inserted. The scores of all cached examples and the kernel values among them
+// (Supports::values_of) are kept, so judging and removing compute no kernel values.
 #pragma once
 
 #include <algorithm>
@@ -40,14 +40,14 @@ class Budget {
  public:
   struct Kind {
     std::size_t size = 0;  // fixed; 0: adaptive
-    bool oldest = false;   // which one goes first: the oldest; else the one with the largest slack
+    bool oldest = false;   // removal: the oldest example; otherwise the one with the largest slack
   };
   explicit Budget(Kind kind) : kind_(kind) {}
 
   bool adaptive() const { return kind_.size == 0; }
   bool full(const Supports& supports) const { return !adaptive() && supports.count() >= kind_.size; }
 
-  // The support to remove; none if only redundant ones may go and there are none.
+  // The support to remove, or `none` if only redundant ones may be removed and no support is redundant.
   std::size_t choose(const Rule& rule, const Supports& supports, bool only_redundant) {
     std::size_t chosen = none;
     double most = 0;
@@ -64,7 +64,7 @@ class Budget {
     return chosen;
   }
 
-  // Removes support i, and its part of the products of the others.
+  // Removes support i and its contribution to the products of the others.
   void remove(std::size_t i, Supports& supports) {
     const std::size_t held = supports.held(), last = supports.count() - 1;
     const double own = products[i * held];
@@ -87,7 +87,7 @@ class Budget {
     if (supports.kind().distances) sum_up_anew(supports, afresh);
   }
 
-  // Before supports.move: room, so that `moved` allocates nothing.
+  // Reserves memory before supports.move, so that `moving` does not allocate.
   void make_room(const Supports& supports, const Truth& truth) {
     const std::size_t count = supports.count() + 1;
     if (count > truths.capacity()) truths.reserve(std::max(count, 2 * truths.capacity()));
@@ -95,8 +95,8 @@ class Budget {
       products.reserve(std::max(count * supports.held(), 2 * products.capacity()));
     coming_ = KeptTruth::of(truth);
   }
-  // What a move changes in the products of the supports. Called before the move: kernel values and products are those of
-  // the present row.
+  // Updates the products of the supports for a move. Called before the move, while kernel values and products are those
+  // of the current row.
   void moving(const Supports& supports, const double* amounts, double decay) {
     const std::size_t held = supports.held(), count = supports.count();
     const bool fresh = supports.known() == none;
@@ -118,7 +118,7 @@ class Budget {
     truths.push_back(std::move(coming_));
   }
 
-  // All or nothing.
+  // Transactions.
   void begin() { before_ = {products, truths}; }
   void commit() { before_ = {}; }
   void rollback() {
@@ -127,7 +127,7 @@ class Budget {
     commit();
   }
 
-  // Two classes become lanes, for which there is room already.
+  // Splits two classes into two lanes, for which memory is already reserved.
   void split() {
     for (std::size_t i = 0; i < products.size(); i += 2) {
       products[i + 1] = products[i] / 2;
@@ -135,7 +135,7 @@ class Budget {
     }
     for (KeptTruth& truth : truths) truth.value = truth.value > 0 ? 1 : 0;
   }
-  // Lanes that are given up must never have moved.
+  // Dropped lanes must never have moved.
   void widen(std::size_t before, std::size_t after) {
     std::vector<double> wide(truths.size() * after);
     for (std::size_t i = 0; i < truths.size(); ++i)
@@ -147,13 +147,13 @@ class Budget {
     for (KeptTruth& truth : truths) truth.value = 0 - truth.value;
   }
 
-  // The state, open to be saved and restored: w.x_i of each support, lane by lane, and its truth.
+  // The state, public for saving and restoring: w.x_i of each support, one per lane, and its truth.
   std::vector<double> products;
   std::vector<KeptTruth> truths;
 
  private:
-  // A ball divides by 1 - c whenever a support goes, so rounding errors grow: at once, if the support was most of it, or
-  // e-fold in about as many removals as there are supports. Then the sums are recomputed.
+  // A ball divides by 1 - c at each removal, so rounding errors grow: at once if the support dominated, or e-fold in
+  // about as many removals as there are supports. Then the sums are recomputed.
   void sum_up_anew(Supports& supports, bool at_once) {
     const std::size_t count = supports.count();
     if (count == 0) return;

@@ -1,6 +1,6 @@
-// Kernels: inner products in a space of their own, from those of the instances (S8).
+// Kernels: inner products in a feature space, computed from those of the instances (S8).
 //     linear x.z     poly (gamma x.z + coef0)^degree     rbf exp(-gamma |x-z|^2)
-// plus 1 if there is an intercept: the constant feature that every instance has.
+// plus 1 with an intercept: the constant feature of every instance.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Kernel {
   unsigned degree = 3;
   double constant = 0;  // 1 with an intercept
 
-  // Products x.z to kernel values, in place (linear, poly); |x - z|^2 to them (rbf).
+  // Maps products x.z (linear, poly) or distances |x - z|^2 (rbf) to kernel values, in place.
   void apply(std::size_t count, double* values) const;
   // K(x, x).
   double itself(double square) const {
@@ -35,7 +35,7 @@ struct Kernel {
       if (left % 2 == 1) result = result * base;
     return result;
   }
-  // The same for several.
+  // The same for several values.
   static constexpr std::size_t some = 64;
   HINGE_INLINE void powers(std::size_t count, double* values) const {
     double bases[some] = {}, results[some];
@@ -48,7 +48,7 @@ struct Kernel {
     for (std::size_t i = 0; i < count; ++i) values[i] = results[i] + constant;
   }
   HINGE_INLINE void apply_all(std::size_t count, double* values) const {
-    const Kernel k = *this;  // its own copy: nothing that is written can be a part of it
+    const Kernel k = *this;  // a local copy: nothing that is written can alias it
     if (k.kind == rbf) {
       for (std::size_t i = 0; i < count; ++i) values[i] = -k.gamma * (values[i] > 0 ? values[i] : 0);
       for (std::size_t i = 0; i < count; ++i) values[i] = values[i] > -708 ? values[i] : -708;  // 3e-308

@@ -1,4 +1,4 @@
-// What supports keep besides their vectors: coefficients, and kernel values of rows.
+// What supports hold besides their vectors: coefficients, and kernel values of rows.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace hinge {
 
-// So many rows are looked at together.
+// The number of rows that are processed together.
 inline constexpr std::size_t together = 64;
 
 // Kernel values of rows, one row after the other.
 struct KernelRows {
   std::size_t count = 0, stride = 0;
   std::vector<double> with_supports;  // count x stride: K(x_row, support)
-  std::vector<double> with_rows;      // count x count: K(x_row, x_other); only if a row becomes a support
-  bool knows_rows = false;            // whether they are there
+  std::vector<double> with_rows;      // count x count: K(x_row, x_other); computed only if a row becomes a support
+  bool knows_rows = false;            // whether with_rows is computed
   std::vector<double> itself;         // K(x, x)
   std::vector<double> squares;        // |x|^2
-  std::vector<std::size_t> numbers;   // in passes over the same rows: which of them these are
-  std::vector<char> in_order;         // else it is rejected when its turn comes
+  std::vector<std::size_t> numbers;   // in passes over the same rows: their row numbers
+  std::vector<char> in_order;         // whether the row is valid; an invalid one is rejected in its round
 
   void make_room(std::size_t rows, std::size_t supports) {
     count = rows;
@@ -36,7 +36,7 @@ struct KernelRows {
   const double* of(std::size_t row) const { return with_supports.data() + row * stride; }
 };
 
-// Everything but the arrays.
+// All scalars of the supports.
 struct SupportScalars {
   double scale = 1;
   double alpha = 0;
@@ -47,17 +47,17 @@ struct SupportScalars {
   std::int64_t tallied = 0, insertions = 0, removals = 0;
 };
 
-// The numbers of the supports, one after the other. A rollback restores a copy of them; a model file has them.
+// The numbers of the supports, in parallel arrays. A rollback restores a copy of them; they are part of a model file.
 class SupportNumbers {
  public:
   std::vector<std::int64_t> numbers;  // of the examples
   std::vector<std::int64_t> ages;     // the order of insertion
-  std::vector<double> v;              // count x stride: the coefficients, over the scale
+  std::vector<double> v;              // count x stride: the coefficients, divided by the scale
   std::vector<double> u;              // the same for the average
-  std::vector<double> given;          // ordinal: what each support gave to each threshold
+  std::vector<double> given;          // ordinal: the contribution of each support to each threshold
   std::vector<double> biases, bias_sums;
   SupportScalars now;
-  bool sparse = false;  // whether the first support came as a sparse row
+  bool sparse = false;  // whether the first support was a sparse row
 
  protected:
   std::vector<double> itself_, squares_;  // K(x, x) and |x|^2 of each
@@ -67,7 +67,7 @@ class SupportNumbers {
 class CustomKernel {
  public:
   virtual ~CustomKernel() = default;
-  // values[i * stride + j] = K(x_i, z_j). `sparse`: how the model's instances came; `version` changes with the others.
+  // values[i * stride + j] = K(x_i, z_j). `sparse`: whether the model's instances are sparse rows.
   virtual void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
                       bool sparse, double* values, std::size_t stride) = 0;
 };

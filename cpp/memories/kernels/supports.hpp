@@ -1,13 +1,13 @@
 // w as a combination of instances, w = sum_i c_i x_i, in the space of a kernel (S8): scores are sums of kernel values.
 //
-// Learning looks ahead: the kernel values of a block of coming rows, with the supports and with each other, are matrix
-// products. Rounds then run one by one on these numbers. A row that becomes a support, or a support that goes, changes one
-// number in each row that is still to come. A kernel value has the same bits however it is computed, and scores are sums
-// in the order of the supports: so blocks and single examples give the same bits.
+// Learning looks ahead: the kernel values of a block of upcoming rows, with the supports and with each other, are
+// computed as matrix products. The rounds then run one by one on these numbers. When a row becomes a support, or a
+// support is removed, one number changes in each upcoming row. Kernel values are bit-identical however they are
+// computed, and scores are sums in the order of the supports, so blocks and single examples give the same bits.
 //
 // One lane: c = scale * v (uniclass decays all of them). Many lanes: one row of coefficients per support. Ordinal
-// regression has one w for all lanes, the sum of the amounts, and thresholds b; each support keeps what it gave to them.
-// The average is lazy as in Weights: A = alpha * v + u, the sum of the tallied c.
+// regression has one w for all lanes (the sum of the amounts) and thresholds b; each support records its contribution
+// to the thresholds. The average is lazy, as in Weights: A = alpha * v + u, the sum of the tallied c.
 #pragma once
 
 #include <algorithm>
@@ -37,11 +37,11 @@ class Supports : public Memory, public SupportNumbers {
   struct Kind {
     Kernel kernel;
     bool shared = false;     // ordinal: one w for all lanes, and thresholds
-    bool sorted = false;     // the thresholds are put in order after each move
+    bool sorted = false;     // the thresholds are sorted after each move
     bool distances = false;  // uniclass
-    double start = 0;        // uniclass: of the coordinate that makes a learned radius (S7)
+    double start = 0;        // uniclass: the start of the coordinate for a learned radius (S7)
     bool averaging = false;
-    bool keeps_values = false;  // the kernel values among the supports, for a budget
+    bool keeps_values = false;  // keep the kernel values among the supports, for a budget
     double max_bytes = 0;
   };
 
@@ -49,42 +49,42 @@ class Supports : public Memory, public SupportNumbers {
   std::size_t count() const { return numbers.size(); }
   const Kind& kind() const { return kind_; }
   std::size_t lanes() const override { return biases.size(); }
-  // How many coefficients a support has.
+  // The number of coefficients per support.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   std::size_t dimension() const override { return columns_; }
   void resize(std::size_t dimension) override { columns_ = dimension; }
 
-  // New lanes start at 0; lanes that are given up must never have moved.
+  // New lanes start at 0; dropped lanes must never have moved.
   void widen(std::size_t lanes);
-  // Two classes with one w become lanes: half of w for the one, half against the other.
+  // Converts two classes with one w to two lanes: half of w for one, half against the other.
   void split();
-  // w <- -w: the two classes change places.
+  // w <- -w: swaps the two classes.
   void negate();
 
   // ---- reading ------------------------------------------------------------------------------------------------------
 
-  // Computes the kernel values of the next `count` rows of batch.order, from `from` on.
+  // Computes the kernel values of `count` rows of batch.order, starting at `from`.
   virtual void look_ahead(const Batch& batch, std::size_t from, std::size_t count) = 0;
   virtual void look_ahead(const Instance& x) = 0;
   void forget_rows() override { passes_.clear(); }
-  // How many kernel values a step computes besides those.
+  // How many kernel values a step computes in addition.
   std::size_t values_per_step() const { return passes_.count(); }
-  // Reads row `row` of these rows.
+  // Reads row `row` of the block that was looked ahead.
   Reading look(std::size_t row, Reads reads, double* scores);
   double itself() const { return ahead_.itself[current_]; }
-  // The scores of the present row, if support i were gone. `own` is w.x_i (uniclass).
+  // The scores of the current row without support i. `own` is w.x_i (uniclass).
   void look_without(std::size_t i, double own, double* scores);
-  // w.x of the present row, one per lane.
+  // w.x of the current row, one per lane.
   const double* products() const { return products_.data(); }
   // K(support, x).
   double kernel(std::size_t i) const { return ahead_.of(current_)[i]; }
 
-  // Without learning: several rows at once. Their scores, and whether each is in order.
+  // Kernel values of several rows without learning, and whether each row is in order.
   virtual void look_at(const Rows& rows, std::size_t from, std::size_t count, KernelRows& into) const = 0;
   virtual void look_at(const Instance& x, KernelRows& into) const = 0;
   Reading read_row(const KernelRows& rows, std::size_t row, bool averaged, const std::vector<double>& coefficients,
                    Reads reads, double* scores) const;
-  // The coefficients that score: v, or the sums of the average.
+  // The coefficients behind the scores: v, or the sums of the average.
   std::vector<double> coefficients(bool averaged) const;
   Reading read(const Instance& x, Reads reads, double* scores) const override {
     return read_one(x, false, reads, scores);
@@ -93,11 +93,11 @@ class Supports : public Memory, public SupportNumbers {
     return read_one(x, true, reads, scores);
   }
 
-  // The scores of support i without itself; `products` are w.x_i.
+  // The scores of support i without its own contribution; `products` are w.x_i.
   void scores_without(std::size_t i, const double* products, double* scores) const;
 
-  // Uniclass: w is a mixture of the supports and the origin. Without support i it is (w - c_i x_i)/(1 - c_i). (If nothing
-  // is left: w - c_i x_i.) If support i is most of it, a difference would lose its digits: then the others are summed up.
+  // Uniclass: w is a mixture of the supports and the origin. Without support i it is (w - c_i x_i)/(1 - c_i), or w -
+  // c_i x_i if nothing is left. If support i dominates, the difference would cancel, so the others are summed instead.
   bool is_most(std::size_t i) const { return coefficient(i, 0) > shares_ / 2; }
   double rest_without(std::size_t i) const {
     const double rest = all_without(i);
@@ -113,37 +113,38 @@ class Supports : public Memory, public SupportNumbers {
   const double* values_of(std::size_t i) const { return values_.data() + i * room_; }
   virtual SparseVector vector(std::size_t i) const = 0;
   virtual double value(std::size_t i, std::size_t column) const = 0;
-  void check_room(std::size_t /*dimension*/) const override {}  // `max_cache` limits them
+  void check_room(std::size_t /*dimension*/) const override {}  // `max_cache` limits the supports instead
 
   // ---- moving -------------------------------------------------------------------------------------------------------
 
-  // The number of the example that is learned; whether it may be among the supports already (several passes).
+  // The number of the example to learn, and whether it may already be a support (several passes).
   void number(std::int64_t number, bool may_be_known);
   std::size_t known() const { return known_; }
 
-  // Room for the present row as a support, so that `move` allocates nothing; `replacing` one that will go first.
+  // Reserves memory for the current row as a support, so that `move` does not allocate. `replacing`: a support is
+  // removed first.
   void admit(double amount, double decay, double /*square*/) override { make_room(amount, decay, false); }
   void make_room(double amount, double decay, bool replacing);
 
   void move(const double* amounts, double decay, const Instance& /*x*/) override;
   void move_along(const double*, const Instance&, double) override { throw InputError("a kernel has no directions"); }
 
-  // Takes support i out; the last one takes its place. `own` is w.x_i (uniclass).
+  // Removes support i; the last one takes its place. `own` is w.x_i (uniclass).
   void remove(std::size_t i, double own);
 
   void tally() override;
 
   // ---- all or nothing -----------------------------------------------------------------------------------------------
 
-  // The numbers are copied; of the vectors, those that go.
+  // The numbers are copied; of the vectors, only removed ones.
   void begin(std::size_t stored) override;
   void commit() override;
   void rollback() override;
 
-  // Holds these vectors, and what follows from them: kernel values, unless these are `known`.
+  // Replaces the vectors, and recomputes what depends on them: kernel values, unless these are `known`.
   virtual void hold(const std::vector<SparseVector>& vectors, bool known) = 0;
 
-  // sum_i c_i x_i in a column: w if the kernel is linear.
+  // sum_i c_i x_i in a column: w, for a linear kernel.
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
     double sum = 0;
     for (std::size_t i = 0; i < count(); ++i) {
@@ -162,7 +163,7 @@ class Supports : public Memory, public SupportNumbers {
       if (coefficient(i, lane) != 0) return true;
     return false;
   }
-  // A threshold, the coordinate of a learned radius, or the intercept: what the constant feature has.
+  // The weight of the constant feature: a threshold, the coordinate of a learned radius, or the intercept.
   double bias(std::size_t lane, bool averaged) const override {
     averaged = averaged && now.tallied > 0;
     if (kind_.shared || kind_.distances)
@@ -176,7 +177,7 @@ class Supports : public Memory, public SupportNumbers {
     throw InputError("a kernel has no weights to start at");
   }
 
-  std::unique_ptr<Budget> budget;  // none: all supports are kept
+  std::unique_ptr<Budget> budget;  // nullptr: all supports are kept
 
   std::size_t stride() const { return stride_; }
   double weight_bound() const { return weight_bound_; }
@@ -186,17 +187,17 @@ class Supports : public Memory, public SupportNumbers {
     for (const double bias : biases) largest = std::max(largest, std::abs(bias));
     return largest;
   }
-  // After the arrays were restored.
+  // Call this after the arrays are restored.
   void check_restored(double bound, const std::vector<SparseVector>& vectors);
 
  protected:
   Supports(Kind kind, std::size_t lanes);
-  virtual void reserve_vector(std::size_t row) = 0;  // of the rows ahead
+  virtual void reserve_vector(std::size_t row) = 0;  // one of the rows ahead
   virtual void add_vector(std::size_t row) = 0;
   virtual void remove_vector(std::size_t i) = 0;
-  virtual void compare_rows_ahead() = 0;  // kernel values among the rows ahead, unless they are there
+  virtual void compare_rows_ahead() = 0;  // computes the kernel values among the rows ahead, unless they are known
   virtual double bytes_with(std::size_t row) const = 0;
-  // In passes over the same rows: the kernel values of the present row with all of them.
+  // In passes over the same rows: the kernel values of the current row with all of them.
   virtual RowProducts::Kernels kernels_with_rows() = 0;
 
   void grow(std::size_t count);
@@ -206,8 +207,8 @@ class Supports : public Memory, public SupportNumbers {
   KernelRows ahead_;
   std::size_t current_ = 0;
   RowProducts passes_;
-  std::int64_t number_ = 0;  // of the present example
-  std::size_t known_ = none;  // the support that it is already
+  std::int64_t number_ = 0;  // of the current example
+  std::size_t known_ = none;  // the index of the current example, if it is already a support
   std::vector<double> values_;            // room x room: the kernel values among the supports
   std::size_t room_ = 0;
 
@@ -223,19 +224,19 @@ class Supports : public Memory, public SupportNumbers {
     if (count() > 0) lane_sums(c.data(), stride_, DenseFeatures<double>{kernels, count()}, sums);
   }
 
-  // From w.x to what the rule reads.
+  // Computes what the rule reads from w.x.
   Reading finish(const double* products, const std::vector<double>& its_biases, double norm2, double itself,
                  double square, Reads reads, double* scores) const;
 
   Reading read_one(const Instance& x, bool averaged, Reads reads, double* scores) const;
 
-  // The scores at a point x without support i: `products` are those of the others with x, `own` is w.x_i (uniclass).
+  // The scores at x without support i: `products` are those of the others with x, `own` is w.x_i (uniclass).
   void scores_of_others(std::size_t i, double own, const double* products, double itself, double* scores) const;
 
-  // A.x of the present row, A the sum of the tallied w.
+  // A.x of the current row; A is the sum of the tallied w.
   double sum_of_average() const;
 
-  // The present row becomes the last support, with coefficients 0.
+  // Appends the current row as a support, with coefficients 0.
   std::size_t append();
 
   static constexpr double nothing_left = 1e-9;
@@ -264,14 +265,14 @@ class Supports : public Memory, public SupportNumbers {
   SparseVector found_vector(std::int64_t age) const;
 
   std::size_t stride_ = 0;
-  std::vector<double> products_;  // w.x of the present row
-  RowProducts::Kernels kernels_;  // in passes over the same rows: of the present one with all of them
-  double shares_ = 1;  // uniclass: of the origin and all supports; 1, but for rounding
+  std::vector<double> products_;  // w.x of the current row
+  RowProducts::Kernels kernels_;  // in passes over the same rows: those of the current row with all rows
+  double shares_ = 1;  // uniclass: the sum over the origin and all supports; 1 up to rounding
 
   struct Before {
     SupportNumbers numbers;
     double weight_bound = 0;
-    std::vector<double> values;  // of a custom kernel
+    std::vector<double> values;  // custom kernels only
     std::size_t room = 0;
   };
   Before before_;
@@ -279,7 +280,7 @@ class Supports : public Memory, public SupportNumbers {
     std::int64_t age;
     SparseVector vector;
   };
-  std::vector<Buried> buried_;  // supports that were there when the batch began, and went
+  std::vector<Buried> buried_;  // supports that existed when the batch began, and were removed
   bool journaling_ = false;
 };
 

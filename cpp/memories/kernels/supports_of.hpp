@@ -1,4 +1,4 @@
-// The vectors of the supports, in float32 or float64, and the kernel values of rows with them.
+// The vectors of the supports, in float32 or float64, and their kernel values with rows.
 #pragma once
 
 #include <memory>
@@ -117,7 +117,7 @@ class SupportsOf final : public Supports {
   }
   double bytes_with(std::size_t row) const override { return static_cast<double>(vectors_.bytes(rows_, row)); }
 
-  // An error names a row of the block; place(i) is its number in the batch.
+  // Translates the row in an error: place(i) is the number in the batch of row i of the block.
   template <class Place, class Function>
   static void with_row(Place&& place, Function&& function) {
     try {
@@ -127,7 +127,7 @@ class SupportsOf final : public Supports {
       throw;
     }
   }
-  // Rows of `order`, or as they lie. Invalid ones are rejected when their turn comes.
+  // Takes rows in `order`, or in row order. An invalid row is rejected in its round.
   void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, QueryRows<Real>& block,
             std::vector<char>& in_order) const {
     Instance x = rows.blank();
@@ -144,7 +144,7 @@ class SupportsOf final : public Supports {
     const bool is_sparse = x.layout == Layout::sparse32 || x.layout == Layout::sparse64;
     std::size_t stored = 0;
     for (std::size_t i = 0; is_sparse && i < count; ++i) stored += taken(i) ? x.size : 0;
-    // Rows that are nearly full are treated as dense ones.
+    // Nearly full rows are treated as dense ones.
     block.clear(is_sparse && stored * 4 < count * rows.width(), rows.width(), is_sparse);
     in_order.resize(count);
     Scratch scratch;
@@ -153,7 +153,7 @@ class SupportsOf final : public Supports {
       if (!in_order[i]) block.add(Instance());
     }
   }
-  // With its columns in order. False, and nothing is added, if it cannot be.
+  // Adds x with sorted columns. Returns false, and adds nothing, if x is invalid.
   static bool add(const Instance& x, const Rows& rows, QueryRows<Real>& block, Scratch& scratch) {
     if (block.add(x)) return true;
     block.drop_last();
@@ -182,7 +182,7 @@ class SupportsOf final : public Supports {
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
   }
 
-  // Whether w.x of all rows can be followed: supports are only appended, and there is room for the vectors of all rows.
+  // Caches w.x of all rows, if supports are only appended and there is room for the vectors of all rows.
   void begin_passes(const Batch& batch) {
     forget_rows();
     const bool removes = kind_.keeps_values, sums_averages = kind_.distances && kind_.averaging;
@@ -216,8 +216,8 @@ class SupportsOf final : public Supports {
     const auto place = static_cast<std::size_t>(found - prepared_rows_.begin());
     return passes_.keep(support, prepared_.data() + place * passes_.count());
   }
-  // The kernel values of the present row with all rows, and of those that come next and are not supports, up to `most` of
-  // them: several rows at once take much less time than one by one.
+  // Computes the kernel values with all rows for the current row, and for up to `most` - 1 of the next rows that are
+  // not supports: several rows at once take much less time than one by one.
   void prepare(std::size_t most) {
     asked_.clear_as(rows_);
     prepared_rows_.clear();
@@ -232,7 +232,7 @@ class SupportsOf final : public Supports {
     for (std::size_t i = 0; i < asked_.count(); ++i)
       apply(asked_, i, all_, all_squares_.data(), 0, prepared_.data() + i * passes_.count());
   }
-  // How many of the rows of the last block were new, and became supports.
+  // Counts how many new rows of the last block became supports.
   void count_new_supports(std::size_t count) {
     prepared_rows_.clear();
     supports_are_frequent_ = 2 * (vectors_.count() - supports_before_) >= new_rows_;
@@ -241,8 +241,8 @@ class SupportsOf final : public Supports {
     for (std::size_t i = 0; i < count; ++i) new_rows_ += passes_.support_of(ahead_.numbers[i]) == none;
   }
 
-  // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z loses its digits where it is small relative
-  // to its terms: there |x - z|^2 is summed up. Of the vectors from `from` on.
+  // Maps products of a row with the vectors from `from` on to kernel values. |x|^2 + |z|^2 - 2 x.z cancels where it is
+  // small relative to its terms: there |x - z|^2 is summed directly.
   void apply(const QueryRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
              std::size_t from, double* values) const {
     const double square = rows.square(row);
@@ -260,12 +260,12 @@ class SupportsOf final : public Supports {
     std::vector<SparseVector> asked(count), held;
     for (std::size_t i = 0; i < count; ++i)
       rows.each(i, [&](std::size_t column, Real value) {
-        if (!std::isfinite(rows.square(i))) return;  // will be rejected
+        if (!std::isfinite(rows.square(i))) return;  // rejected later
         asked[i].columns.push_back(static_cast<std::int64_t>(column));
         asked[i].values.push_back(static_cast<double>(value));
       });
     for (std::size_t i = 0; i < vectors_.count(); ++i) held.push_back(vectors_.get(i));
-    std::size_t width = columns_;  // rows ahead may have columns that are new
+    std::size_t width = columns_;  // rows ahead may have new columns
     for (const SparseVector& row : asked)
       if (!row.columns.empty()) width = std::max(width, static_cast<std::size_t>(row.columns.back()) + 1);
     const bool as_sparse = held.empty() ? rows.came_sparse() : sparse;
@@ -285,16 +285,16 @@ class SupportsOf final : public Supports {
   }
 
   Vectors<Real> vectors_;
-  QueryRows<Real> rows_;  // that are to come
-  Vectors<Real> all_;  // in passes over the same rows: all of them
+  QueryRows<Real> rows_;  // the rows ahead
+  Vectors<Real> all_;  // in passes over the same rows: all rows
   std::vector<double> all_squares_;
-  // Kernel values with all of them that were computed together, of some rows of `rows_`, ahead of their turn.
+  // Kernel values with all rows that were computed together, for some rows of `rows_`, ahead of their rounds.
   static constexpr std::size_t most_prepared = 8;
   QueryRows<Real> asked_;
   std::vector<std::size_t> prepared_rows_;
   std::vector<double> prepared_;
   bool supports_are_frequent_ = false;
-  std::size_t supports_before_ = 0, new_rows_ = 0;  // when the last block of rows began
+  std::size_t supports_before_ = 0, new_rows_ = 0;  // at the start of the last block
   std::shared_ptr<CustomKernel> custom_;
 };
 

@@ -1,9 +1,9 @@
-// Sets of vectors, held for their inner products with others.
+// Sets of vectors, stored for their inner products with others.
 //
-// Every product is summed up in the order of the columns, one partial sum: so it is the same to the bit whether the two
-// vectors are dense or sparse (zeros add nothing), alone or among thousands, and whichever of the two is held. What is
-// summed at once are products of different pairs: several rows with a panel of vectors whose values in a column lie
-// together, in vector registers. That is a matrix product at the speed of BLAS, but for fused operations.
+// Each product is summed in the order of the columns, in one partial sum. So it is bit-identical whether the two
+// vectors are dense or sparse (zeros add nothing), alone or among thousands, and whichever of the two is stored. The
+// operations that run in parallel belong to different pairs: several rows with a panel of vectors, whose values in a
+// column are contiguous, in vector registers. That is a matrix product at the speed of BLAS without fused operations.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,19 @@
 
 namespace hinge {
 
-// Vectors held one way or the other, whichever suits those that have come: the products are the same.
+// Dense or sparse vectors, in the representation that suits them: the products are the same.
 template <class Real>
 class Vectors {
  public:
   std::size_t count() const { return count_; }
 
-  // How many bytes it takes with one more vector.
+  // The size in bytes with one more vector.
   std::size_t bytes(const QueryRows<Real>& rows, std::size_t row) const {
     const std::size_t width = width_of(rows, row);
     if (will_be_dense(rows, row, width)) return panels_.bytes(count_ + 1, std::max(width, widest_));
     return lists_.bytes_of(stored_) + 4 * sizeof(double) * rows.stored(row);
   }
-  // Before `add`: room for the vector. Nothing changes that can be seen.
+  // Reserves memory before `add`, without a visible change.
   void reserve(const QueryRows<Real>& rows, std::size_t row) {
     const std::size_t width = width_of(rows, row);
     choose(rows, row, width);
@@ -44,7 +44,7 @@ class Vectors {
     widest_ = std::max(widest_, width_of(rows, row));
     count_ += 1;
   }
-  // The last one takes its place.
+  // Removes vector i; the last one takes its place.
   void remove(std::size_t i) {
     stored_ -= dense_ ? panels_.stored(i) : lists_.stored(i);
     dense_ ? panels_.remove(i, count_ - 1) : lists_.remove(i, count_ - 1);
@@ -55,7 +55,7 @@ class Vectors {
   double value(std::size_t i, std::size_t column) const {
     return dense_ ? panels_.value(i, column) : lists_.value(i, column);
   }
-  // products[row * stride + i] for all rows and the vectors i from `from` on. (What lies before is not to be used.)
+  // Sets products[row * stride + i] for all rows and the vectors i >= `from`. (Smaller i may be overwritten.)
   void products(const QueryRows<Real>& rows, std::size_t from, double* products, std::size_t stride) const {
     dense_ ? panels_.products(rows, from, count_, products, stride)
            : lists_.products(rows, from, count_, products, stride);
@@ -68,8 +68,8 @@ class Vectors {
     rows.each(row, [&](std::size_t column, Real) { width = column + 1; });
     return width;
   }
-  // Lists take about 8 times as long for each value that is not 0. Asked for whenever the number of vectors doubles, or
-  // panels would get twice as wide.
+  // Lists take about 8 times as long per nonzero value. The choice is made whenever the number of vectors doubles, or
+  // panels would become twice as wide.
   bool will_be_dense(const QueryRows<Real>& rows, std::size_t row, std::size_t width) const {
     if (!std::has_single_bit(count_ + 1) && !(dense_ && width / 2 > widest_)) return dense_;
     std::size_t stored = stored_;

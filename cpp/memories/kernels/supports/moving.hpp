@@ -1,4 +1,4 @@
-// Supports: a row becomes a support, coefficients change, a support goes.
+// Supports: insertion, changes of coefficients, removal.
 #pragma once
 
 #include <algorithm>
@@ -134,7 +134,7 @@ inline void Supports::grow(std::size_t count) {
   if (kind_.keeps_values && count > room_) {
     const std::size_t room = std::max({count, room_ + room_ / 2, std::size_t{8}});
     std::vector<double> values(room * room);
-    const std::size_t kept = std::min(this->count(), room_);  // none, if they are only being restored
+    const std::size_t kept = std::min(this->count(), room_);  // 0 while a state is restored
     for (std::size_t i = 0; i < kept; ++i) std::copy_n(values_.data() + i * room_, kept, values.data() + i * room);
     values_.swap(values);
     room_ = room;

@@ -1,4 +1,4 @@
-// Supports: scores, from kernel values.
+// Supports: scores from kernel values.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline void Supports::look_without(std::size_t i, double own, double* scores) {
   double& kernel = ahead_.of(current_)[i];
   const double its_kernel = std::exchange(kernel, 0);
   std::vector<double> products(stride_);
-  sum_up(v, ahead_.of(current_), products.data());  // not a difference: what is equal then is equal
+  sum_up(v, ahead_.of(current_), products.data());  // a fresh sum, not a difference, so that equal scores stay equal
   for (std::size_t r = 0; r < held(); ++r) products[r] *= now.scale;
   kernel = its_kernel;
   scores_of_others(i, own, products.data(), itself(), scores);
@@ -67,7 +67,7 @@ inline void Supports::scores_without(std::size_t i, const double* products, doub
 
 inline Reading Supports::finish(const double* products, const std::vector<double>& its_biases, double norm2,
                                 double itself, double square, Reads reads, double* scores) const {
-  if (!std::isfinite(square)) return Reading{square, square, square, square};  // to be rejected
+  if (!std::isfinite(square)) return Reading{square, square, square, square};  // rejected later
   if (reads == Reads::distance) {
     const double plain = std::max(0.0, norm2 - 2 * products[0] + itself);
     return Reading{plain + its_biases[0] * its_biases[0], plain, 1.0, square};
@@ -84,7 +84,7 @@ inline Reading Supports::finish(const double* products, const std::vector<double
 inline Reading Supports::read_one(const Instance& x, bool averaged, Reads reads, double* scores) const {
   KernelRows own;
   thread_local KernelRows kept;
-  KernelRows& one = kind_.kernel.kind == Kernel::custom ? own : kept;  // a function may ask another learner
+  KernelRows& one = kind_.kernel.kind == Kernel::custom ? own : kept;  // a custom kernel may call another learner
   look_at(x, one);
   return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
 }

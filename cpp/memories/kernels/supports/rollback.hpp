@@ -1,4 +1,4 @@
-// Supports: all or nothing, restored states, and lanes that are added.
+// Supports: transactions, restored states, and changes of the lanes.
 #pragma once
 
 #include "../budget.hpp"
@@ -6,8 +6,8 @@
 
 namespace hinge {
 
-// An average is a sum over rounds, of which there are fewer than 2^62. (Weights need no such limit: their sums of squares
-// are part of the progress of the statistics, which is finite.)
+// An average is a sum over rounds, of which there are fewer than 2^62. (Weights need no such limit: the sums of their
+// squares are part of the progress in the statistics, which is finite.)
 inline Supports::Supports(Kind kind, std::size_t lanes)
     : Memory(kind.averaging ? largest * 0x1p-63 : largest, 0, kind.distances), kind_(kind) {
   widen(lanes);
@@ -48,7 +48,7 @@ inline void Supports::negate() {
 
 inline void Supports::begin(std::size_t /*stored*/) {
   before_ = {*this, weight_bound_, {}, room_};
-  // A custom kernel may give another value if it is called again, or raise.
+  // A second call of a custom kernel may return another value, or raise.
   if (kind_.kernel.kind == Kernel::custom) before_.values = values_;
   buried_.clear();
   journaling_ = true;

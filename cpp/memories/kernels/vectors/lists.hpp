@@ -1,4 +1,4 @@
-// Sparse vectors in lists.
+// Sparse vectors in inverted lists.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace hinge {
 
-// Vectors by their columns: for each column a list of those that are not 0 there.
+// Vectors by column: each column has a list of the vectors that are not 0 there.
 template <class Real>
 class Lists {
  public:
   std::size_t bytes() const { return bytes_of(held_) + place_.size() * sizeof(std::uint32_t); }
-  // Without the places of the columns, of which most are never touched: they take no memory.
+  // Without the places of the columns: most are never touched, and take no memory.
   std::size_t bytes_of(std::size_t stored) const { return (stored + widest_) * 2 * sizeof(Entry); }
   void reserve(const QueryRows<Real>& rows, std::size_t row) {
     std::size_t width = 0, stored = 0, fresh = 0;
@@ -36,7 +36,7 @@ class Lists {
     spare_.columns.reserve(stored);
     spare_.values.reserve(stored);
   }
-  // After `reserve`; nothing is allocated.
+  // Requires `reserve`; does not allocate.
   void put(std::size_t i, const QueryRows<Real>& rows, std::size_t row) {
     own_.emplace_back();
     own_.back().columns.swap(spare_.columns);
@@ -106,11 +106,11 @@ class Lists {
     if (size > items.capacity()) items.reserve(std::max(size, 2 * items.capacity()));
   }
 
-  Buffer<std::uint32_t> place_;  // where the list of a column is, from 1; 0: there is none
+  Buffer<std::uint32_t> place_;  // the index of a column's list, from 1; 0: no list
   std::vector<List> lists_;
   std::vector<SparseVector> own_;
   std::size_t held_ = 0, widest_ = 0;
-  std::vector<List> fresh_;  // what `reserve` has made for `put`
+  std::vector<List> fresh_;  // reserved for `put`
   SparseVector spare_;
 };
 

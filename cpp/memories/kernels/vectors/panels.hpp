@@ -13,10 +13,11 @@
 
 namespace hinge {
 
-// The products of `Rows` rows with the vectors of one panel.
+// The number of vectors per panel.
 template <class Real>
 inline constexpr std::size_t panel_size = 2 * lane_group<Real>;
 
+// The products of `Rows` rows with the vectors of one panel.
 template <int Rows, class Real>
 HINGE_INLINE void panel_products(const Real* panel, const Real* const* rows, std::size_t width, Real* products) {
   Group<Real> sums[Rows][2] = {};
@@ -57,7 +58,7 @@ inline void panel_products_any(int count, const Real* panel, const Real* const* 
   panel_products_of(count, panel, rows, width, products);
 }
 
-// Vectors in panels: value j of the vectors of a panel lies together.
+// Vectors in panels: value j of all vectors of a panel is contiguous.
 template <class Real>
 class Panels {
  public:
@@ -66,7 +67,7 @@ class Panels {
   std::size_t bytes(std::size_t count, std::size_t width) const {
     return (count + size - 1) / size * size * std::max(width, width_) * sizeof(Real);
   }
-  // Room for a vector of that width in place `i`, which is the first free one.
+  // Reserves memory for a vector of that width at place `i`, the first free one.
   void reserve(std::size_t i, std::size_t width) {
     if (width > width_) {
       for (auto& panel : panels_) panel.resize(width * size);
@@ -82,7 +83,7 @@ class Panels {
     Real* const lane = panels_[i / size].data() + i % size;
     rows.each(row, [&](std::size_t column, Real value) { lane[column * size] = value; });
   }
-  // The last one takes the place of vector i.
+  // Removes vector i; the last one takes its place.
   void remove(std::size_t i, std::size_t last) {
     Real* const to = panels_[i / size].data() + i % size;
     Real* const from = panels_[last / size].data() + last % size;
@@ -90,7 +91,7 @@ class Panels {
       to[j * size] = from[j * size];
       from[j * size] = 0;
     }
-    if (last % size == 0 && panels_.size() > last / size + 1) panels_.pop_back();  // one empty panel may stay
+    if (last % size == 0 && panels_.size() > last / size + 1) panels_.pop_back();  // one empty panel may remain
   }
   std::size_t stored(std::size_t i) const {
     const Real* const lane = panels_[i / size].data() + i % size;
@@ -112,8 +113,8 @@ class Panels {
     return vector;
   }
 
-  // products[row * stride + i] for all rows and the vectors i from `from`, or somewhat before it, up to `count`. Panel by
-  // panel, which stays in the cache.
+  // Sets products[row * stride + i] for all rows and the vectors i from `from` (or slightly before it) up to `count`.
+  // The outer loop is over panels, which stay in the cache.
   void products(const QueryRows<Real>& rows, std::size_t from, std::size_t count, double* products,
                 std::size_t stride) const {
     constexpr std::size_t together = 4;

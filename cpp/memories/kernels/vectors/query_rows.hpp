@@ -1,4 +1,4 @@
-// Rows whose inner products with the held vectors are wanted.
+// Rows whose inner products with the stored vectors are computed.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hinge {
 
-// One vector by its values that are not 0, or all of them; the columns ascend.
+// A vector as its nonzero values, or all of them, with ascending columns.
 struct SparseVector {
   std::vector<std::int64_t> columns;
   std::vector<double> values;
@@ -19,7 +19,7 @@ struct SparseVector {
 template <class Real>
 class QueryRows {
  public:
-  // `sparse`: by their columns; else `width` values per row. `came_sparse`: how they came.
+  // `sparse`: store columns; otherwise `width` values per row. `came_sparse`: the layout of the input.
   void clear(bool sparse, std::size_t width, bool came_sparse) {
     sparse_ = sparse;
     came_sparse_ = came_sparse;
@@ -30,7 +30,7 @@ class QueryRows {
     squares_.clear();
     unseen_.clear();
   }
-  // False if the columns are not in order.
+  // Returns false if the columns are not in order.
   bool add(const Instance& x) {
     const std::size_t from = values_.size();
     if (!sparse_) values_.resize(from + width_);
@@ -43,7 +43,7 @@ class QueryRows {
     return in_order;
   }
 
-  // Nothing yet, but of the same kind as others.
+  // Empties this, with the layout of `others`.
   void clear_as(const QueryRows& others) { clear(others.sparse_, others.width_, others.came_sparse_); }
   void add_from(const QueryRows& others, std::size_t i) {
     const auto from = static_cast<std::ptrdiff_t>(others.starts_[i]), to = static_cast<std::ptrdiff_t>(others.starts_[i + 1]);
@@ -66,12 +66,12 @@ class QueryRows {
   bool sparse() const { return sparse_; }
   bool came_sparse() const { return came_sparse_; }
   std::size_t width() const { return width_; }  // of dense rows
-  double square(std::size_t i) const { return squares_[i]; }  // |x|^2, with the features that have no column
-  // |x - z|^2, summed up in the order of the columns.
+  double square(std::size_t i) const { return squares_[i]; }  // |x|^2, including features without a column
+  // |x - z|^2, summed in the order of the columns.
   double distance(std::size_t i, const SparseVector& z) const {
     double sum = 0;
     std::size_t k = 0;
-    const auto up_to = [&](std::size_t column) {  // what z has where x has nothing
+    const auto up_to = [&](std::size_t column) {  // adds the values of z in columns that x does not have
       for (; k < z.columns.size() && static_cast<std::size_t>(z.columns[k]) < column; ++k)
         sum += z.values[k] * z.values[k];
     };
@@ -86,7 +86,7 @@ class QueryRows {
   }
   const Real* dense(std::size_t i) const { return values_.data() + i * width_; }
   std::size_t stored(std::size_t i) const { return starts_[i + 1] - starts_[i]; }
-  // Calls function(column, value) for the values of row i that are not 0, in the order of the columns.
+  // Calls function(column, value) for the nonzero values of row i, in the order of the columns.
   template <class Function>
   HINGE_INLINE void each(std::size_t i, Function&& function) const {
     for (std::size_t j = starts_[i]; j < starts_[i + 1]; ++j)
