@@ -2,15 +2,15 @@
 //
 //     signed     w_i = scale (p+_i - p-_i),  (p+, p-) a distribution: the features x and -x (EG+-)
 //     unsigned   w_i = scale p_i,            p a distribution
-// A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. theta is the sum of the exponents:
-// p+-_i = exp(+-theta_i)/Z. So a move adds to theta as in other memories to w, features that an instance does not have
-// cost nothing (lazy normalisation), nothing underflows for good, and a feature that was never seen has theta = 0, the
-// weight of the start. All lanes are on one simplex, and so are their bias coordinates (intercepts, thresholds).
+// A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. theta is the sum of the exponents: p+-_i =
+// exp(+-theta_i)/Z. So a move adds to theta what other memories add to w, features that an instance does not have cost
+// nothing (lazy normalisation), underflow is never permanent, and a feature that was never seen has theta = 0, its
+// initial weight. All lanes and their bias coordinates (intercepts, thresholds) share one simplex.
 //
-// The size of a direction v is q = (scale range(v)/2)^2, where -v counts if weights are signed: then
+// The size of a direction v is q = (scale range(v)/2)^2, where the range includes -v if weights are signed. Then
 //     2 KL(u||p) - 2 KL(u||p') >= tau (2 l - tau q - 2 l*)     (Hoeffding's inequality),
-// the master inequality of S2 with twice the relative entropy for the squared distance: every step of step.hpp can be
-// taken, and 'pa' is N03's tau = 4 l/range^2.
+// the master inequality of S2 with twice the relative entropy in place of the squared distance: all steps of step.hpp
+// apply, and 'pa' is N03's tau = 4 l/range^2.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +27,15 @@
 
 namespace hinge {
 
-// Everything but the arrays. A rollback restores a copy; a model file has all of it.
+// All scalars. A rollback restores a copy; a model file contains all of them.
 struct SimplexScalars {
-  double alpha = 0;  // the average's: A = alpha (exp(theta) - exp(-theta)) + u
-  double shift = 0;  // taken off all exponents
+  double alpha = 0;  // for the average: A = alpha (exp(theta) - exp(-theta)) + u
+  double shift = 0;  // subtracted from all exponents
   double mass = 0;   // the sum of exp(+-theta - shift) over the coordinates with theta != 0
-  double doubt = 0;  // what rounding may have done to it
-  std::int64_t touched = 0;  // how many these are
+  double doubt = 0;  // a bound on the rounding error of `mass`
+  std::int64_t touched = 0;  // the number of these coordinates
   std::int64_t tallied = 0;
-  std::int64_t work = 0;  // coordinates written since the mass was last summed up afresh
+  std::int64_t work = 0;  // coordinates written since the mass was last recomputed
 };
 
 class Simplex final : public Memory, public Sizes {
@@ -43,9 +43,9 @@ class Simplex final : public Memory, public Sizes {
   struct Kind {
     double scale = 1;
     bool is_signed = true;
-    bool paper = false;    // the sizes as printed in N03 (instances must not be negative)
+    bool paper = false;    // the sizes as printed in N03 (instances must be nonnegative)
     double constant = 0;   // the value of the bias coordinates in every instance
-    bool shared = false;   // as in Lanes: one w for all lanes, which differ in their bias coordinates
+    bool shared = false;   // as in Lanes: one w for all lanes, which differ only in their bias coordinates
     bool sorted = false;
   };
   Simplex(std::size_t lanes, Kind kind, bool averaging, bool distances)
@@ -60,18 +60,18 @@ class Simplex final : public Memory, public Sizes {
   void check_room(std::size_t dimension) const override { check_bytes(dimension, held()); }
 
   void resize(std::size_t dimension) override;
-  // How many weights a column has.
+  // The number of weights per column.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
-  // New lanes start at the weight of the start; lanes that are given up must never have moved.
+  // New lanes start at the initial weight; dropped lanes must never have moved.
   void widen(std::size_t count);
-  // Continues a learner of two classes: theta for one, -theta for the other, each with half of the weights.
+  // Continues a learner of two classes: theta for one class, -theta for the other, each with half of the weights.
   void start_from(const Simplex& one);
 
   Reading read(const Instance& x, Reads reads, double* scores) const override;
 
   Reading read_average(const Instance& x, Reads reads, double* scores) const override;
 
-  // Weights cannot overflow; theta is bounded as the weights of other memories are.
+  // Weights cannot overflow; theta has a bound, like the weights of other memories.
   void admit(double amount, double /*decay*/, double square) override;
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override;
@@ -102,7 +102,7 @@ class Simplex final : public Memory, public Sizes {
     bias_us = before_.bias_us;
     weight_bound_ = before_.weight_bound;
     raises_ = false;
-    before_growth_ = {};  // of a round of the batch: there is nothing to come back to
+    before_growth_ = {};  // of a round in this batch: there is no growth to undo
   }
 
   double weight(std::size_t column, std::size_t lane, bool averaged) const override {
@@ -116,11 +116,11 @@ class Simplex final : public Memory, public Sizes {
     return (now.alpha * up(biases[lane]) + bias_us[lane]) / static_cast<double>(now.tallied);
   }
 
-  // The distribution nearest to the uniform one that has these weights. Signed: w_i = scale c (e^theta - e^-theta) with
-  // c such that the masses sqrt(w_i^2/scale^2 + 4 c^2) add up to 1.
+  // Starts at the distribution with these weights that is nearest to the uniform one. Signed: w_i = scale c (e^theta -
+  // e^-theta), where c makes the masses sqrt(w_i^2/scale^2 + 4 c^2) add up to 1.
   void start_at(const double* w, std::size_t size, const double* /*biases*/) override;
 
-  // The two classes change places.
+  // Swaps the two classes.
   void negate();
 
   // ---- the sizes of constraints ----
@@ -142,20 +142,20 @@ class Simplex final : public Memory, public Sizes {
     for (std::size_t r = 0; kind_.is_signed && r < lanes(); ++r) largest = std::max(largest, -biases[r]);
     return largest;
   }
-  // After a state was restored. Its mass and bound may be wrong, so they are checked.
+  // Call this after a state is restored. The mass and the bound of a file may be wrong, so they are checked.
   void check_restored(double bound);
 
-  // The state, open to be saved and restored.
+  // The state, public for saving and restoring.
   SimplexScalars now;
   Buffer<double> theta, u;
   std::vector<double> biases, bias_us;  // theta and u of the bias coordinates
 
  private:
   static constexpr double largest = 1e300;
-  static constexpr double most_above_shift = 300;  // exp(300)^2 is still a number
+  static constexpr double most_above_shift = 300;  // exp(300)^2 is still finite
 
   std::size_t coordinates() const { return columns_ * held() + (kind_.constant != 0 ? lanes() : 0); }
-  // The weight of a coordinate, and its share of the mass, both times Z/scale.
+  // The weight of a coordinate, and its share of the mass, both multiplied by Z/scale.
   double up(double its_theta) const {
     if (kind_.is_signed && its_theta == 0) return 0;
     const double plus = exponential_anywhere(its_theta - now.shift);
@@ -177,11 +177,11 @@ class Simplex final : public Memory, public Sizes {
   template <class At, class BiasAt>
   Reading products(const Instance& x, double* scores, double share, const At& at, const BiasAt& bias_at) const;
 
-  // |x - w|^2. Every weight has a part in the direction (x - w)/|x - w|: O(columns).
+  // |x - w|^2. Every weight contributes to the direction (x - w)/|x - w|: O(columns).
   template <class At>
   Reading distance(const Instance& x, const At& at) const;
 
-  // max and min of the coordinates of a direction.
+  // The minimum and maximum of the coordinates of a direction.
   struct Extremes {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     void meet(double value) {
@@ -195,7 +195,7 @@ class Simplex final : public Memory, public Sizes {
   template <class Features>
   void push(const Features& x, const double* amounts);
 
-  // Thresholds that have crossed change places.
+  // Sorts thresholds that have crossed.
   void sort_biases();
 
   template <class Each>
@@ -206,32 +206,33 @@ class Simplex final : public Memory, public Sizes {
 
   template <class Features>
   void look_at_gaps(const Features& x);
-  // Uniclass: along x - w.
+  // Uniclass: moves along x - w.
   void approach(double amount);
 
   void add(double& its_theta, double* its_u, double more);
 
-  // After a move to a theta of `most`, alpha (exp(theta) - exp(-theta)) and u would cancel in A if alpha is too large for it.
+  // Folds if alpha is so large that alpha (exp(theta) - exp(-theta)) and u would cancel in A after a move to theta =
+  // `most`.
   void fold_before(double most) {
     const double largest_sum = 64 * kind_.scale * static_cast<double>(now.tallied);
     if (now.alpha * exponential_anywhere(most - now.shift) > largest_sum) fold();
   }
-  // The average's sums without alpha: A = u.
+  // Moves alpha's part of the average's sums to u: then A = u.
   void fold();
 
-  // Sums up the mass afresh; and shifts the exponents so that exp(`coming`) is still a number. (If that makes the mass
-  // vanish, it does so only until the next time: theta is what it is.)
+  // Recomputes the mass, and shifts the exponents so that exp(`coming`) is finite. (The mass may vanish by that until
+  // the next call: theta is unaffected.)
   void sum_up(double coming = -std::numeric_limits<double>::infinity());
   void sum_up_mass();
 
-  // The mass of all coordinates but those of x in some lanes, and the bias coordinates of these (of `bias` alone, if
-  // it is given): summed up, O(columns).
+  // The mass of all coordinates except those of x in some lanes and the bias coordinates of these lanes (only `bias`,
+  // if given). It is summed directly: O(columns).
   template <class Features, class Lane>
   double mass_beside(const Features& x, const Lane& is_meant, std::size_t bias = none) const;
 
-  // S13.6: the maximum of alpha wanted - log sum_i p_i exp(alpha z_i) on [0, cap] is where the margin after the step,
-  // which grows with alpha, is what was wanted, or cap. `each` calls use(theta, value) for the constraint's coordinates.
-  // `others`: sums up the mass of all other coordinates, if it cannot be had as a difference.
+  // S13.6: alpha wanted - log sum_i p_i exp(alpha z_i) has its maximum on [0, cap] where the margin after the step,
+  // which grows with alpha, equals `wanted`, or at cap. `each` calls use(theta, value) for the coordinates of the
+  // constraint. `others` sums the mass of all other coordinates, for when the difference would cancel.
   template <class Each, class Others>
   double projected(double wanted, double cap, const Each& each, const Others& others) const;
   template <class Each>
@@ -239,14 +240,14 @@ class Simplex final : public Memory, public Sizes {
 
   double bytes_each() const override { return sizeof(double) * (averaging_ ? 2 : 1); }
   double largest_theta() const;
-  // The columns that were added last are given up: what made room for them is undone.
+  // Undoes the growth for columns that are dropped again.
   void come_back();
 
   Kind kind_;
   bool averaging_;
   std::size_t columns_ = 0;
-  bool raises_ = false;  // the move that was admitted may take an exponent beyond what the shift allows
-  Instance x_;           // of the round
+  bool raises_ = false;  // the admitted move may take an exponent beyond what the shift allows
+  Instance x_;           // the instance of this round
   double q_ = 0;
   std::vector<double> gaps_;  // x - w
 

@@ -1,11 +1,11 @@
-// Weights in an array, in the Euclidean geometry; one lane.
+// Weights in an array, in the Euclidean geometry, with one lane.
 //
-// w = scale * v, so that a decay of all weights costs O(1) (uniclass; else the scale is 1). Besides the columns there is
-// a bias coordinate, in which every instance has the value `constant`. An intercept has constant 1 and starts at 0. A
-// learned radius (S7) has constant 0 and starts at B.
+// w = scale * v, so that decaying all weights costs O(1) (uniclass; otherwise the scale is 1). In addition to the
+// columns there is a bias coordinate, in which every instance has the value `constant`. An intercept has constant 1 and
+// starts at 0. A learned radius (S7) has constant 0 and starts at B.
 //
-// The average of the vectors that predicted is lazy (S15): with A = sum of the tallied w,
-//     A = alpha * v + u.     A tally adds scale to alpha; a change of v by d subtracts alpha * d from u.
+// The average of the vectors that predicted is lazy (S15). With A the sum of the tallied w,
+//     A = alpha * v + u.     A tally adds scale to alpha; changing v by d subtracts alpha * d from u.
 #pragma once
 
 #include <algorithm>
@@ -28,16 +28,16 @@ struct Bias {
   double rate = 1;       // its moves are scaled by this (scikit-learn: 0.01 for sparse data)
 };
 
-// Everything but the arrays. A rollback restores a copy; a model file has all of it.
+// All scalars. A rollback restores a copy; a model file contains all of them.
 struct WeightScalars {
   double scale = 1;
   double alpha = 0;
   double bias = 0;
   double bias_sum = 0;
-  double norm2 = 0;      // |w|^2 without the bias coordinate; kept for distances only
+  double norm2 = 0;      // |w|^2 without the bias coordinate; maintained for distances only
   std::int64_t tallied = 0;
   std::int64_t work = 0;  // values read since norm2 was last recomputed
-  std::int64_t filled = 0;  // columns in which w is not 0; kept for distances only
+  std::int64_t filled = 0;  // columns in which w is not 0; maintained for distances only
 };
 
 template <class Real>
@@ -60,11 +60,11 @@ class Weights final : public Memory {
 
   void resize(std::size_t dimension) override {
     if (dimension > v.size()) check_room(dimension);
-    if (averaging_) u.resize(dimension);  // may throw, so it comes before v, which has the dimension
+    if (averaging_) u.resize(dimension);  // may throw, so it comes before v, which defines the dimension
     v.resize(dimension);
   }
 
-  // A distance needs sorted columns: it looks for those that the instance does not have.
+  // A distance needs sorted columns, to find those that the instance does not have.
   bool takes_any_order(Reads reads) const override { return reads == Reads::product; }
 
   Reading read(const Instance& x, Reads reads, double* /*scores*/) const override {
@@ -86,7 +86,7 @@ class Weights final : public Memory {
     if (now.tallied == 0) return read(x, reads, scores);
     const double share = 1.0 / static_cast<double>(now.tallied);
     const auto weight = [this](std::size_t i) { return averaged_sum(i); };
-    if (reads == Reads::distance) {  // the norm of the average is not kept: O(dimension)
+    if (reads == Reads::distance) {  // the norm of the average is not maintained: O(dimension)
       double norm2 = 0;
       for (std::size_t i = 0; i < v.size(); ++i) norm2 += (share * weight(i)) * (share * weight(i));
       return distance(x, weight, share, norm2, -1, now.bias_sum * share);
@@ -123,8 +123,8 @@ class Weights final : public Memory {
     now.tallied += 1;
   }
 
-  // If there are fewer values than columns, each move records what it overwrites. Else the weights are copied, which
-  // costs less than reading the values. Weights that are all 0 need neither.
+  // If the batch has fewer values than the model has columns, each move records what it overwrites. Otherwise the
+  // weights are copied, which costs less than reading the values. If all weights are 0, neither is needed.
   void begin(std::size_t stored) override {
     before_ = now;
     weight_bound_before_ = weight_bound_;
@@ -156,7 +156,7 @@ class Weights final : public Memory {
     commit();
   }
 
-  // w_i, or that of the average.
+  // w_i, or its average.
   double weight(std::size_t i, std::size_t /*lane*/, bool averaged) const override {
     if (!averaged || now.tallied == 0) return now.scale * static_cast<double>(v[i]);
     return averaged_sum(i) / static_cast<double>(now.tallied);
@@ -179,9 +179,9 @@ class Weights final : public Memory {
     sum_up_norm();
   }
 
-  // w <- -w: the two classes change places.
+  // w <- -w: swaps the two classes.
   void negate() {
-    // 0 - v, not -v: 0 stays 0, so that to negate twice changes no bit.
+    // 0 - v, not -v: 0 stays 0, so negating twice changes no bit.
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0 - v[i];
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = 0 - u[i];
     now.bias = 0 - now.bias;
@@ -195,13 +195,13 @@ class Weights final : public Memory {
     return largest;
   }
   HINGE_INLINE double constant() const { return bias_.constant; }
-  // After a state was restored. The bound of a file may be wrong, so it is checked.
+  // Call this after a state is restored. The bound of a file may be wrong, so it is checked.
   void check_restored(double bound) {
     weight_bound_ = std::max(bound, largest_weight());
     count_filled();
   }
 
-  // The state, open to be saved and restored.
+  // The state, public for saving and restoring.
   WeightScalars now;
   Buffer<Real> v;
   Buffer<double> u;
@@ -209,7 +209,7 @@ class Weights final : public Memory {
  private:
   double averaged_sum(std::size_t i) const { return now.alpha * static_cast<double>(v[i]) + u[i]; }
 
-  // |x - w|^2 = sum over the stored values of (x_i - w_i)^2, plus what w has in the other columns.
+  // |x - w|^2 = sum over the stored values of (x_i - w_i)^2, plus the squares of w in the other columns.
   template <class WeightAt>
   Reading distance(const Instance& x, const WeightAt& weight, double scale, double norm2,
                    std::int64_t filled, double bias) const {
@@ -232,8 +232,8 @@ class Weights final : public Memory {
     });
   }
 
-  // The squared norm of w in the columns that x does not have: a difference of norms. Where that would cancel (one
-  // feature much larger than all others), it is summed up.
+  // The squared norm of w in the columns that x does not have, as a difference of norms. Where that would cancel (one
+  // feature much larger than all others), it is summed directly.
   template <class Features, class WeightAt>
   double norm2_elsewhere(const Features& x, const WeightAt& weight, double scale, double norm2,
                          double seen) const {
@@ -254,7 +254,7 @@ class Weights final : public Memory {
     for (std::size_t i = 0; reads_distances_ && i < v.size(); ++i) now.filled += v[i] != 0;
   }
 
-  // Moves v, and with it u of the average and the norm of w.
+  // Moves v, and updates u and the norm of w.
   template <class Features>
   HINGE_APART void move_and_follow(const Features& x, double step) {
     double seen = 0, fresh = 0;
@@ -272,7 +272,7 @@ class Weights final : public Memory {
     const double scale2 = now.scale * now.scale;
     const double elsewhere = x.size == v.size() ? 0 : std::max(0.0, now.norm2 - scale2 * seen);
     now.norm2 = elsewhere + scale2 * fresh;
-    now.work += static_cast<std::int64_t>(x.size);  // so that summing up costs O(values read)
+    now.work += static_cast<std::int64_t>(x.size);  // amortised: recomputing costs O(values read)
     if (now.work >= static_cast<std::int64_t>(v.size())) sum_up_norm();
   }
 
@@ -288,7 +288,7 @@ class Weights final : public Memory {
 
   double bytes_each() const override { return sizeof(Real) + (averaging_ ? sizeof(double) : 0); }
 
-  // Every weight stays below `largest`, and v = w/scale within the range of Real.
+  // Every weight stays below `largest`, and v = w/scale in the range of Real.
   static constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) / 8;
   static constexpr double smallest_scale = sizeof(Real) == 4 ? 0x1p-32 : 0x1p-256;
 
@@ -296,7 +296,7 @@ class Weights final : public Memory {
     now.norm2 *= decay * decay;
     now.bias *= decay;
     now.scale *= decay;
-    // The average's alpha * v and u cancel when v = w/scale has become large: fold before digits are lost.
+    // The average's alpha * v and u cancel if v = w/scale is large: fold before digits are lost.
     const bool cancels = averaging_ && now.alpha > 64 * now.scale * static_cast<double>(now.tallied);
     if (now.scale >= smallest_scale && !cancels) return;
     if (journaling_) copy_all();
@@ -309,13 +309,13 @@ class Weights final : public Memory {
     sum_up_norm();
   }
 
-  // What moves have overwritten: the instance of each move, and the old numbers in its columns.
+  // What moves have overwritten: the instance of each move, and the old values in its columns.
   struct Journal {
     std::vector<Instance> moved;
-    std::size_t noted = 0;  // how many numbers; v and u only grow, and are reused
+    std::size_t noted = 0;  // how many values; v and u only grow, and are reused
     std::vector<Real> v;
     std::vector<double> u;
-    std::vector<std::vector<std::int64_t>> columns;  // of instances that do not last
+    std::vector<std::vector<std::int64_t>> columns;  // of transient instances
     void clear() {
       moved.clear();
       noted = 0;
@@ -323,7 +323,7 @@ class Weights final : public Memory {
     }
   };
 
-  // Where the move records the old v; nullptr if it need not.
+  // Where the move records the old v; nullptr if recording is unnecessary.
   HINGE_APART Real* journal(Instance x) {
     if (x.size == 0) return nullptr;
     const std::size_t at = journal_.noted, end = at + x.size;
@@ -369,17 +369,17 @@ class Weights final : public Memory {
   }
 
   Bias bias_;
-  bool has_bias_;  // whether it takes part in products
+  bool has_bias_;  // whether the bias is part of products
   bool averaging_;
-  bool follows_;  // whether more than v moves
+  bool follows_;  // whether u or the norm must be updated along with v
 
   bool journaling_ = false;
   bool copied_ = false;
-  bool all_zero_ = false;  // when the batch began
+  bool all_zero_ = false;  // at the start of the batch
   WeightScalars before_;
   double weight_bound_before_ = 0;
   Journal journal_;
-  // The next batch of this thread, of any learner, reuses the memory of a journal.
+  // The next batch of this thread, for any learner, reuses the memory of a journal.
   static inline thread_local Journal spare_;
   static constexpr std::size_t largest_spare = std::size_t{1} << 20;
   Buffer<Real> copied_v_;

@@ -1,4 +1,4 @@
-// A full covariance: its factors U and D (factored.hpp), which grow, are saved, and are rolled back.
+// A full covariance: storage, growth, saving and rollback of its factors U and D (factored.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace hinge {
 
 class Covariance final : public Shape {
  public:
-  // `most`: the bytes that it may take.
+  // `most`: the limit of its size in bytes.
   Covariance(double constant, double variance, double most) : Shape(constant, variance), most_(most) { resize(0); }
 
   void resize(std::size_t columns) override {
@@ -40,7 +40,7 @@ class Covariance final : public Shape {
   }
 
   double size(const Instance& x) const override {
-    thread_local Spread spread;  // several threads may ask
+    thread_local Spread spread;  // several threads may call this
     spread.take(x, constant_, first_.size());
     return size_of(spread, nullptr);
   }
@@ -59,7 +59,7 @@ class Covariance final : public Shape {
     return sum;
   }
   double narrow(const Instance& x, double precision) override {
-    if (2 * x.size > columns_) u_.expect_use();  // sparse ones may leave most of it untouched
+    if (2 * x.size > columns_) u_.expect_use();  // sparse instances may leave most of it untouched
     spread_.take(x, constant_, first_.size());
     const Factored factored = factored_();
     if (in_batch_) note(factored);
@@ -76,7 +76,7 @@ class Covariance final : public Shape {
     return sum;
   }
 
-  // Dense, or if most of it is 0 sparse.
+  // Dense, or sparse if most of it is 0.
   Instance direction(const Instance& /*x*/) const override {
     Instance g;
     g.values = k_.data() + bias_count();
@@ -146,7 +146,7 @@ class Covariance final : public Shape {
     if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
       throw InputError("the covariance is not one of a learner");
     added_ = state[0];
-    for (std::size_t j = 0; j < size; ++j)  // what it says of itself must be about what the variances say
+    for (std::size_t j = 0; j < size; ++j)  // the variances must roughly agree with the saved trace
       if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw InputError("the covariance is not one of a learner");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
@@ -162,8 +162,9 @@ class Covariance final : public Shape {
   }
 
  private:
-  // Exactly 1/d_j <= 1/variance + added: it is at most the j-th entry on the diagonal of S^-1. Numbers of very different
-  // sizes may round d_j far below that; it is kept near it, as `least_size` takes for granted.
+  // In exact arithmetic 1/d_j <= 1/variance + added, because 1/d_j is at most the j-th diagonal entry of S^-1. With
+  // numbers of very different sizes, rounding may put d_j far below that. It is kept near the bound, as `least_size`
+  // assumes.
   double least_variance() const { return 1 / (1 / variance_ + 1e19 * added_); }
 
   static double bytes_of(std::size_t blocks) {
@@ -187,12 +188,12 @@ class Covariance final : public Shape {
 #endif
     return Factored::size(first_.size(), u_.data(), d_.data(), first_.data(), spread, f);
   }
-  // k is 0 again. (It may have been longer: before columns were given up.)
+  // Sets k to 0. (It may have been longer, before columns were dropped.)
   void forget_direction() {
     std::fill(k_.data() + 4 * range_.begin, k_.data() + 4 * range_.end, 0.0);
     range_ = {};
   }
-  // What the update is about to overwrite.
+  // Records what the update is about to overwrite.
   void note(const Factored& factored) {
     if (!noted_) before_ = {d_, first_};
     noted_ = true;
@@ -214,7 +215,7 @@ class Covariance final : public Shape {
   Spread spread_;
   Buffer<double> f_, k_;
   Range range_;  // where k_ is not 0
-  mutable std::vector<double> values_;  // of a sparse direction, and its columns
+  mutable std::vector<double> values_;  // the values and the columns of a sparse direction
   mutable std::vector<std::int64_t> places_;
 
   struct Before {

@@ -1,9 +1,9 @@
-// A diagonal covariance: a variance for each feature (M11 with a diagonal S; diagonal AROW and CW). O(non-zeros).
+// A diagonal covariance: one variance per feature (M11 with a diagonal S; diagonal AROW and CW). O(nonzeros).
 //
-// Held as what was added to the inverse: 1/s_i = 1/variance + t_i. Nothing cancels: s_i stays positive whatever comes.
-//     precision   t_i += precision x_i^2: the diagonal of what a full S^-1 gets
-//     drop        s_i <- s_i - (s_i x_i)^2/(r + x'Sx), r = 1/precision: the full update, its other entries dropped;
-//                 the same as t_i += x_i^2/(r + x'Sx - s_i x_i^2)
+// It stores what was added to the inverse: 1/s_i = 1/variance + t_i. Nothing cancels, and s_i always stays positive.
+//     precision   t_i += precision x_i^2: the diagonal of the update of a full S^-1
+//     drop        s_i <- s_i - (s_i x_i)^2/(r + x'Sx), r = 1/precision: the full update without its off-diagonal
+//                 entries; equivalent to t_i += x_i^2/(r + x'Sx - s_i x_i^2)
 #pragma once
 
 #include <algorithm>
@@ -96,7 +96,7 @@ class Diagonal final : public Shape {
     std::copy_n(state + 1, size - 1, t_.data());
     added_ = state[0];
   }
-  // What was added to the inverse, open to be laid out anew.
+  // What was added to the inverse, public for changes of the layout.
   Buffer<double>& precisions() { return t_; }
   std::size_t bytes() const override { return sizeof(*this) + t_.size() * sizeof(double); }
 

@@ -3,14 +3,14 @@
 // Bierman's update of the factors. With f = U'x, and for the columns j = 0, 1, ... in turn,
 //     a_j = a_{j-1} + d_j f_j^2,  a_{-1} = 1/precision,     d_j <- d_j a_{j-1}/a_j,
 //     u_j <- u_j - (f_j/a_{j-1}) k_{j-1},                    k_j = k_{j-1} + d_j f_j u_j   (old d_j and u_j),
-// S^-1 has got precision * x x', and k_n = Sx, x'Sx = a_n - a_{-1} by the old S. D is only ever multiplied by positive
-// numbers: S stays symmetric and positive whatever comes, also where S - gg'/(r + x'Sx) would cancel.
-// f_j needs no column but the j-th: all of it is one pass, half a matrix read and written once. (CW must know x'Sx
-// before it knows the precision: one pass more, which reads.)
+// S^-1 has then gained precision * x x', and k_n = Sx, x'Sx = a_n - a_{-1} for the old S. D is only ever multiplied by
+// positive numbers, so S always stays symmetric and positive, even where S - gg'/(r + x'Sx) would cancel. f_j depends
+// on column j only, so everything takes one pass, which reads and writes half a matrix once. (CW needs x'Sx before it
+// knows the precision, which takes one more pass, reading only.)
 //
-// Column j of U lies in a row of memory, four of them in a block, padded to whole quads: block b has four rows of
-// 4 (b + 1) numbers. A new feature is a new row at the end. Each block knows its first quad that is not 0, and an
-// instance its quads that are not: sparse instances cost what their non-zeros touch.
+// Column j of U is a row in memory. Four of them form a block, padded to whole quads: block b has four rows of 4 (b +
+// 1) numbers. A new feature is a new row at the end. Each block knows its first nonzero quad, and an instance its
+// nonzero quads, so the cost of a sparse instance depends on the quads it touches.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace hinge {
 
-// An instance as the passes read it: dense, with a list of its quads that are not 0.
+// An instance in the form that the passes read: dense, with a list of its nonzero quads.
 struct Spread {
   Buffer<double> x;
   std::vector<std::size_t> quads;
@@ -61,7 +61,7 @@ struct BlockOf {
   }
 };
 
-// f = U'x of four columns, one quad of x after the other.
+// f = U'x of four columns, summed quad by quad.
 struct Dots {
   Quad sums[4] = {};
 
@@ -74,7 +74,7 @@ struct Dots {
       sums[r] = sums[r] + weights * values;
     }
   }
-  // With the block's own coordinates, in which U is 1 on its diagonal.
+  // Adds the block's own coordinates, where the diagonal of U is 1.
   template <class Real>
   HINGE_INLINE void finish(const BlockOf<Real>& block, const double* x, double* f) const {
     const double* own = x + 4 * block.number;
@@ -86,7 +86,7 @@ struct Dots {
   }
 };
 
-// The quads of x that a block meets: those from its first one on, up to its own. Blocks are met one after the other.
+// The quads of x within the range of a block: from its first nonzero quad to its own. Blocks are visited in order.
 struct Met {
   const std::size_t* quads = nullptr;
   std::size_t count = 0;
@@ -106,7 +106,7 @@ struct Met {
     count = static_cast<std::size_t>(end - begin);
   }
   bool any() const { return count > 0 || own; }
-  // Whether x is 0 in no quad up to b.
+  // Whether x is nonzero in every quad up to b.
   bool all_up_to(std::size_t b) const { return below_ + own == b + 1; }
 
   template <class Real>
@@ -121,10 +121,10 @@ struct Met {
 
  private:
   const std::vector<std::size_t>* all_;
-  std::size_t below_ = 0;  // how many quads of x come before the block's own
+  std::size_t below_ = 0;  // how many quads of x precede the block's own
 };
 
-// The update of four columns, and of k, from the quad `first` on: u <- u + shift k, k <- k + share u, column by column.
+// The update of four columns and of k, starting at quad `first`: u <- u + shift k, k <- k + share u, column by column.
 struct Change {
   double shift[4], share[4];
   Quad shifts[4], shares[4];
@@ -146,7 +146,7 @@ struct Change {
     }
     std::memcpy(k + i, &gain, sizeof gain);
   }
-  // The block's own coordinates.
+  // Updates the block's own coordinates.
   HINGE_INLINE void finish(const BlockOf<double>& block, double* k) const {
     double* own = k + 4 * block.number;
     for (int r = 0; r < 4; ++r) {
@@ -164,7 +164,7 @@ struct Change {
     for (std::size_t i = 4 * first; i < 4 * block.number; i += 4) quad(block, k, i);
     finish(block, k);
   }
-  // The same from the first quad on, and f of the next block, whose columns come from memory meanwhile.
+  // The same from the first quad on. It also computes f of the next block, whose columns are loaded meanwhile.
   HINGE_INLINE void apply_and_look_ahead(const BlockOf<double>& block, const BlockOf<double>& next, const double* x,
                                          double* k, double* f) {
     spread();
@@ -179,7 +179,7 @@ struct Change {
   }
 };
 
-// Quads, from the one to before the other.
+// Quads from `begin` to before `end`.
 struct Range {
   std::size_t begin = 0, end = 0;
 };
@@ -189,7 +189,7 @@ struct Factored {
   std::size_t blocks;
   double* u;
   double* d;
-  std::size_t* first;  // of each block: its first quad that is not 0
+  std::size_t* first;  // per block: its first nonzero quad
 
   HINGE_INLINE static double size(std::size_t blocks, const double* u, const double* d, const std::size_t* first,
                                   const Spread& spread, double* all_f) {
@@ -205,7 +205,7 @@ struct Factored {
     return sum;
   }
 
-  // k is 0, and becomes U D f.
+  // Sets k, which must be 0, to U D f.
   HINGE_INLINE void product(const double* f, double* k) const {
     for (std::size_t b = 0; b < blocks; ++b) {
       Change change{};
@@ -214,11 +214,11 @@ struct Factored {
     }
   }
 
-  // k is 0, and becomes Sx; `range` becomes where it is not 0.
+  // Sets k, which must be 0, to Sx, and `range` to its nonzero quads.
   HINGE_INLINE double narrow(const Spread& spread, double precision, double* k, Range& range) const {
     double sum = 0, f[4];
     std::size_t from = blocks;  // the first quad in which k is not 0
-    bool known = false;         // whether f is known already
+    bool known = false;         // whether f was computed with the previous block
     Met met(spread);
     const double start = 1 / precision;
     const double* const x = spread.x.data();
@@ -228,7 +228,7 @@ struct Factored {
       const BlockOf<double> block = BlockOf<double>::at(u, b);
       if (!known) met.dots(block, x, f);
       known = false;
-      if (f[0] == 0 && f[1] == 0 && f[2] == 0 && f[3] == 0) continue;  // in its range, but not met
+      if (f[0] == 0 && f[1] == 0 && f[2] == 0 && f[3] == 0) continue;  // quads in range, but without a contribution
       Change change{};
       for (int r = 0; r < 4; ++r) {
         double& variance = d[4 * b + r];
@@ -249,7 +249,7 @@ struct Factored {
     return sum;
   }
 
-  // Calls use(begin, end) for the stretches of u that `narrow` would write.
+  // Calls use(begin, end) for the ranges of u that `narrow` writes.
   template <class Use>
   void each_written(const Spread& spread, const Use& use) const {
     std::size_t from = blocks;

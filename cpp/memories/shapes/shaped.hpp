@@ -1,7 +1,7 @@
-// Weights in the geometry of a covariance (M11): a memory that holds the weights, and a shape.
+// Weights in the geometry of a covariance (M11): combines a memory with the weights and a shape.
 //
-// An instance moves the weights in the direction Sx, and has the squared size x'Sx. It costs much more than a score, so
-// it is computed only if the rule would move (rounds/shaped.hpp).
+// An instance moves the weights in the direction Sx, and has the squared size x'Sx. That costs much more than a score,
+// so it is computed only if the rule would move (rounds/shaped.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace hinge {
 
 class Shaped final : public Memory {
  public:
-  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `threshold_step`: by how much a move of 1 moves
-  // the thresholds of ordinal regression, which are no part of S; 0 if there are none.
+  // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `threshold_step`: how far a move of 1 shifts the
+  // thresholds of ordinal regression, which are not part of S; 0 without thresholds.
   Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double threshold_step)
       : Memory(0, 0, false),
         flat_(std::move(flat)),
@@ -29,7 +29,7 @@ class Shaped final : public Memory {
   Shape& shape() { return *shape_; }
   const Shape& shape() const { return *shape_; }
   double regularizer() const { return regularizer_; }
-  // Other weights (more lanes), the same shape.
+  // Replaces the weights (more lanes), and keeps the shape.
   void change_flat(std::unique_ptr<Memory> flat) { flat_ = std::move(flat); }
 
   std::size_t dimension() const override { return flat_->dimension(); }
@@ -46,14 +46,14 @@ class Shaped final : public Memory {
   Reading read_average(const Instance& x, Reads reads, double* scores) const override {
     return flat_->read_average(x, reads, scores);
   }
-  // No coordinate of Sx is larger than the largest variance times |x|. Thresholds move by the amount itself.
+  // No coordinate of Sx exceeds the largest variance times |x|. Thresholds move by the amount itself.
   void admit(double amount, double decay, double square) override {
     flat_->admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), decay, square);
   }
   bool would_admit(double amount, double square) const override {
     return flat_->would_admit(amount * std::max(shape_->largest_variance(), std::abs(threshold_step_)), square);
   }
-  // In the direction that the shape computed last, which must be that of x.
+  // Moves in the last direction that the shape computed, which must be that of x.
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
     flat_->move_along(amounts, shape_->direction(x), threshold_step_ == 0 ? shape_->bias() : threshold_step_);
   }

@@ -1,4 +1,4 @@
-// The simplex: columns and lanes are added, and where learning starts.
+// The simplex: new columns and lanes, and initial weights.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@ namespace hinge {
 inline void Simplex::resize(std::size_t dimension) {
   const std::size_t before = columns_;
   if (dimension > before) check_room(dimension);
-  for (std::size_t i = dimension * held(); averaging_ && i < u.size(); ++i) u[i] = 0;  // given up
+  for (std::size_t i = dimension * held(); averaging_ && i < u.size(); ++i) u[i] = 0;  // dropped columns
   if (averaging_) u.resize(dimension * held());
   theta.resize(dimension * held());
   columns_ = dimension;
   if (dimension < before) return come_back();
   if (kind_.is_signed || dimension == before) return;
-  if (now.shift < 0) {  // a new weight would be infinite relative to the others: the exponents are shifted
+  if (now.shift < 0) {  // a new weight would be infinite relative to the others: shift the exponents
     before_growth_ = {before, now, weight_bound_, u, bias_us};
     sum_up();
   }
   weight_bound_ = std::max(weight_bound_, 0.0);
-  // Unsigned weights begin above 0, and the average of those that are new has nothing of earlier rounds.
+  // Unsigned weights start above 0. New ones contribute nothing to the average for earlier rounds.
   for (std::size_t i = before; i < columns_ && averaging_; ++i) u[i] = -now.alpha * up(0);
 }
 
@@ -71,7 +71,7 @@ inline void Simplex::start_at(const double* w, std::size_t size, const double* /
   double sum = 0, least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < size * held(); ++i) sum += std::abs(w[i]), least = std::min(least, w[i]);
   const double count = static_cast<double>(coordinates());
-  if (!kind_.is_signed && kind_.constant != 0) {  // the rest is the intercept's
+  if (!kind_.is_signed && kind_.constant != 0) {  // the remainder belongs to the intercept
     const double rest = kind_.scale - sum;
     if (!(rest > 0)) throw InputError("w1 must add up to less than scale: the intercept has a part of it");
     biases[0] = logarithm(rest / kind_.scale * count);

@@ -1,4 +1,4 @@
-// The simplex: moves of theta, and the mass that follows them.
+// The simplex: moves of theta, and updates of the mass.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline void Simplex::move(const double* amounts, double /*decay*/, const Instanc
     approach(amounts[0]);
   else
     visit(x, [&](const auto& features) { push(features, amounts); });
-  if (raises_) sum_up();  // by what has become of theta
+  if (raises_) sum_up();  // shifts by the actual theta
   raises_ = false;
   if (kind_.sorted) sort_biases();
   if (now.work >= static_cast<std::int64_t>(coordinates()) || now.doubt > 1e-10 * total()) sum_up();

@@ -1,4 +1,4 @@
-// The simplex: sizes of constraints, and exact projections on them (S13.6).
+// The simplex: sizes of constraints, and exact projections onto them (S13.6).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The simplex: scores and distances, with the size q of the direction.
+// The simplex: scores and distances, and the size q of the direction.
 #pragma once
 
 #include <algorithm>
