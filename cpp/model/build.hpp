@@ -1,4 +1,4 @@
-// From settings to a learner: the only place that knows every rule and every memory by name.
+// Builds a learner from settings: the only place that knows every rule and every memory by name.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ inline Scheme scheme_named(const std::string& selection) {
   throw std::invalid_argument("unknown selection " + selection);
 }
 
-// Two classes have one w and a sign, unless something is asked that needs the scores of both.
+// Two classes share one w with a sign, unless an option needs the scores of both.
 inline bool is_binary(const Settings& s) {
   return s.task == "classification" && s.labels <= 2 && s.selection == "max" && s.cost.empty();
 }
@@ -91,7 +91,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   throw std::invalid_argument("unknown task " + s.task);
 }
 
-// How many lanes; 0 if there is one w and no need for lanes.
+// The number of lanes; 0 if there is one w.
 inline std::size_t lanes_of(const Settings& s) {
   if (s.task == "ordinal") return s.labels - 1;
   if (s.task == "multilabel" || (s.task == "classification" && !is_binary(s))) return s.labels + s.learned_threshold;
@@ -161,7 +161,7 @@ inline std::unique_ptr<Memory> build_memory(const Settings& s) {
                                   s.task == "ordinal" ? -1 : 0);
 }
 
-// One lane of weights whose scores are products: the loop is compiled for the rules that are used most.
+// One lane of weights, with inner products as scores: the loop is compiled for the most frequent rules.
 template <class Real>
 std::unique_ptr<Rounds> build_rounds_on(Weights<Real>& weights, const Rule& rule, Books& books) {
   if (const auto* binary = dynamic_cast<const Binary*>(&rule))
@@ -189,7 +189,7 @@ inline Learner build(const Settings& s) {
 // The memory of a learner with a kernel.
 inline Supports& supports_of(Learner& learner) { return static_cast<Supports&>(learner.memory()); }
 
-// More labels than before. Two classes with one w become two lanes of half of it each.
+// Adds labels. Two classes with one w become two lanes, with half of w each.
 template <class One, class Many>
 void add_labels_as(Learner& learner, const Settings& before, const Settings& after) {
   Memory& flat = learner.memory().flat();

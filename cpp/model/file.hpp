@@ -1,8 +1,8 @@
-// One safetensors file for a model: tensors, and a header of JSON in its metadata. No code.
+// A model as one safetensors file: tensors, and metadata with a JSON header. It contains no code.
 //
-// The file begins with the SHA-256 of all its bytes (taken with zeros in place of the digest), so that a truncated, altered
-// or foreign file is rejected: the length of the description in 8 bytes, the description, which begins with the checksum,
-// and the tensors, one after the other. Tensors of one number are written as JSON, in the metadata.
+// The file consists of the length of the description in 8 bytes, the description, and the tensors, one after the other.
+// The description begins with the SHA-256 of the whole file (computed with zeros in place of the digest), so a
+// truncated, altered or foreign file is rejected. Tensors with a single number are stored as JSON in the metadata.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace hinge {
 
-// It is not a model, or not whole, or of another version.
+// The file is not a model, is damaged, or has another version.
 class BadFile : public std::exception {
  public:
   explicit BadFile(std::string why) : why_(std::move(why)) {}
@@ -42,13 +42,13 @@ inline constexpr std::size_t digest_at = 8 + before_digest.size(), digest_end = 
 
 // ---- writing ----
 
-// The bytes of a file: its beginning, and the tensors behind it, in their order.
+// The bytes of a file: its beginning, and the tensors that follow, in file order.
 struct FileParts {
   std::string beginning;
   std::vector<std::pair<std::string, Tensor>> tensors;
 };
 
-// A file has the numbers of a little-endian machine: on others a copy, each number turned round.
+// Files are little-endian: on other machines this returns a copy with the bytes of each number reversed.
 inline Tensor little_endian(const Tensor& tensor) {
   if constexpr (std::endian::native == std::endian::little) return tensor;
   const std::size_t each = info(tensor.type).bytes;
@@ -111,7 +111,7 @@ inline FileParts file_parts(std::string_view header, const Tensors& tensors, std
   return parts;
 }
 
-// Calls write(data, size) with each piece of a file.
+// Calls write(data, size) for each piece of a file.
 template <class Write>
 void write_parts(const FileParts& parts, const Write& write) {
   write(parts.beginning.data(), parts.beginning.size());
@@ -130,7 +130,7 @@ inline void save(Model& model, const std::string& path) { save(path, "{\"kind\":
 
 struct FileContents {
   std::string header;  // JSON
-  Tensors tensors;     // which own the bytes of the file together
+  Tensors tensors;     // they share ownership of the bytes of the file
 };
 
 inline const std::string& metadata(const Json& description, const char* name) {
@@ -146,7 +146,7 @@ inline std::size_t whole_number(const Json& json) {
   return static_cast<std::size_t>(*number);
 }
 
-// The tensors of a description, one after the other without gaps.
+// The tensors of a description, which must be contiguous.
 inline Tensors described_tensors(const Json::Object& description, const std::shared_ptr<const std::vector<char>>& file,
                                  std::size_t from) {
   Tensors tensors;
@@ -198,7 +198,7 @@ inline bool begins_like_a_model(std::string_view beginning) {
   return beginning.size() >= digest_end && beginning.substr(8, before_digest.size()) == before_digest;
 }
 
-// `source` is how messages call it.
+// `source` names the file in messages.
 inline FileContents read_contents(std::vector<char> bytes, const std::string& source) {
   const auto file = std::make_shared<const std::vector<char>>(std::move(bytes));
   const std::string_view all(file->data(), file->size());
@@ -234,7 +234,8 @@ inline FileContents read_file(const std::string& path, const std::string& source
   return read_contents(std::move(bytes), source);
 }
 
-// A model of rows, whoever saved it. `custom`: its kernel, if that is a function, which no file holds.
+// Loads a model of rows, saved from any language. `custom`: its custom kernel, if it has one, which files do not
+// contain.
 inline std::unique_ptr<Model> load(const std::string& path, std::shared_ptr<CustomKernel> custom = nullptr) {
   const FileContents contents = read_file(path, path);
   try {

@@ -1,5 +1,5 @@
-// JSON, as far as model files need it. Strings are UTF-8; lone surrogates, which Python's strings may have, are written as
-// \udXXX and kept as the three bytes that UTF-8 would have for them.
+// The subset of JSON for model files. Strings are UTF-8. Lone surrogates, which Python strings may contain, are written
+// as \udXXX and held as the three bytes that UTF-8 would use for them.
 #pragma once
 
 #include <charconv>
@@ -68,7 +68,7 @@ inline void append_json(std::string& to, bool value) { to += value ? "true" : "f
 inline void append_json(std::string& to, std::int64_t value) { to += std::to_string(value); }
 inline void append_json(std::string& to, std::size_t value) { to += std::to_string(value); }
 inline void append_json(std::string& to, unsigned value) { to += std::to_string(value); }
-// The shortest decimal that is read as the same number. Infinity as Python writes it.
+// The shortest decimal that round-trips. Infinity is written as in Python.
 inline void append_json(std::string& to, double value) {
   if (!std::isfinite(value)) return void(to += std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
   char digits[32];
@@ -92,7 +92,7 @@ class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : text_(text) {}
 
-  // The whole text, which is one value.
+  // Parses the whole text as one value.
   Json read() {
     Json json = value(0);
     skip_spaces();

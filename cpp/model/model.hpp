@@ -1,5 +1,5 @@
-// A model: settings, a learner, the names of its features and its labels. Its state is a set of named tensors, which
-// a file holds (file.hpp).
+// A model: settings, a learner, the names of its features, and its labels. Its state is a set of named tensors, which a
+// file stores (file.hpp).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace hinge {
 
 // ---- settings as JSON ----
 
-// Those that differ from their defaults.
+// The settings that differ from their defaults.
 inline std::string settings_text(const Settings& settings) {
   static const Settings defaults;
   std::string text = "{";
@@ -126,7 +126,7 @@ inline void read_names(std::string_view text, Names& names) {
 
 // ---- the model ----
 
-// What models of rows and of sentences share.
+// The common part of models for rows and for sentences.
 struct ModelParts {
   explicit ModelParts(Settings s)
       : settings(std::move(s)), names(settings.hash_bits, settings.max_features, settings.ignore_new) {}
@@ -142,7 +142,7 @@ struct ModelParts {
     to.put_text("labels", labels_text(labels));
     to.put_number("ignored", static_cast<std::int64_t>(names.ignored));
   }
-  // The names of a file, unless it is that of another model.
+  // The names in a file, which must belong to a model with the same settings and labels.
   Names loaded_names(const Tensors& from) const {
     const Settings theirs = settings_from(from.text("settings"));
     each_setting([&](const char* name, auto member) {
@@ -169,7 +169,7 @@ struct Model : ModelParts {
     has_kernel(settings) ? save_supports(settings, learner, tensors) : save_weights(settings, learner, tensors);
     return tensors;
   }
-  // Of a model with the same settings and labels.
+  // Requires the state of a model with the same settings and labels.
   void restore(const Tensors& from) {
     Names loaded = loaded_names(from);
     if (has_kernel(settings) != from.has("support_numbers")) Tensors::misfit("support_numbers");
@@ -191,13 +191,13 @@ struct SequenceModel : ModelParts {
 
   Tensors state() {
     Settings now = settings;
-    now.labels = std::max<std::size_t>(1, labels.size());  // tags may have come since it was made
+    now.labels = std::max<std::size_t>(1, labels.size());  // tags may have been added since construction
     Tensors tensors;
-    save_parts(tensors, now, names.hashing() ? 0 : names.columns());  // no tensor tells how many columns there are
+    save_parts(tensors, now, names.hashing() ? 0 : names.columns());  // no tensor stores the number of columns
     save_sequence(settings, learner, tensors);
     return tensors;
   }
-  // Of a new model with the same settings and tags.
+  // Requires a new model with the same settings and tags.
   void restore(const Tensors& from) {
     names = loaded_names(from);
     learner.resize(names.columns());

@@ -1,6 +1,6 @@
-// The state of a sequence learner, as named tensors, and back. Most weights of a feature are 0, for most tags: only those
-// that have moved are kept, with their places, numbered as if there were a row of exactly `tags` numbers for the
-// start, for each tag, and for each feature.
+// The state of a sequence learner as named tensors, and back. Most weights are 0, because a feature occurs with few
+// tags. Only weights that have moved are stored, with their places. These are numbered as in a matrix with exactly
+// `tags` columns, and one row for the start, for each tag, and for each feature.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace hinge {
 
-// Calls function(weights, what the inverse of the covariance got).
+// Calls function(weights, shape); the shape is nullptr without a covariance.
 template <class Function>
 decltype(auto) with_parts(const Settings& s, SequenceLearner& learner, Function&& function) {
   Memory& memory = learner.learner().memory();
@@ -20,7 +20,7 @@ decltype(auto) with_parts(const Settings& s, SequenceLearner& learner, Function&
                   : function(static_cast<Weights<double>&>(flat), shape);
 }
 
-// Where number `row` * tags + `tag` of a file lies.
+// The place of number `row` * tags + `tag` of a file.
 inline std::size_t place_of(const Places& places, std::size_t row, std::size_t tag, std::size_t tags) {
   return (row <= tags ? row : row - tags + places.stride) * places.stride + tag;
 }

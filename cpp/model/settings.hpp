@@ -1,4 +1,4 @@
-// What a model is built from. Each setting has a name, which Python and the model file use too.
+// The settings from which a model is built. Their names are also used by Python and the model file.
 #pragma once
 
 #include <cstddef>
@@ -11,43 +11,43 @@
 
 namespace hinge {
 
-// Python has checked the values (options/validators.py). What cannot be built is rejected in build.hpp. A file holds the
-// settings that differ from the defaults: to change a default is to change the version of the file.
+// Python has checked the values (options/validators.py). build.hpp rejects combinations that cannot be built. A file
+// contains only the settings that differ from their defaults, so changing a default requires a new file version.
 struct Settings {
   std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype, structured
   std::string step = "pa1";
   double C = 1;
   double margin = 1;
   double epsilon = 0.1;
-  double radius = 0;            // uniclass; the upper bound B if the radius is learned
+  double radius = 0;            // uniclass; the upper bound B for a learned radius
   bool learned_radius = false;
-  double contamination = 0;     // uniclass: the share outside of a radius by quantile; 0: the radius is given
+  double contamination = 0;     // uniclass: the share outside the radius (by quantile); 0: a given radius
   bool fit_intercept = false;
   bool start_at_first = false;  // uniclass
   bool single = false;          // float32 weights
-  std::int64_t average_from = 0;  // the round from which on vectors are averaged; 0: no average
+  std::int64_t average_from = 0;  // the first round that the average includes; 0: no average
   bool scikit_learn = false;    // hinge.compat: scikit-learn's intercept, weights and average
   double intercept_rate = 1;
   // Many labels.
-  std::size_t labels = 2;          // how many, or how many ranks
+  std::size_t labels = 2;          // the number of labels or ranks
   std::string selection = "max";
   double beta = 0.01;              // mira, perceptron
-  std::vector<double> cost;        // labels x labels, or none
-  std::vector<double> nu;          // labels x labels, or one per threshold (ordinal), or none
+  std::vector<double> cost;        // labels x labels, or empty
+  std::vector<double> nu;          // labels x labels, or one per threshold (ordinal), or empty
   bool learned_threshold = false;  // multilabel
   bool sort_thresholds = false;    // ordinal
   // Geometries.
   std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
   double regularizer = 1;              // r of a covariance
   double variance = 1;                 // its initial variance
-  bool drop = true;                    // diagonal: which update
+  bool drop = true;                    // diagonal: the kind of update
   double max_covariance = 0x1p30;      // mahalanobis: bytes
   double phi = 0;                      // cw
   double scale = 10;                   // entropy
   bool is_signed = true;
-  bool paper = false;                  // N03's sizes as printed
+  bool paper = false;                  // the sizes as printed in N03
   // Kernels.
-  std::string kernel;             // linear, poly, rbf, custom; none: weights
+  std::string kernel;             // linear, poly, rbf, custom; empty: weights
   unsigned degree = 3;
   double gamma = 1;
   double coef0 = 0;
@@ -55,15 +55,15 @@ struct Settings {
   std::size_t budget = 0;         // 0: adaptive
   bool oldest = false;            // removal
   double max_cache = 0;           // bytes
-  std::shared_ptr<CustomKernel> custom_kernel;  // the function of kernel = custom; no file holds it
-  double max_weights = 0x1p32;    // bytes, without a kernel
+  std::shared_ptr<CustomKernel> custom_kernel;  // the function for kernel = custom; not part of a file
+  double max_weights = 0x1p32;    // bytes; without a kernel
   // Names.
   std::size_t hash_bits = 0;  // 0: a vocabulary
   std::size_t max_features = std::size_t{1} << 24;
-  bool ignore_new = false;    // further features are ignored, not rejected
+  bool ignore_new = false;    // whether new features beyond the limit are ignored instead of rejected
 };
 
-// Calls function(name, member) for each setting but the function of a kernel.
+// Calls function(name, member) for each setting except the custom kernel.
 template <class Function>
 void each_setting(Function&& function) {
   using S = Settings;
@@ -87,7 +87,7 @@ void each_setting(Function&& function) {
 
 inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
 
-// How many columns there may be.
+// The maximum number of columns.
 inline std::size_t column_limit(const Settings& s) { return s.hash_bits > 0 ? std::size_t{1} << s.hash_bits : s.max_features; }
 
 inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }

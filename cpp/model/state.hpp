@@ -1,9 +1,9 @@
-// What learning has changed in a learner, as named tensors, and back. Single numbers that have their defaults, and empty
-// vectors, are omitted.
-//     v, u                  the weights (one row per column), and what the average keeps for them
+// The learned state of a learner as named tensors, and back. Scalars with their default value and empty vectors are
+// omitted.
+//     v, u                  the weights (one row per column), and the corresponding sums of the average
 //     biases, bias_sums     many lanes: their bias coordinates, and the sums of these
 //     shape                 a covariance
-//     weight_bound, ...     single numbers: one entry each (the functions `each_field`)
+//     weight_bound, ...     scalars, one entry each (the functions `each_field`)
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace hinge {
 
-// Calls field(name, member) for each single number of a part, with the name that it has in a file.
+// Calls field(name, member) for each scalar of a part, with its name in a file.
 template <class Function>
 void each_field(const Statistics*, Function&& field) {
   using S = Statistics;
@@ -96,12 +96,12 @@ inline void save(const Simplex& w, bool averaging, Tensors& to) {
   to.put_number("weight_bound", std::max(w.weight_bound(), w.largest_weight()));
 }
 
-// The arrays of a memory, checked already.
+// The validated arrays of a memory.
 template <class Real>
 struct SavedWeights {
   std::size_t columns, size;
   const Real* v;
-  const double* u;  // none without an average
+  const double* u;  // nullptr without an average
   double bound;
 };
 template <class Real, class W>
@@ -115,7 +115,7 @@ SavedWeights<Real> loaded_weights(const Settings& s, const W& w, const Tensors& 
   return {size / each, size, from.vector<Real>("v", size), averaging ? u : nullptr, bound};
 }
 
-// The sums that an average keeps of the biases; without an average they are 0.
+// The average's sums of the biases; 0 without an average.
 inline std::vector<double> loaded_bias_sums(const Settings& s, std::size_t lanes, const Tensors& from) {
   auto sums = from.copy<double>("bias_sums", s.average_from > 0 ? lanes : 0);
   sums.resize(lanes);
@@ -125,7 +125,7 @@ inline std::vector<double> loaded_bias_sums(const Settings& s, std::size_t lanes
 template <class Real>
 void restore(Weights<Real>& w, const Settings& s, const SavedWeights<Real>& saved, const Tensors& from) {
   const auto now = loaded_fields<WeightScalars>(from);
-  if (!(now.scale > 0) || (s.task != "uniclass" && now.scale != 1)) Tensors::impossible("scale");  // nothing else decays
+  if (!(now.scale > 0) || (s.task != "uniclass" && now.scale != 1)) Tensors::impossible("scale");  // uniclass decays w
   w.resize(saved.columns);
   std::copy_n(saved.v, saved.size, w.v.data());
   if (saved.u != nullptr) std::copy_n(saved.u, saved.size, w.u.data());
@@ -154,7 +154,7 @@ inline void restore(Simplex& w, const Settings& s, const SavedWeights<double>& s
   w.check_restored(saved.bound);
 }
 
-// Calls function(memory) with the memory that holds the weights, as what it is.
+// Calls function(memory) with the memory of the weights in its actual type.
 template <class Function>
 decltype(auto) with_flat(const Settings& s, Memory& memory, Function&& function) {
   Memory& flat = memory.flat();
@@ -175,7 +175,7 @@ struct RealOf<Memory_<Real>> {
 
 // ---- the learner around it ----
 
-// The numbers that every learner has. They are loaded before anything is changed.
+// The scalars that every learner has. They are loaded before anything is changed.
 struct Progress {
   Statistics statistics;
   bool awaits_first = false;
@@ -206,7 +206,7 @@ inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
   Progress::save(learner, to);
 }
 
-// `names`: how many columns have names.
+// `names`: the number of columns with names.
 inline void restore_weights(const Settings& s, Learner& learner, const Tensors& from, std::size_t names) {
   if (has_covariance(s) != from.has("shape") || from.has("biases") != (lanes_of(s) > 0 || s.geometry == "entropy"))
     Tensors::misfit("shape and biases");

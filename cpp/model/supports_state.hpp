@@ -1,10 +1,10 @@
-// The state of a learner with supports, as named tensors, and back.
+// The state of a learner with supports as named tensors, and back.
 //     v, u, biases, bias_sums         as in state.hpp: coefficients (one row per support), ...
-//     support_numbers, support_ages   the numbers of the examples, the order in which they came
+//     support_numbers, support_ages   the numbers of the examples, the order of insertion
 //     support_starts, _columns, _values       the vectors, as CSR
-//     support_given                   ordinal: what each gave to the thresholds
+//     support_given                   ordinal: the contributions to the thresholds
 //     support_products, support_truths, support_truth_starts, support_truth_labels    with a budget
-//     examples, sparse, columns       how many examples came, whether they were sparse, how many columns there are
+//     examples, sparse, columns       the number of examples, whether they were sparse, the number of columns
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ inline void save_supports(const Settings& settings, Learner& learner, Tensors& t
   Progress::save(learner, to);
 }
 
-// Lists of ascending numbers below `limit`, one after the other.
+// Concatenated lists of ascending numbers below `limit`.
 struct AscendingLists {
   std::vector<std::int64_t> starts, entries;
 

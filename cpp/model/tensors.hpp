@@ -1,4 +1,4 @@
-// Named arrays of numbers: what a model file holds.
+// Named arrays of numbers, the content of a model file.
 #pragma once
 
 #include <cmath>
@@ -37,9 +37,9 @@ constexpr Type type_of() {
 
 struct Tensor {
   Type type = Type::u8;
-  std::vector<std::size_t> shape;  // none: one number
+  std::vector<std::size_t> shape;  // empty: a scalar
   const void* data = nullptr;
-  std::shared_ptr<const void> owner;  // of the data; none if they are borrowed
+  std::shared_ptr<const void> owner;  // keeps the data alive; nullptr if they are borrowed
 
   std::size_t size() const {
     std::size_t count = 1;
@@ -65,7 +65,7 @@ class Tensors {
   void put_text(const std::string& name, const std::string& text) {
     put(name, std::vector<std::uint8_t>(text.begin(), text.end()));
   }
-  // A single number, unless it is its default (to the bit: -0.0 is not 0.0).
+  // Adds a scalar, unless it equals its default bit for bit (-0.0 is not 0.0).
   template <class Number>
   void put_number(const std::string& name, Number value, Number default_value = Number()) {
     if (std::memcmp(&value, &default_value, sizeof value) == 0) return;
@@ -78,13 +78,13 @@ class Tensors {
   }
 
   bool has(std::string_view name) const { return all.find(name) != all.end(); }
-  // The length of a vector, which must be there.
+  // The length of a vector, which must exist.
   std::size_t length(std::string_view name) const {
     const Tensor& tensor = found(name);
     if (tensor.shape.size() != 1) misfit(name);
     return tensor.size();
   }
-  // The numbers of a vector, which are finite. An empty one need not be there.
+  // The values of a vector, which must be finite. An empty vector may be missing.
   template <class Number>
   const Number* vector(std::string_view name, std::size_t length) const {
     if (length == 0 && !has(name)) return nullptr;
@@ -103,7 +103,7 @@ class Tensors {
     const std::size_t size = length(name);
     return std::string(reinterpret_cast<const char*>(vector<std::uint8_t>(name, size)), size);
   }
-  // A single number. If it is not there, `value`, the default, stays.
+  // Reads a scalar. If it is missing, `value` keeps its default.
   template <class Number>
   void get(std::string_view name, Number& value) const {
     if (!has(name)) return;
@@ -137,7 +137,7 @@ class Tensors {
     if (place == all.end()) misfit(name);
     return place->second;
   }
-  // Whole numbers count something.
+  // Integers are counts.
   template <class Number>
   static void check(Number value, std::string_view name) {
     if constexpr (std::is_floating_point_v<Number>) {

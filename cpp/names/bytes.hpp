@@ -1,4 +1,4 @@
-// Short strings of bytes, compared without a call.
+// Comparison of short byte strings without a function call.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace hinge {
 
-// The last word overlaps the one before it.
+// The last word overlaps the previous one.
 template <class Word>
 inline bool same_words(const char* a, const char* b, std::size_t size) {
   Word x = 0, y = 0, differ = 0;

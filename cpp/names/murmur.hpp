@@ -1,5 +1,5 @@
-// MurmurHash3, 32 bits, x86 variant (Austin Appleby, public domain): the hash of scikit-learn's
-// FeatureHasher, so that the same names fall into the same columns with the same signs.
+// MurmurHash3, 32 bits, x86 variant (Austin Appleby, public domain): the hash of scikit-learn's FeatureHasher, so names
+// map to the same columns with the same signs.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ inline std::uint32_t murmur3(const char* key, std::size_t length, std::uint32_t 
   return hash ^ hash >> 16;
 }
 
-// Where a name falls among `columns` columns, and with which sign.
+// The column of a name among `columns` columns, and its sign.
 struct Hashed {
   std::size_t column;
   double sign;

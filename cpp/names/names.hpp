@@ -1,7 +1,7 @@
-// The names of a model's features, and their columns: a vocabulary that grows, or a hash. The strings are owned here.
+// The names of a model's features, and their columns: a growing vocabulary, or a hash. The strings are owned here.
 //
-// A name is text (UTF-8) or a whole number: columns that were learned from arrays are called by their numbers. In the
-// vocabulary a number is a byte that no text has, and eight more.
+// A name is text (UTF-8) or an integer: columns learned from arrays are named by their numbers. The vocabulary stores
+// an integer as a byte that no UTF-8 text contains, followed by eight bytes.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace hinge {
 
-// A name as the vocabulary has it.
+// An integer name, as the vocabulary stores it.
 class NumberName {
  public:
   explicit NumberName(std::int64_t number) {
@@ -38,7 +38,7 @@ class NumberName {
   std::array<char, 9> key_;
 };
 
-// To be read by people: numbers as they are, text in quotes.
+// The name for messages: integers unchanged, text in quotes.
 inline std::string shown_name(std::string_view key) {
   if (NumberName::is_number(key)) return std::to_string(NumberName::number(key));
   const char quote = key.find('\'') != std::string_view::npos && key.find('"') == std::string_view::npos ? '"' : '\'';
@@ -52,7 +52,7 @@ inline std::string shown_name(std::string_view key) {
 
 class Names {
  public:
-  // At most `limit` names: further ones are rejected, or (`ignore`) left out and counted.
+  // At most `limit` names: further ones are rejected, or with `ignore` skipped and counted.
   Names(std::size_t bits, std::size_t limit, bool ignore) : bits_(bits), limit_(limit), ignore_(ignore) {}
 
   bool hashing() const { return bits_ > 0; }
@@ -62,7 +62,7 @@ class Names {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
   std::size_t find(std::string_view key) const { return vocabulary_.find(key, Vocabulary::hash_of(key)); }
-  // The column of a name, new if it need be. None: there is no more room, and new names are ignored.
+  // The column of a name, which is added if it is new. `none` if the limit is reached and new names are ignored.
   std::size_t find_or_add(std::string_view key, std::uint32_t hash) {
     const std::size_t column = vocabulary_.find(key, hash);
     if (column != none) return column;
@@ -72,7 +72,7 @@ class Names {
     }
     return add(key, hash);
   }
-  // A name that is not there yet.
+  // Adds a name that is known to be new.
   std::size_t add(std::string_view key, std::uint32_t hash) {
     if (vocabulary_.size() >= limit_) {
       InputError error("it is new, and the model already has " + std::to_string(vocabulary_.size()) +
@@ -82,31 +82,31 @@ class Names {
     }
     return vocabulary_.add(key, hash);
   }
-  // A name that must be new.
+  // Adds a name; throws if it exists.
   void add_new(std::string_view key) {
     if (find(key) != none) throw InputError("the feature name " + shown_name(key) + " occurs twice");
     add(key, Vocabulary::hash_of(key));
   }
-  // Columns below `columns` that have no name are called by their numbers.
+  // Names the columns below `columns` that have no name by their numbers.
   void number_up_to(std::size_t columns) {
     while (!hashing() && vocabulary_.size() < columns)
       add_new(NumberName(static_cast<std::int64_t>(vocabulary_.size())).key());
   }
   void truncate(std::size_t size) { vocabulary_.truncate(size); }
 
-  // Where a hashed name falls.
+  // The column and the sign of a hashed name.
   Hashed hash(std::string_view key) const {
     if (!NumberName::is_number(key)) return hashed(key.data(), key.size(), columns());
     const std::string text = std::to_string(NumberName::number(key));
     return hashed(text.data(), text.size(), columns());
   }
 
-  // How many of the first columns are called by their own numbers.
+  // The end of the run of columns, starting at `from`, that are named by their own numbers.
   std::size_t numbered(std::size_t from = 0) const {
     while (from < vocabulary_.size() && is_numbered(from)) ++from;
     return from;
   }
-  // How many names a file must hold: those behind them are the numbers of their columns.
+  // How many names a file must contain: all columns after them are named by their own numbers.
   std::size_t kept() const {
     std::size_t size = vocabulary_.size();
     while (size > 0 && is_numbered(size - 1)) --size;
@@ -114,7 +114,7 @@ class Names {
   }
   std::size_t bytes() const { return vocabulary_.bytes(); }
 
-  std::size_t ignored = 0;  // features that were new when there was no more room
+  std::size_t ignored = 0;  // occurrences of new features after the limit was reached
 
  private:
   bool is_numbered(std::size_t column) const {

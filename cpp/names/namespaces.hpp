@@ -11,8 +11,8 @@
 
 namespace hinge {
 
-// A set of namespaces and features. One letter means every namespace that begins with it, as in Vowpal Wabbit; anything
-// longer is the full name of a namespace or of a feature (namespace^feature).
+// A set of namespaces and features. A single letter selects all namespaces that begin with it, as in Vowpal Wabbit. A
+// longer string is the full name of a namespace or of a feature (namespace^feature).
 class NameSet {
  public:
   void add(std::string_view name) {
@@ -44,12 +44,13 @@ class Selection {
   }
 };
 
-// Quadratic features: the product of each feature of one set with each of another; within one set, each pair once.
+// Quadratic features: the product of each feature of one set with each of another. Within one set, each pair occurs
+// once.
 class Interactions {
  public:
   static constexpr std::size_t most = 100'000;  // products of one line
 
-  // Two empty names: of all features.
+  // Two empty names select all features.
   void add(std::string_view left, std::string_view right) {
     Pair pair;
     pair.all = left.empty();
@@ -68,7 +69,7 @@ class Interactions {
     factors_.push_back({names_.size(), feature.size(), space_size, value});
     names_.append(feature);
   }
-  // Calls function(name, value) for each product. False: there would be too many.
+  // Calls function(name, value) for each product. Returns false if there are too many.
   template <class Function>
   bool multiply(const Function& function) {
     std::size_t count = 0;
@@ -81,7 +82,7 @@ class Interactions {
       for (std::size_t i = 0; i < left_.size(); ++i)
         for (std::size_t j = pair.within ? i : 0; j < others.size(); ++j) {
           std::string_view one = feature(factors_[left_[i]]), other = feature(factors_[others[j]]);
-          if (pair.within && other < one) std::swap(one, other);  // whatever their order in the line
+          if (pair.within && other < one) std::swap(one, other);  // independent of their order in the line
           product_.assign(one).append("*").append(other);
           function(std::string_view(product_), factors_[left_[i]].value * factors_[others[j]].value);
         }
@@ -95,7 +96,7 @@ class Interactions {
     NameSet left, right;
   };
   struct Factor {
-    std::size_t from, size, space_size;  // in `names_`: the full name, which begins with that of the namespace
+    std::size_t from, size, space_size;  // in `names_`: the full name, which begins with its namespace
     double value;
   };
 

@@ -1,4 +1,4 @@
-// Names to columns, without Python: they are numbered as they come.
+// Maps names to columns, numbered in order of arrival.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace hinge {
 
-// A look-up in a large vocabulary waits for memory twice; prefetched, many wait at the same time.
-// Open addressing, linear probing, at most half full; the bytes of all names lie together.
+// Open addressing with linear probing, at most half full; the bytes of all names are contiguous. A lookup in a large
+// vocabulary waits for memory twice; with prefetching, many lookups wait at the same time.
 class Vocabulary {
  public:
   std::size_t size() const { return ends_.size(); }
@@ -24,7 +24,8 @@ class Vocabulary {
     return {bytes_.data() + from, ends_[column] - from};
   }
 
-  // Eight bytes at a time; the last eight may overlap those before. (Only for this table: no file depends on it.)
+  // Hashes eight bytes at a time; the last eight may overlap the previous ones. (Private to this table: files do not
+  // depend on it.)
   static std::uint32_t hash_of(std::string_view name) {
     constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
     const char* at = name.data();
@@ -47,7 +48,7 @@ class Vocabulary {
     return static_cast<std::uint32_t>(hash);
   }
 
-  // Prefetches what `find` will read: first the slot, later the name in it.
+  // Prefetch what `find` reads: first the slot, later the name in it.
   HINGE_INLINE void prefetch_slot(std::uint32_t hash) const {
     if (!slots_.empty()) HINGE_PREFETCH(&slots_[hash & mask_]);
   }
@@ -64,7 +65,7 @@ class Vocabulary {
     }
     return none;
   }
-  // A name that is not there yet. Returns its column.
+  // Adds a name that is known to be new. Returns its column.
   std::size_t add(std::string_view name, std::uint32_t hash) {
     if (2 * (size() + 1) > slots_.size()) grow();
     bytes_.append(name);
@@ -72,7 +73,7 @@ class Vocabulary {
     put(size() - 1, hash);
     return size() - 1;
   }
-  // The last names leave again, the youngest first: nothing was put behind it, so its place becomes free.
+  // Removes the last names, the newest first: no later name has probed past its slot, so the slot can be freed.
   void truncate(std::size_t count) {
     while (size() > count) {
       const std::string_view last = name(size() - 1);
@@ -91,7 +92,7 @@ class Vocabulary {
  private:
   struct Slot {
     std::uint32_t hash = 0;
-    std::uint32_t place = 0;  // one more than the column; 0: free
+    std::uint32_t place = 0;  // the column plus one; 0: free
     std::uint64_t from = 0, size = 0;
   };
 
@@ -101,7 +102,7 @@ class Vocabulary {
     const std::size_t size = name(column).size();
     slots_[i] = {hash, static_cast<std::uint32_t>(column + 1), ends_[column] - size, size};
   }
-  // In the order of their columns, which `truncate` relies on.
+  // Reinserts in column order, which `truncate` relies on.
   void grow() {
     slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
     mask_ = slots_.size() - 1;
