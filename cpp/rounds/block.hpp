@@ -1,5 +1,5 @@
-// Rounds of single-prototype ranking (S9.1): one w for all labels, and a feature vector phi(x, r) for each label r.
-// The vectors share their columns; each has a value in every one of them.
+// Rounds of single-prototype ranking (S9.1): one w for all labels, and a feature vector phi(x, r) for each label r. The
+// vectors share their columns; each has a value in every column.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct Block final : Sizes {
   }
 };
 
-// The scores of all labels. Returns the largest |phi|^2.
+// Computes the scores of all labels. Returns the largest |phi|^2.
 inline double score_block(const Memory& memory, const Block& block, bool averaged, double* scores) {
   double largest = 0;
   for (std::size_t r = 0; r < block.labels; ++r) {
@@ -109,7 +109,7 @@ struct BlockRound {
   Books& books;
   const Block& block;
   std::vector<double> scores;     // one per label
-  std::vector<double> direction{};  // d, by which w moves
+  std::vector<double> direction{};  // d, the direction in which w moves
   double along = 0;               // |d|^2
 };
 

@@ -1,4 +1,4 @@
-// What a learner keeps of its rounds: statistics, when to average, and the checks that every round makes.
+// The records of a learner: statistics, when to average, and the checks of every round.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@ struct Statistics {
   double largest_q = 0;     // R^2 of the bounds
   double progress = 0;      // the sum of tau (2 l - tau q): the left side of the master inequality (J06 Lemma 1)
   double cost = 0;          // of the predictions: the number of mistakes, unless costs are given; numbers and ranks: the distance
-  std::int64_t capped = 0;    // updates that C made shorter (PA-I)
-  std::int64_t weighted = 0;  // updates that would differ if their examples had the weight 1
+  std::int64_t capped = 0;    // updates that C shortened (PA-I)
+  std::int64_t weighted = 0;  // updates that would differ if their examples had weight 1
 };
 
-// Which vectors the average counts: from which round on, before or after the update of the round.
+// Which vectors the average includes: from which round, and whether before or after the update of the round.
 struct Averaging {
   bool on = false;
   std::int64_t from = 1;
   bool after = false;  // as scikit-learn does; for `hinge.compat` only
 };
 
-// The example of a round, and what the memory has read of it.
+// The example of a round, and its reading.
 struct Example {
   const Instance& x;
   const Reading& reading;
@@ -45,11 +45,11 @@ struct Books {
   Statistics statistics;
   Averaging averaging;
   bool awaits_first = false;      // uniclass may start at its first instance (N03)
-  std::int64_t examples = 0;      // how many have come; supports are numbered by it
+  std::int64_t examples = 0;      // the number of examples so far; supports are numbered by it
   Quantile* tracked = nullptr;    // the quantile of the rule, if it tracks one
 
-  // Throws unless all that the round reads and records is finite. The sum is not finite if one term is not. It may
-  // overflow although all terms are finite: `find_invalid` lets that pass.
+  // Throws unless everything that the round reads and records is finite. The sum is not finite if one term is not. It
+  // may also overflow although all terms are finite: `find_invalid` accepts that.
   HINGE_INLINE void check(const Example& e, const Move& move) const {
     const double progress = statistics.progress + move.progress;
     if (!std::isfinite(e.reading.score + e.reading.square + e.truth.value + e.weight + move.length + move.q +
@@ -69,10 +69,10 @@ struct Books {
     statistics.capped += move.capped;
     statistics.weighted += move.weighted;
   }
-  // Whether the average counts the round that was counted last.
+  // Whether the average includes the round that was counted last.
   HINGE_INLINE bool tallies() const { return averaging.on && statistics.rounds >= averaging.from; }
 
-  // A weight of 0 changes nothing, but the example must be valid all the same. Returns that no round was presented.
+  // A weight of 0 changes nothing, but the example must still be valid. Returns false: no round was presented.
   HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
     if (weight != 0)
       throw InputError("the sample weight is " + std::to_string(weight) + "; it must be 0 or more");
@@ -80,7 +80,7 @@ struct Books {
     return false;
   }
 
-  // All that a batch may have to take back.
+  // Everything that a rollback may have to restore.
   struct Snapshot {
     Statistics statistics;
     bool awaits_first;
@@ -96,7 +96,7 @@ struct Books {
   }
 
  private:
-  // Rarely called. It gets copies, so that what a round works with has no address and stays in registers.
+  // Rarely called. It takes copies, so the variables of a round have no address and stay in registers.
   HINGE_APART void find_invalid(Instance x, Reading reading, Truth truth, double weight, Move move,
                                 double progress) const {
     reject_bad_values(x, none);

@@ -9,9 +9,9 @@
 
 namespace hinge {
 
-// What the rounds have in common on memories that read one row after the other.
+// The common part of rounds on memories that read one row at a time.
 struct RowRound {
-  static constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read, some milliseconds
+  static constexpr std::size_t poll_every = std::size_t{1} << 22;  // values read: some milliseconds
   static std::size_t work(std::size_t /*i*/, const Instance& x) { return x.size + 1; }
   static HINGE_APART void resize(Memory& memory, std::size_t dimension) { memory.resize(dimension); }
 };
@@ -48,15 +48,15 @@ struct PlainRound : RowRound {
   Books& books;
 
  protected:
-  // What the rule decides if the instance has the squared size q.
+  // The decision of the rule for an instance with the squared size q.
   Move decide_at(double q, const Example& e, const Sizes* sizes = nullptr) {
     const Scores scores{all.lanes == 1 ? &e.reading.score : all.scores.data(), all.lanes, q, sizes};
     return all.rule.decide(scores, e.truth, e.weight, all.amounts.data());
   }
 };
 
-// One lane of weights whose scores are products, a rule, and a layout of rows, all of which the compiler knows: a round
-// works in registers.
+// One lane of weights with inner products as scores. The compiler knows the rule and the layout of the rows, so a round
+// runs in registers.
 template <class Real, class Features, class R>
 struct WeightsRound : RowRound {
   static constexpr bool may_track = false;  // distances only
@@ -86,7 +86,7 @@ struct WeightsRound : RowRound {
   double amount = 0;
 };
 
-// Rounds of one kind.
+// The rounds of one type.
 template <class Round>
 class RoundsOf : public Rounds {
  public:
@@ -104,7 +104,7 @@ class RoundsOf : public Rounds {
   }
 };
 
-// Batches of rows of one layout run on what the compiler knows.
+// Batches run on rounds compiled for the layout of their rows.
 template <class Real, class R>
 class WeightsRounds final : public RoundsOf<PlainRound> {
  public:

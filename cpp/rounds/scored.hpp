@@ -1,4 +1,4 @@
-// Rounds that also report the scores of each row, as they are before it is learned (`learn -p`).
+// Rounds that also report the scores of each row before it is learned (`learn -p`).
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct Scored : Round {
   Scored(Rounds& its, const Batch& batch)
       : Round(its), row_scores(its.memory, its.reads, batch.averaged), known(batch.known) {}
 
-  // Columns from `known` on are new with this row: they are left out. The round rejects what is not finite.
+  // Columns from `known` on are new with this row, and are skipped. The round rejects values that are not finite.
   void meet(const Batch& batch, std::size_t i, std::size_t row, const Instance& x) {
     const Rounds& all = this->all;
     double* const to = batch.scores + i * all.lanes;

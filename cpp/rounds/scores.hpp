@@ -10,7 +10,7 @@
 
 namespace hinge {
 
-// The score of one lane, as it is reported: w.x, or |x - w|. Throws if it is not finite.
+// The score of one lane to report: w.x, or |x - w|. Throws if it is not finite.
 inline double checked_score(const Reading& reading, Reads reads, const Instance& x, std::size_t row) {
   if (!std::isfinite(reading.plain)) {
     reject_bad_values(x, row);
@@ -23,7 +23,7 @@ class RowScores {
  public:
   RowScores(const Memory& memory, Reads reads, bool averaged) : memory_(memory), reads_(reads), averaged_(averaged) {}
 
-  // The scores of all rows, lane by lane.
+  // The scores of all rows, one per lane.
   void write(const Rows& rows, double* scores) {
     RowReader reader(rows);
     Instance x = reader.blank();
@@ -35,7 +35,7 @@ class RowScores {
     }
   }
 
-  // Reads one row. If its columns are not sorted, it is read as it is, or from a sorted copy.
+  // Reads one row. If its columns are unsorted, it is read directly, or from a sorted copy.
   Reading read(const Rows& rows, std::size_t row, Instance& x, double* scores) {
     x.any_order = unsorted_ && are_columns_inside(x);
     Reading reading = read(x, scores);
@@ -43,7 +43,7 @@ class RowScores {
       unsorted_ = true;
       if ((x.any_order = are_columns_inside(x))) reading = read(x, scores);
     }
-    // Repeated columns may cancel: the score may be finite although a term is not.
+    // Repeated columns may cancel: the sorted copy may have a finite score although a term of this sum is not finite.
     if (!reading.in_order || (x.any_order && !std::isfinite(reading.plain)))
       reading = read(rows.in_order(x, row, scratch_), scores);
     return reading;
@@ -57,7 +57,7 @@ class RowScores {
   const Memory& memory_;
   Reads reads_;
   bool averaged_;
-  bool unsorted_ = false;  // whether a row that is not sorted has come
+  bool unsorted_ = false;  // whether an unsorted row has been met
   Scratch scratch_;
 };
 

@@ -1,6 +1,6 @@
-// Rounds in the geometry of a covariance S (M11), where the size x'Sx costs much more than the scores. So it is measured
-// only if the rule would move. The rule is first asked with a lower bound of the size: its steps are then too long rather
-// than too short. If even they can be taken, x is measured and learned in one pass over the covariance.
+// Rounds in the geometry of a covariance S (M11). The size x'Sx costs much more than the scores, so it is measured only
+// if the rule would move. The rule first decides with a lower bound on the size: its steps are then too long rather
+// than too short. If even such a step is admissible, x is measured and learned in one pass over the covariance.
 #pragma once
 
 #include <cmath>
@@ -28,11 +28,11 @@ struct ShapedRound : PlainRound {
     return move;
   }
 
-  // Narrows the covariance, once everything is checked.
+  // Narrows the covariance after all checks.
   bool admit(const Example& e, Move& move) {
     const bool moves = move.moves();
     const double square = e.reading.square;
-    if (moves && !measured && !shaped.would_admit(all.total_amount(), square)) move = measure(e);  // may be shorter
+    if (moves && !measured && !shaped.would_admit(all.total_amount(), square)) move = measure(e);  // it may be shorter
     const bool by_rule = all.rule.needs_size();
     const double precision = by_rule ? shape.most(move.precision, square) : e.weight / shaped.regularizer();
     const bool narrows = move.length > 0 && precision > Shape::least_precision;
@@ -59,7 +59,7 @@ struct ShapedRound : PlainRound {
 
   Shaped& shaped;
   Shape& shape;
-  bool measured = false;  // whether the rule knows the true size
+  bool measured = false;  // whether the rule has decided with the true size
 };
 
 }  // namespace hinge

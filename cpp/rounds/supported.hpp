@@ -1,4 +1,4 @@
-// Rounds on supports: kernel values are computed for many rows at a time, and a budget decides which supports go.
+// Rounds on supports: kernel values are computed for many rows at a time, and a budget removes supports.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace hinge {
 
 struct SupportedRound {
   static constexpr bool may_track = true;
-  static constexpr std::size_t poll_every = std::size_t{1} << 18;  // kernel values, some milliseconds
+  static constexpr std::size_t poll_every = std::size_t{1} << 18;  // kernel values: some milliseconds
   explicit SupportedRound(Rounds& its)
       : all(its), books(its.books), supports(static_cast<Supports&>(its.memory)), budget(supports.budget.get()) {}
 
@@ -39,8 +39,8 @@ struct SupportedRound {
     return move;
   }
 
-  // Room for the present row as a support. If the budget is full, one of the supports goes, and the rule decides again
-  // on the scores without it.
+  // Reserves memory for the current row as a support. If the budget is full, a support is removed, and the rule decides
+  // again on the scores without it.
   bool admit(const Example& e, Move& move) {
     victim = none;
     if (move.moves() && budget != nullptr && budget->full(supports) && supports.known() == none) {
@@ -79,7 +79,7 @@ struct SupportedRound {
   Supports& supports;
   Budget* budget;
   std::int64_t number = 0;  // of the example
-  bool repeats = false;     // whether it may be a support already
+  bool repeats = false;     // whether it may already be a support
 
  private:
   Move ask_rule(const Example& e) {
@@ -91,7 +91,7 @@ struct SupportedRound {
       throw InputError("the kernel's value of the instance with itself overflows float64");
   }
 
-  // The loss, the mistake and the cost stay those of the prediction.
+  // The loss, the mistake and the cost remain those of the prediction.
   void decide_without_victim(const Example& e, Move& move) {
     supports.look_without(victim, budget->products[victim * supports.held()], all.scores.data());
     const Move again = ask_rule(e);
@@ -108,7 +108,7 @@ struct SupportedRound {
     if (budget != nullptr) budget->make_room(supports, truth);
   }
 
-  std::size_t victim = none;  // the support that goes
+  std::size_t victim = none;  // the support to remove
 };
 
 class SupportedRounds final : public Rounds {

@@ -1,7 +1,7 @@
 // Binary classification: y w.x >= margin, y in {-1, +1}. Loss [margin - y w.x]_+  (J06 section 3).
 //
-// A margin of exactly 0 is a mistake. The perceptron moves by x times the weight, if the margin is at most beta (0: on
-// mistakes only).
+// A margin of exactly 0 is a mistake. The perceptron moves by x times the weight if the margin is at most beta (0: only
+// on mistakes).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the rules for many labels share: the relevant labels Y, and the pair that is worst.
+// The common part of the rules for many labels: the relevant labels Y, and the worst pair.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Relevant {
   Relevant(const Relevant&) = delete;  // it may point to itself
   Relevant& operator=(const Relevant&) = delete;
 
-  // Calls function(label, whether it is relevant) for all labels, ascending.
+  // Calls function(label, is_relevant) for all labels, ascending.
   template <class Function>
   void each(std::size_t labels, Function&& function) const {
     std::size_t next = 0;
@@ -43,7 +43,7 @@ class Relevant {
   }
   std::size_t count() const { return count_; }
   std::size_t first() const { return static_cast<std::size_t>(*first_); }
-  // Neither empty nor full: otherwise there is nothing to rank.
+  // Whether the set is neither empty nor full: otherwise there is nothing to rank.
   bool asks(std::size_t labels) const { return count_ > 0 && count_ < labels; }
 
  private:
@@ -60,7 +60,7 @@ struct Worst {
 
 inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
   Worst worst;
-  if (relevant.count() == 1) {  // as is usual: there may be very many others
+  if (relevant.count() == 1) {  // the usual case: there may be very many others
     worst.relevant = relevant.first();
     double highest = -std::numeric_limits<double>::infinity();
     const auto look = [&](std::size_t from, std::size_t to) {
@@ -84,7 +84,7 @@ inline Worst worst_pair(const Scores& scores, const Relevant& relevant) {
 // The margin of the worst pair; infinite if there is nothing to rank.
 inline double worst_margin(const Scores& scores, const Truth& truth) {
   const auto only = static_cast<std::size_t>(truth.value);
-  if (truth.labels == nullptr && only < scores.count) {  // one label, as is usual: a budget asks for every cached example
+  if (truth.labels == nullptr && only < scores.count) {  // the usual case: a budget calls this for every cached example
     double highest = -std::numeric_limits<double>::infinity();
     for (std::size_t r = 0; r < only; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;
     for (std::size_t r = only + 1; r < scores.count; ++r) highest = scores.of[r] > highest ? scores.of[r] : highest;
@@ -95,7 +95,7 @@ inline double worst_margin(const Scores& scores, const Truth& truth) {
   return worst_pair(scores, relevant).margin(scores);
 }
 
-// The label that is predicted: the first one with the highest score.
+// The predicted label: the first one with the highest score.
 inline std::size_t top_label(const Scores& scores) {
   return static_cast<std::size_t>(std::max_element(scores.of, scores.of + scores.count) - scores.of);
 }

@@ -1,9 +1,10 @@
-// MIRA (CS03): all pairs at once, solved exactly, with one slack for all,
+// MIRA (CS03): all pairs at once, solved exactly, with a shared slack,
 //     min 1/2|V-W|^2 + C xi   s.t.   (V_r - V_s).x >= beta - xi   for all r relevant, s irrelevant,   xi >= 0,
-// each label with its own weights. In the dual the relevant labels get amounts a_r >= 0, the irrelevant ones
-// -b_s <= 0, with sum a = sum b = t <= C and
+// where each label has its own weights. In the dual the relevant labels get amounts a_r >= 0, the irrelevant ones -b_s
+// <= 0, with sum a = sum b = t <= C and
 //     a_r = [up - score_r]_+ / q,    b_s = [score_s - down]_+ / q:
-// two water levels, up - down = beta unless t = C. One relevant label is CS03's problem; sets go beyond it.
+// two water levels with up - down = beta, unless t = C. With one relevant label this is the problem of CS03; sets of
+// labels generalise it.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +54,9 @@ class Mira final : public Rule {
     double up, down;
   };
 
-  // `poured`: what it takes to satisfy all constraints; there is no more than `most`.
+  // `poured`: the amount that satisfies all constraints; at most `most` is available.
   Levels levels(const Scores& scores, const Relevant& relevant, double most, double& poured) const {
-    thread_local std::vector<double> lows, highs;  // the relevant scores ascending, the others descending
+    thread_local std::vector<double> lows, highs;  // the relevant scores ascending, the irrelevant ones descending
     lows.clear();
     highs.clear();
     relevant.each(scores.count,
@@ -68,8 +69,8 @@ class Mira final : public Rule {
     return {risen(lows, most, 1), risen(highs, most, -1)};
   }
 
-  // Where sum [up - low]_+ = sum [high - (up - beta)]_+. From all of the highs and none of the lows, one more
-  // low joins while it is below the level, and one high leaves while it is below.
+  // The level where sum [up - low]_+ = sum [high - (up - beta)]_+. It starts with all highs and no lows. The next low
+  // joins, or the last high leaves, while it is below the level.
   double meeting(const std::vector<double>& lows, const std::vector<double>& highs) const {
     double sum = 0;
     for (const double high : highs) sum += high + beta_;
@@ -84,7 +85,7 @@ class Mira final : public Rule {
     }
   }
 
-  // Where sum [level - point]_+ = amount; upside down (sign -1) for points that descend.
+  // The level where sum [level - point]_+ = amount. With sign -1 it is mirrored, for descending points.
   static double risen(const std::vector<double>& points, double amount, double sign) {
     double sum = sign * amount, level = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -1,9 +1,9 @@
-// Ordinal regression (S06 section 3): ranks in their order, 0 to k-1, and thresholds b_0 .. b_{k-2} between them.
+// Ordinal regression (S06 section 3): ordered ranks 0 to k-1, and thresholds b_0 .. b_{k-2} between them.
 //
-// Score j is w.x - b_j. It must be positive for the thresholds below the true rank y and negative for the
-// others: y_j score_j >= margin with y_j = +1 for j < y, -1 for j >= y. The vector of constraint j is (x, -e_j),
-// of squared size |x|^2 + 1. `max` moves along the worst one, the others are as in simultaneous.hpp. A prediction
-// costs the thresholds that are on the wrong side: the number of ranks between it and the truth.
+// Score j is w.x - b_j. It must be positive for the thresholds below the true rank y, and negative for the others: y_j
+// score_j >= margin with y_j = +1 for j < y, -1 for j >= y. The vector of constraint j is (x, -e_j), of squared size
+// |x|^2 + 1. `max` moves along the worst constraint; the other selections are as in simultaneous.hpp. The cost of a
+// prediction is the number of thresholds on the wrong side, that is, of ranks between the prediction and the truth.
 #pragma once
 
 #include <utility>
@@ -70,7 +70,7 @@ class Ordinal final : public Rule {
   }
 
  private:
-  // The side of threshold j on which the score of a rank must be.
+  // The side of threshold j where the score must be, for a rank.
   static double side(std::size_t j, double rank) { return static_cast<double>(j) < rank ? 1 : -1; }
 
   Projection projection_;

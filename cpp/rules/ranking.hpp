@@ -1,9 +1,9 @@
 // Label ranking (J06 section 7): every relevant label above every irrelevant one, score_r - score_s >= margin.
 //
-// One constraint per round. `max`: that of the worst pair, the lowest relevant label r and the highest irrelevant
-// one s; loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is relevant
-// there is no loss. One relevant label: multiclass. None, or all: nothing to rank. The perceptron (S12.1) moves
-// the worst pair by x times the weight, if its margin is at most beta.
+// There is one constraint per round. `max`: that of the worst pair, the lowest relevant label r and the highest
+// irrelevant label s, with loss [margin - (score_r - score_s)]_+. `prediction`: that of the predicted label; if it is
+// relevant, there is no loss. One relevant label is multiclass classification. With none, or all, there is nothing to
+// rank. The perceptron (S12.1) moves the worst pair by x times the weight if its margin is at most beta.
 #pragma once
 
 #include "labels.hpp"

@@ -1,6 +1,6 @@
 // Regression: |y - w.x| <= epsilon. Loss [|y - w.x| - epsilon]_+  (J06 section 5).
 //
-// Every round outside of the tube counts as a mistake; what a prediction costs is how far off it is.
+// Every round outside the tube counts as a mistake; the cost of a prediction is its absolute error.
 #pragma once
 
 #include <algorithm>

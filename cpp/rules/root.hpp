@@ -1,4 +1,4 @@
-// The root of a growing function in a bracket, by the Illinois method: regula falsi that cannot stand still, nor leave
+// The root of an increasing function in a bracket, by the Illinois method: regula falsi that neither stalls nor leaves
 // the bracket.
 #pragma once
 

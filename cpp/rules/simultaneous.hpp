@@ -1,12 +1,12 @@
-// Simultaneous projections (S06): every pair of a relevant label r and an irrelevant one s is a constraint,
-// score_r - score_s >= margin; each active one is projected on alone, and the steps are averaged.
+// Simultaneous projections (S06): every pair of a relevant label r and an irrelevant label s is a constraint, score_r -
+// score_s >= margin. Each active constraint gets its own projection, and the steps are averaged.
 //
-//     scheme    active           step alpha of one
-//     simperc   margin <= 0      C                  (the uniform perceptron of CS03: margin <= beta, the weight instead of C)
+//     scheme    active           its step alpha
+//     simperc   margin <= 0      C             (uniform perceptron of CS03: margin <= beta, the weight instead of C)
 //     conproj   margin <= 0      as PA, PA-I, PA-II
 //     simproj   loss > 0         as PA, PA-I, PA-II
 // With weights nu of the constraints the cap of a pair is C/nu (S13.3). On the simplex (S13.6) alpha, at most C, is the
-// step after which the constraint holds.
+// step that satisfies the constraint.
 #pragma once
 
 #include <utility>
@@ -32,13 +32,13 @@ class Projection {
     if (size <= std::numeric_limits<double>::min()) return 0;  // no size, no direction
     return step_.kind == Step::perceptron_ ? weight : step_.C * weight;
   }
-  // What C and the weight did to a step of length alpha.
+  // Records the effect of C and the weight on a step of length alpha.
   void note(Move& move, double alpha, double margin, double size, double weight, double nu, bool exact) const {
     if (!(alpha > 0)) return;
     if (exact) {
       move.capped = move.capped || alpha >= step_.C * weight / nu;
       move.weighted = move.weighted || (weight != 1 && alpha >= step_.C * std::min(weight, 1.0) / nu);
-    } else if (scheme_ == Scheme::simperc) {  // the step is C itself, or for the perceptron the weight
+    } else if (scheme_ == Scheme::simperc) {  // the step is C itself; the perceptron's is the weight
       move.capped = move.capped || step_.kind == Step::pa1_;
       move.weighted = move.weighted || weight != 1;
     } else {
@@ -46,7 +46,7 @@ class Projection {
       move.weighted = move.weighted || step_.heeds(margin_ - margin, size, weight, nu);
     }
   }
-  // The same where the step has no formula.
+  // The exact projection, for geometries where the step has no formula.
   bool projects() const { return scheme_ != Scheme::simperc; }
   template <class Other>  // a label s, or a side
   double exact(const Sizes& sizes, std::size_t r, Other other, double weight) const {

@@ -1,8 +1,8 @@
 // Structured output (J06 section 9): one w, and a feature vector Phi(x, y) for every output y. A search has found the
 // output y' that competes with the truth: w.Delta >= wanted, Delta = Phi(x, y) - Phi(x, y'). Loss [wanted - w.Delta]_+.
 //
-// The truth's number is the wanted margin: the square root of the cost, or the cost. Only the search knows the prediction
-// and its cost: the caller counts them.
+// The truth's number is the wanted margin: the square root of the cost, or the cost. The caller counts mistakes and
+// costs, because only the search knows the prediction.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// A learned threshold between relevant and irrelevant labels: lane 0, with weights of its own; the labels follow.
+// A learned threshold between relevant and irrelevant labels: lane 0, with its own weights; the labels follow.
 //
-// It is a regression next to the ranking (S6): the threshold should lie between the lowest relevant and the highest
-// irrelevant score, half a margin from both, or in the middle if they are closer or crossed; above all scores
-// if no label is relevant, below if all are. Loss [|middle - threshold| - tolerance]_+, which is not part of the
-// ranking's loss and does not change the ranking.
+// It is a regression alongside the ranking (S6). The threshold should lie between the lowest relevant and the highest
+// irrelevant score, half a margin from both; in the middle if they are closer or in the wrong order; above all scores
+// if no label is relevant, and below all if every label is. Loss [|middle - threshold| - tolerance]_+. It is not part
+// of the ranking's loss and does not change the ranking.
 #pragma once
 
 #include <cmath>
@@ -41,7 +41,7 @@ class WithThreshold final : public Rule {
   }
 
  private:
-  // Where the threshold should be, and how far from there it may be.
+  // The target of the threshold, and its tolerance.
   struct Aim {
     double middle, tolerance;
   };

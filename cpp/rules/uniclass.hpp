@@ -1,14 +1,14 @@
 // Uniclass: |x - w| <= radius. Loss [|x - w| - radius]_+  (J06 section 6, N03).
 //
-// The step goes from w towards x, w + tau (x - w)/|x - w|, that is (1 - lambda) w + lambda x with
-// lambda = tau/|x - w|: a decay of the old centre and a share of x. The direction has length 1, so
-// q = 1. Every instance outside of the ball counts as a mistake.
-// A learned radius is the same rule with radius B in a space with one more coordinate (see Weights).
+// The step goes from w towards x: w + tau (x - w)/|x - w|, that is (1 - lambda) w + lambda x with lambda = tau/|x - w|.
+// So the old centre decays, and x gets a share. The direction has length 1, so q = 1. Every instance outside the ball
+// counts as a mistake. A learned radius is the same rule with radius B in a space with one more coordinate (see
+// Weights).
 //
-// A radius by quantile is not part of the loss. The loss is the distance itself (radius 0), so that the centre tends to
-// the middle of the data, the geometric median with PA-I; what lies beyond the quantile that the
-// rule tracks is flagged, and counts as a mistake. C is then a percentage: PA-I moves by at most C/100 of that radius (PA-II takes C/100
-// for C), but by 1/(n + 2) of it in the n-th round if that is more, as a mean would.
+// A radius by quantile is not part of the loss. The loss is the distance itself (radius 0), so the centre tends to the
+// middle of the data, with PA-I to the geometric median. Instances beyond the tracked quantile are flagged, and count
+// as mistakes. C is then a percentage: PA-I moves by at most C/100 of that radius (PA-II uses C/100 as C). In the n-th
+// round it moves by at most 1/(n + 2) of the radius if that is more, like a running mean.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Uniclass final : public Rule {
     move.along(step.length(move.loss, scores.q, weight), scores.q);
     move.note(step, scores.q, weight);
     amounts[0] = move.length > 0 ? move.length / distance : 0;
-    if (scores.sizes == nullptr) amounts[0] = std::min(1.0, amounts[0]);  // not beyond x, by rounding
+    if (scores.sizes == nullptr) amounts[0] = std::min(1.0, amounts[0]);  // rounding must not take it beyond x
     move.decay = 1 - amounts[0];
     return move;
   }

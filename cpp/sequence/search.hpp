@@ -1,7 +1,7 @@
-// The best of all sequences of tags (S11): the score of a sequence is that of its first tag, of each tag at its
-// position, and of each pair of tags that follow each other.
+// The best sequence of tags (S11). The score of a sequence is the sum of the scores of its first tag, of each tag at
+// its position, and of each pair of consecutive tags.
 //
-// Where several are best, the smallest tag at the end, and the smallest before it at every step back.
+// Ties: the smallest last tag wins, and the smallest previous tag at every step back.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace hinge {
 using Tag = std::uint32_t;
 using Path = std::vector<Tag>;
 
-// The scores of a sentence. Each row has `stride` numbers, of which the first `tags` count.
+// The scores of a sentence. Each row has `stride` numbers, of which the first `tags` are used.
 struct Lattice {
   std::size_t length = 0, tags = 0, stride = 0;
-  std::vector<double> nodes;        // length rows: the tag at a position
-  std::vector<double> transitions;  // a row for the start, then one for each tag that may come before
+  std::vector<double> nodes;        // `length` rows: the tags at a position
+  std::vector<double> transitions;  // a row for the start, then one for each previous tag
 
   const double* node(std::size_t i) const { return nodes.data() + i * stride; }
   const double* start() const { return transitions.data(); }
@@ -37,7 +37,7 @@ struct Lattice {
   }
 };
 
-// What it costs to predict another tag than the true one: 1, or a matrix, row by row.
+// The cost of predicting another tag than the true one: 1, or an entry of a matrix, row by row.
 struct TagCosts {
   std::vector<double> matrix;
   std::size_t tags = 0;  // of the matrix
@@ -53,7 +53,7 @@ struct TagCosts {
   }
 };
 
-// Where scores are higher: highest = scores, from = number.
+// Where scores > highest: highest = scores, from = number.
 HINGE_INLINE void take_higher(const Quad& scores, const Quad& number, Quad& highest, Quad& from) {
 #if defined(__GNUC__) || defined(__clang__)
   const auto higher = scores > highest;
@@ -65,8 +65,8 @@ HINGE_INLINE void take_higher(const Quad& scores, const Quad& number, Quad& high
 #endif
 }
 
-// best[b] = max over a of before[a] + transition[a][b], and from[b] the smallest a that has it. (As a number of the
-// same size as the scores, so that both move through the registers alike.) A few rows of b at a time stay in registers.
+// best[b] = max over a of before[a] + transition[a][b], and from[b] is the smallest maximising a. It is stored as a
+// double, so that both use registers of the same shape. `Groups` groups of b at a time stay in registers.
 template <std::size_t Groups>
 HINGE_INLINE void step_groups(const Lattice& lattice, const double* before, std::size_t b, double* best, double* from) {
   const std::size_t stride = lattice.stride;
@@ -132,7 +132,7 @@ class Search {
     return score;
   }
 
-  // The same with `price` times its cost added to the score of each tag. Returns the score with the costs.
+  // The same with `price` times its cost added to the score of each tag. Returns the score including the costs.
   double best_path_with_costs(Lattice& lattice, const Tag* truth, const TagCosts& costs, double price, Path& path) {
     without_ = lattice.nodes;
     for (std::size_t i = 0; i < lattice.length; ++i)
@@ -143,9 +143,9 @@ class Search {
     return score;
   }
 
-  // The path with the largest score + margin sqrt(cost), the truth among them: the margin is not a sum over
-  // positions, so the cost that has come together is part of the state (E26). Costs are whole numbers.
-  // O(length tags^2 costs). Of several the one with the smallest cost.
+  // The path with the largest score + margin sqrt(cost), which may be the truth. The margin is not a sum over
+  // positions, so the cost accumulated so far is part of the state (E26). Costs are integers. O(length tags^2 costs).
+  // Ties: the smallest cost wins.
   void worst_path(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
     const std::size_t stride = lattice.stride, length = lattice.length, tags = lattice.tags;
     const std::size_t limit = largest_cost(lattice, truth, costs, margin, path);
@@ -190,16 +190,16 @@ class Search {
 
  private:
   static constexpr double lowest = -std::numeric_limits<double>::infinity();
-  static constexpr std::size_t largest_kept = std::size_t{1} << 22;  // of a long sentence's states, for the next one
-  static constexpr std::size_t largest_search = std::size_t{1} << 28;  // states, of four bytes
+  static constexpr std::size_t largest_kept = std::size_t{1} << 22;  // a long sentence's states are released after it
+  static constexpr std::size_t largest_search = std::size_t{1} << 28;  // states of four bytes
 
   static std::size_t cost_of(const TagCosts& costs, Tag truth, std::size_t tag) {
     return static_cast<std::size_t>(costs(truth, static_cast<Tag>(tag)));
   }
 
-  // No path with a larger cost can be the worst one. Whatever the price, the best score with costs is at least
-  // score + price cost of any path: that bounds the scores of all paths of a cost, and a path that is found bounds the
-  // largest value from below.
+  // The largest cost that the worst path can have. For any price, the best score with costs is at least score + price
+  // cost of every path. That bounds the scores of all paths with a given cost from above, and every path that is found
+  // bounds the largest value from below.
   std::size_t largest_cost(Lattice& lattice, const Tag* truth, const TagCosts& costs, double margin, Path& path) {
     double every = 0, found = 0, largest = lattice.score(truth), size = std::abs(largest);
     for (std::size_t i = 0; i < lattice.length; ++i) {
@@ -221,7 +221,7 @@ class Search {
       for (std::size_t i = 0; i < 3; ++i) bound = std::min(bound, scores[i] - margin * prices[i] * cost);
       return !(bound + margin * std::sqrt(cost) < largest - slack);
     };
-    // The bound is a concave function of the cost: from the one that was found on, it falls for good.
+    // The bound is a concave function of the cost: beyond the cost of the path found, it only decreases.
     while (found < every) {
       const double middle = std::ceil((found + every) / 2);
       may_be_worst(middle) ? found = middle : every = middle - 1;
@@ -229,7 +229,7 @@ class Search {
     return static_cast<std::size_t>(found);
   }
 
-  // How much can have come together at each position, and so where its states begin.
+  // The largest cost accumulated up to each position, and from it the offset of the position's states.
   void count_costs(const Lattice& lattice, const Tag* truth, const TagCosts& costs, std::size_t limit) {
     reach_.resize(lattice.length);
     layer_starts_.resize(lattice.length);

@@ -1,4 +1,4 @@
-// Sentences: tokens that belong together, each a sparse vector of features. A compact copy, in the order of columns.
+// Sentences of tokens, each a sparse vector of features. A compact copy with sorted columns.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Sentences {
   using Token = SparseFeatures<double, Column>;
   static constexpr std::size_t most_columns = std::numeric_limits<Column>::max();
 
-  // A feature of the token that is being built.
+  // Adds a feature to the current token.
   void add(std::size_t column, double value) {
     if (column >= most_columns) throw InputError("sequences can have 2147483647 features at most");
     ascending_ = ascending_ && (columns_.size() == token_starts_.back() || columns_.back() < static_cast<Column>(column));
@@ -36,18 +36,18 @@ class Sentences {
   std::size_t count() const { return sentence_starts_.size() - 1; }
   std::size_t tokens() const { return token_starts_.size() - 1; }
   std::size_t stored() const { return columns_.size(); }
-  std::size_t width() const { return width_; }  // one more than the largest column
+  std::size_t width() const { return width_; }  // the largest column plus one
   std::size_t start(std::size_t sentence) const { return sentence_starts_[sentence]; }
   std::size_t length(std::size_t sentence) const { return start(sentence + 1) - start(sentence); }
 
-  // By its number among all tokens.
+  // A token by its index among all tokens.
   Token token(std::size_t i) const {
     const std::size_t from = token_starts_[i];
     return {values_.data() + from, token_starts_[i + 1] - from, columns_.data() + from, most_columns};
   }
 
  private:
-  // Repeated columns are added up, the smallest value first, whatever the order in which they came.
+  // Adds up repeated columns, the smallest value first, independent of the input order.
   void put_in_order() {
     const std::size_t from = token_starts_.back();
     const auto columns = columns_.begin() + static_cast<std::ptrdiff_t>(from);

@@ -1,11 +1,11 @@
 // Sequence labelling (J06 section 9; S11): the round of a sentence.
 //
-//     the scores of all tags at all positions, from the memory,
-//     the search: which sequence of tags competes with the true one,
-//     the round of learner.hpp with Delta = Phi(x, truth) - Phi(x, competitor), in whatever geometry.
+//     the memory computes the scores of all tags at all positions,
+//     the search finds the sequence of tags that competes with the true one,
+//     the round of learner.hpp runs with Delta = Phi(x, truth) - Phi(x, competitor), in any geometry.
 //
-// Phi(x, y) is the start's y_1, each token's features in the block of its tag, and each pair of tags that follow
-// each other. All of it is one vector, so one lane of weights; the weights of a feature lie together, tag by tag:
+// Phi(x, y) contains the first tag, the features of each token in the block of its tag, and each pair of consecutive
+// tags. It is one vector, so there is one lane of weights. The weights of a feature are contiguous, tag by tag:
 //     row 0             the tag at the start
 //     row 1 + a         the tag after tag a
 //     row 1 + stride + j    the tag of a token with feature j
@@ -27,7 +27,7 @@
 
 namespace hinge {
 
-// Where a weight lies.
+// The layout of the weights.
 struct Places {
   std::size_t stride = 0;
   std::size_t start(std::size_t tag) const { return tag; }
@@ -38,18 +38,18 @@ struct Places {
   std::size_t columns(std::size_t all) const { return (all - head()) / stride; }
 };
 
-// Builds Phi(x, y) - Phi(x, y'). What occurs in both cancels exactly.
+// Builds Phi(x, y) - Phi(x, y'). Common terms cancel exactly.
 class Difference {
  public:
   void clear() { terms_.clear(); }
   void add(std::size_t place, double value) { terms_.push_back({static_cast<std::int64_t>(place), value}); }
 
-  // What `ordered` has found.
+  // The terms that `ordered` has summed.
   const std::vector<std::int64_t>& places() const { return places_; }
   const std::vector<double>& values() const { return values_; }
 
-  // In the order of places. At each, what is added and what is taken away are summed separately, the smallest first; what
-  // rounding leaves of a sum that cancels (0.1 + 0.2 - 0.3) is dropped, else `pa` would divide by it.
+  // Sorts by place. At each place, added and subtracted values are summed separately, the smallest first. Rounding
+  // residue of sums that cancel (0.1 + 0.2 - 0.3) is dropped: otherwise `pa` would divide by it.
   Instance ordered() {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) {
       return a.place != b.place ? a.place < b.place : std::abs(a.value) < std::abs(b.value);
@@ -88,7 +88,7 @@ class Difference {
 class SequenceLearner {
  public:
   enum Selection : std::uint8_t { prediction_, max_, max_additive_ };
-  // The cost of the predicted tags, given the true ones, if it is not a matrix.
+  // The cost of the predicted tags given the true ones, if it is not a matrix.
   using Cost = std::function<double(std::size_t sentence, const Tag* truth, const Tag* predicted, std::size_t length)>;
 
   explicit SequenceLearner(const Settings& s)
@@ -116,12 +116,12 @@ class SequenceLearner {
   const Places& places() const { return places_; }
   std::size_t bytes() const { return learner_.memory().bytes(); }
 
-  // New columns start at 0; columns that are given up must never have moved.
+  // New columns start at 0; dropped columns must never have moved.
   void resize(std::size_t columns) {
     learner_.memory().resize(places_.all(columns));
     columns_ = columns;
   }
-  // So many tags from here on: new ones start at 0, those that are given up must never have moved.
+  // Changes the number of tags: new ones start at 0; dropped ones must never have moved.
   void widen(std::size_t tags) {
     if (!costs_.matrix.empty() && tags > costs_.tags) throw InputError("the tags cannot change: there is a matrix of costs");
     if (tags > places_.stride) {
@@ -134,17 +134,17 @@ class SequenceLearner {
 
   // ---- learning ----
 
-  // `known`: how many tags there are once a sentence is met.
+  // `known`: the number of tags at each sentence.
   struct Batch {
     const Sentences* sentences = nullptr;
-    const Tag* tags = nullptr;            // of each token
-    const std::size_t* known = nullptr;   // none: as many as there are
-    const double* weights = nullptr;      // none: 1
-    const std::int64_t* order = nullptr;  // none: as they lie
+    const Tag* tags = nullptr;            // one per token
+    const std::size_t* known = nullptr;   // nullptr: the current number
+    const double* weights = nullptr;      // nullptr: 1
+    const std::int64_t* order = nullptr;  // nullptr: input order
     std::size_t count = 0;
   };
 
-  // The rounds of a batch, one after the other, all or none.
+  // Learns the sentences of a batch in turn, all or nothing.
   void learn(const Batch& batch, const Cost& cost, const Poll& poll) {
     const std::size_t tags_before = tags_, stored = 2 * (batch.sentences->stored() + batch.sentences->tokens());
     try {
@@ -157,11 +157,11 @@ class SequenceLearner {
 
   // ---- predicting ----
 
-  // How much a sentence of so many tokens is, in tokens with some ten tags.
+  // The work for a sentence of that length, in units of a token with about ten tags.
   std::size_t work_of(std::size_t length) const { return length * (1 + tags_ * tags_ / 256); }
   static constexpr std::size_t poll_every = std::size_t{1} << 15;  // some milliseconds
 
-  // What a search works with: one per thread.
+  // The buffers of a search: one per thread.
   struct Work {
     Lattice lattice;
     Search search;
@@ -181,8 +181,8 @@ class SequenceLearner {
     return checked(work.lattice.score(tags));
   }
 
-  // What the weights suffer from their own worst rival (J06's max-loss): the largest, over all tags y', of
-  // margin sqrt(cost) - w.(Phi(x, truth) - Phi(x, y')), `additive` with the cost for its root. Nothing is learned.
+  // The loss against the worst competitor of the weights (J06's max-loss): the maximum over all tags y' of margin
+  // sqrt(cost) - w.(Phi(x, truth) - Phi(x, y')); `additive` replaces the root by the cost. Nothing is learned.
   double suffered(const Sentences& sentences, std::size_t sentence, const Tag* truth, double margin, bool additive,
                   bool averaged, Work& work) const {
     fill(sentences, sentence, averaged, work);
@@ -232,7 +232,7 @@ class SequenceLearner {
     const Tag* truth = tags + sentences.start(row);
     const std::size_t length = sentences.length(row);
     if (length == 0) throw InputError("the sentence is empty");
-    if (weight == 0) return;  // not a round, whatever its tags
+    if (weight == 0) return;  // not a round, whatever the tags
     for (std::size_t i = 0; i < length; ++i)
       if (truth[i] >= tags_) throw InputError("tag " + std::to_string(truth[i]) + " of " + std::to_string(tags_));
     fill(sentences, row, false, work_);
@@ -247,13 +247,13 @@ class SequenceLearner {
     learner_.statistics.cost += predicted.cost;
   }
 
-  // What was predicted before the round.
+  // The result of the prediction before the round.
   struct Outcome {
     bool mistake;
     double cost;
   };
 
-  // The competitor, and the margin that is wanted between it and the truth.
+  // Finds the competitor, and the margin it requires from the truth.
   Outcome search(std::size_t row, const Tag* truth, std::size_t length, const Cost& given_cost, double& wanted) {
     Path& path = work_.path;
     Path& competitor = work_.competitor;
@@ -263,7 +263,7 @@ class SequenceLearner {
       work_.search.worst_path(lattice, truth, costs_, margin_, competitor);
     else if (selection_ == max_additive_)
       checked(work_.search.best_path_with_costs(lattice, truth, costs_, margin_, competitor));
-    // Nothing scores as high as the truth, not even without a margin, if the truth wins with it.
+    // If the truth wins with the margin added to its rivals, it also wins without it.
     if (selection_ != prediction_ && every_mistake_costs_ && is_truth(competitor)) return {false, 0};
 
     checked(work_.search.best_path(lattice, path));
@@ -279,7 +279,7 @@ class SequenceLearner {
     return outcome;
   }
 
-  // Adds sign * Phi(x, tags), but for what `others` have at the same positions.
+  // Adds sign * Phi(x, tags), except for the terms that `others` shares at the same positions.
   template <class Tags, class Others>
   void add_path(const Sentences& sentences, std::size_t row, const Tags& tags, const Others& others, double sign) {
     const std::size_t first = sentences.start(row), length = sentences.length(row);
@@ -294,7 +294,7 @@ class SequenceLearner {
     }
   }
 
-  // Calls function(weights) with the memory that holds them, as what it is.
+  // Calls function(weights) with the memory of the weights in its actual type.
   template <class Function>
   decltype(auto) with_weights(Function&& function) const {
     const Memory& flat = const_cast<Learner&>(learner_).memory().flat();
@@ -302,7 +302,7 @@ class SequenceLearner {
                    : function(static_cast<const Weights<double>&>(flat));
   }
 
-  // The scores of a sentence.
+  // Computes the scores of a sentence.
   void fill(const Sentences& sentences, std::size_t sentence, bool averaged, Work& work) const {
     if (sentences.width() > columns_) throw InputError("a token has a feature that the model has not");
     Lattice& lattice = work.lattice;
@@ -349,7 +349,7 @@ class SequenceLearner {
     return score;
   }
 
-  // The same weights in rows of another length.
+  // Moves the weights to rows with another stride.
   void lay_out(std::size_t stride) {
     const Places from = places_, to{stride};
     if (columns_ > 0) learner_.memory().check_room(to.all(columns_));
@@ -360,7 +360,7 @@ class SequenceLearner {
       const auto rows = [&](std::size_t from_place, std::size_t to_place, std::size_t count) {
         for (std::size_t row = 0; row < count; ++row) {
           const auto* its = old.data() + from_place + row * from.stride;
-          if (std::all_of(its, its + from.stride, [](auto value) { return value == 0; })) continue;  // no page for it
+          if (std::all_of(its, its + from.stride, [](auto value) { return value == 0; })) continue;  // touches no page
           std::copy_n(its, from.stride, fresh.data() + to_place + row * to.stride);
         }
       };
