@@ -99,7 +99,7 @@ class Rounds {
     std::size_t presented = 0, work = 0;
     const Rows rows = *batch.rows;
     Instance x = rows.blank();
-    Distinct* distinct = nullptr;  // set once an unsorted row is met, if the memory can read such rows directly
+    Distinct* distinct = nullptr;  // set once an unsorted row is seen, if the memory can read such rows directly
     char* const known = visited_.begin_pass(batch);
     const std::int64_t last_update = batch.last_update(books.statistics.updates);
     for (std::size_t i = 0; i < batch.count && books.statistics.updates < last_update; ++i) {

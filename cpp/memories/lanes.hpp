@@ -2,8 +2,8 @@
 // lanes share one w, and each has its own bias coordinate, its threshold.
 //
 // The weights of a feature are contiguous: v[column * stride + lane]. In the bias coordinates every instance has the
-// value `constant`: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy, as in weights.hpp: A =
-// tallied * v + u.
+// value `constant`: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy, as in weights.hpp:
+// A = tallied * v + u.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 //
 //     signed     w_i = scale (p+_i - p-_i),  (p+, p-) a distribution: the features x and -x (EG+-)
 //     unsigned   w_i = scale p_i,            p a distribution
-// A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. theta is the sum of the exponents: p+-_i =
-// exp(+-theta_i)/Z. So a move adds to theta what other memories add to w, features that an instance does not have cost
-// nothing (lazy normalisation), underflow is never permanent, and a feature that was never seen has theta = 0, its
-// initial weight. All lanes and their bias coordinates (intercepts, thresholds) share one simplex.
+// A move by `amount` along x is p_i <- p_i exp(scale amount x_i)/Z. theta is the sum of the exponents:
+// p+-_i = exp(+-theta_i)/Z. So a move adds to theta what other memories add to w, features that an instance does not
+// have cost nothing (lazy normalisation), underflow is never permanent, and a feature that was never seen has
+// theta = 0, its initial weight. All lanes and their bias coordinates (intercepts, thresholds) share one simplex.
 //
 // The size of a direction v is q = (scale range(v)/2)^2, where the range includes -v if weights are signed. Then
 //     2 KL(u||p) - 2 KL(u||p') >= tau (2 l - tau q - 2 l*)     (Hoeffding's inequality),
@@ -116,8 +116,8 @@ class Simplex final : public Memory, public Sizes {
     return (now.alpha * up(biases[lane]) + bias_us[lane]) / static_cast<double>(now.tallied);
   }
 
-  // Starts at the distribution with these weights that is nearest to the uniform one. Signed: w_i = scale c (e^theta -
-  // e^-theta), where c makes the masses sqrt(w_i^2/scale^2 + 4 c^2) add up to 1.
+  // Starts at the distribution with these weights that is nearest to the uniform one. Signed:
+  // w_i = scale c (e^theta - e^-theta), where c makes the masses sqrt(w_i^2/scale^2 + 4 c^2) add up to 1.
   void start_at(const double* w, std::size_t size, const double* /*biases*/) override;
 
   // Swaps the two classes.
@@ -211,8 +211,8 @@ class Simplex final : public Memory, public Sizes {
 
   void add(double& its_theta, double* its_u, double more);
 
-  // Folds if alpha is so large that alpha (exp(theta) - exp(-theta)) and u would cancel in A after a move to theta =
-  // `most`.
+  // Folds if alpha is so large that alpha (exp(theta) - exp(-theta)) and u would cancel in A after a move to
+  // theta = `most`.
   void fold_before(double most) {
     const double largest_sum = 64 * kind_.scale * static_cast<double>(now.tallied);
     if (now.alpha * exponential_anywhere(most - now.shift) > largest_sum) fold();

@@ -57,7 +57,7 @@ class RowScores {
   const Memory& memory_;
   Reads reads_;
   bool averaged_;
-  bool unsorted_ = false;  // whether an unsorted row has been met
+  bool unsorted_ = false;  // whether an unsorted row has been seen
   Scratch scratch_;
 };
 

@@ -1,7 +1,7 @@
 // MIRA (CS03): all pairs at once, solved exactly, with a shared slack,
 //     min 1/2|V-W|^2 + C xi   s.t.   (V_r - V_s).x >= beta - xi   for all r relevant, s irrelevant,   xi >= 0,
-// where each label has its own weights. In the dual the relevant labels get amounts a_r >= 0, the irrelevant ones -b_s
-// <= 0, with sum a = sum b = t <= C and
+// where each label has its own weights. In the dual the relevant labels get amounts a_r >= 0, the irrelevant
+// ones -b_s <= 0, with sum a = sum b = t <= C and
 //     a_r = [up - score_r]_+ / q,    b_s = [score_s - down]_+ / q:
 // two water levels with up - down = beta, unless t = C. With one relevant label this is the problem of CS03; sets of
 // labels generalise it.

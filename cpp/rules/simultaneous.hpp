@@ -1,5 +1,5 @@
-// Simultaneous projections (S06): every pair of a relevant label r and an irrelevant label s is a constraint, score_r -
-// score_s >= margin. Each active constraint gets its own projection, and the steps are averaged.
+// Simultaneous projections (S06): every pair of a relevant label r and an irrelevant label s is a constraint,
+// score_r - score_s >= margin. Each active constraint gets its own projection, and the steps are averaged.
 //
 //     scheme    active           its step alpha
 //     simperc   margin <= 0      C             (uniform perceptron of CS03: margin <= beta, the weight instead of C)

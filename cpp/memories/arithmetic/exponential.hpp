@@ -15,7 +15,7 @@ namespace hinge {
 // and 2^n by way of the exponent.
 HINGE_INLINE double exponential(double x) {
   constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
-  constexpr double shift = 0x1.8p52;  // doubles of this size are whole numbers
+  constexpr double shift = 0x1.8p52;  // doubles of this size are integers
   const double shifted = x * log2_e + shift, n = shifted - shift;
   const double r = (x - n * ln2_high) - n * ln2_low;
   double p = 1.0 / 6227020800;

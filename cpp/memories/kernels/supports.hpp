@@ -96,8 +96,9 @@ class Supports : public Memory, public SupportNumbers {
   // The scores of support i without its own contribution; `products` are w.x_i.
   void scores_without(std::size_t i, const double* products, double* scores) const;
 
-  // Uniclass: w is a mixture of the supports and the origin. Without support i it is (w - c_i x_i)/(1 - c_i), or w -
-  // c_i x_i if nothing is left. If support i dominates, the difference would cancel, so the others are summed instead.
+  // Uniclass: w is a mixture of the supports and the origin. Without support i it is (w - c_i x_i)/(1 - c_i), or
+  // w - c_i x_i if nothing is left. If support i dominates, the difference would cancel, so the others are summed
+  // instead.
   bool is_most(std::size_t i) const { return coefficient(i, 0) > shares_ / 2; }
   double rest_without(std::size_t i) const {
     const double rest = all_without(i);

@@ -8,8 +8,8 @@
 // on column j only, so everything takes one pass, which reads and writes half a matrix once. (CW needs x'Sx before it
 // knows the precision, which takes one more pass, reading only.)
 //
-// Column j of U is a row in memory. Four of them form a block, padded to whole quads: block b has four rows of 4 (b +
-// 1) numbers. A new feature is a new row at the end. Each block knows its first nonzero quad, and an instance its
+// Column j of U is a row in memory. Four of them form a block, padded to whole quads: block b has four rows of 4
+// (b + 1) numbers. A new feature is a new row at the end. Each block knows its first nonzero quad, and an instance its
 // nonzero quads, so the cost of a sparse instance depends on the quads it touches.
 #pragma once
 
