@@ -95,6 +95,8 @@ NB_MODULE(_core, m) {
       .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
       .def("round_label", &Engine::round_label, "x"_a.none(), "label"_a.none(), "weight"_a, "averaged"_a)
       .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
+      .def("learn_text", &Engine::learn_text, "text"_a, "grows"_a)
+      .def("name_text_columns", &Engine::name_text_columns, "text"_a)
       .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
       .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
            "labels"_a.none() = nb::none(), "weight"_a = 1.0)
@@ -152,6 +154,8 @@ NB_MODULE(_core, m) {
       .def_prop_rw("n_ignored", &Engine::n_ignored, &Engine::count_ignored)
       .def_prop_ro("n_columns", &Engine::n_columns)
       .def("__sizeof__", &Engine::bytes);
+
+  define_text_part(m);
 
   nb::class_<Sentences>(m, "Sentences")
       .def("__len__", &Sentences::count)
@@ -221,9 +225,13 @@ NB_MODULE(_core, m) {
 
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
   svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,
-                              bool ignore_new) {
-    new (self) SvmlightTextReader(Svmlight(first, max_features, ignore_new), max_line);
-  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "ignore_new"_a = false);
+                              bool ignore_new, std::vector<Svmlight::Range> keep, std::vector<Svmlight::Range> drop) {
+    Svmlight format(first, max_features, ignore_new);
+    format.keep = std::move(keep);
+    format.drop = std::move(drop);
+    new (self) SvmlightTextReader(std::move(format), max_line);
+  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "ignore_new"_a = false,
+               "keep"_a = std::vector<Svmlight::Range>(), "drop"_a = std::vector<Svmlight::Range>());
   define_reader(svmlight);
 
   nb::class_<VowpalTextReader> vowpal(m, "VowpalTextReader");
@@ -266,8 +274,6 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_columns", &Texts::n_columns);
 
   m.def("flat", &Records::flat, "record"_a);
-  m.def("one_each", &one_each, "starts"_a);
-  m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
   m.def("count_changes", &count_changes, "labels"_a);
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

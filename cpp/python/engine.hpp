@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../model/model.hpp"
+#include "../text/run.hpp"
 #include "arrays.hpp"
 #include "events.hpp"
 #include "locks.hpp"
@@ -46,7 +46,7 @@ class Engine : public Guarded {
     const std::size_t known = learner_.memory().dimension();
     put_scores(batch, scores, averaged, known);
     try {
-      make_room(rows.width());
+      model_.make_room(rows.width());
       const WithoutGil released;
       return learner_.learn(batch, answer_signals);
     } catch (...) {
@@ -157,13 +157,7 @@ class Engine : public Guarded {
     if (is_binary(settings_) && core_labels.size() > 2) throw InputError("there are not two classes");
     if (turned) {
       if (many_lanes()) throw InputError("there are not two classes");
-      if (has_kernel(settings_)) {
-        supports_of(learner_).negate();
-      } else {
-        with_flat(settings_, learner_.memory(), [](auto& w) {
-          if constexpr (requires { w.negate(); }) w.negate();
-        });
-      }
+      model_.swap_classes();
     }
     if (is_binary(settings_)) settings_.labels = std::max<std::size_t>(1, core_labels.size());
     std::swap(called_, called);  // the old ones go when the lock is free
@@ -178,6 +172,26 @@ class Engine : public Guarded {
     const std::optional<Truth> truth = truth_of(label);
     if (truth) learn_held(x, *truth, weight);
     return truth.has_value();
+  }
+  // Rows of a text, without arrays (text/run.hpp). False, and nothing is done: their labels need the encoding by the task.
+  // `grows`: labels may be new.
+  bool learn_text(const TextPart& text, bool grows) {
+    Called grown;  // it outlives the lock: so do the labels before it
+    const Writing writing(*this);
+    const std::optional<TextTargets> targets = text_targets(model_, text, grows);
+    if (!targets) return false;
+    if (targets->brings_labels(model_)) grown = Called(called_.labels.type()(label_list(targets->labels)));
+    {
+      const WithoutGil released;
+      hinge::learn_text(model_, text, *targets, answer_signals);
+    }
+    if (!grown.labels.is_none()) std::swap(called_, grown);
+    return true;
+  }
+  // Names the columns that a text has brought.
+  void name_text_columns(const TextPart& text) {
+    const Writing writing(*this);
+    add_names(model_, text.new_names());
   }
   // The prediction for an event, and then its round; x is read once. NotImplemented, and nothing is done, where
   // `learn_label` does nothing.
@@ -411,7 +425,7 @@ class Engine : public Guarded {
       if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
         throw InputError("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
     }
-    make_room(w.size() / lanes);
+    model_.make_room(w.size() / lanes);
     learner_.memory().start_at(w.data(), w.size() / lanes, extras.data());
     learner_.awaits_first = false;
   }
@@ -613,19 +627,6 @@ class Engine : public Guarded {
   // What the core calls a column has a name here.
   void name_the_feature(InputError& error) const {
     if (!names_.hashing() && error.column < names_.columns()) error.name = std::string(names_.key(error.column));
-  }
-
-  // Rows may be wider than what is known, unless the columns have names: then new ones need names too.
-  void make_room(std::size_t width) {
-    const std::size_t columns = learner_.memory().dimension();
-    if (width <= columns) return;
-    if (names_.hashing() || names_.numbered() < names_.columns())
-      throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
-                    (names_.hashing() ? " (hashed)" : " (with names)"));
-    if (width > names_.limit())
-      throw InputError("X has " + std::to_string(width) + " features, the limit is " +
-                    std::to_string(names_.limit()) + " (max_features)");
-    learner_.memory().resize(width);
   }
 
   // Where the scores of a batch go, if they are asked for: a row for each visit, a column for each lane.

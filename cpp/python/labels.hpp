@@ -24,5 +24,10 @@ inline std::vector<Label> labels_of(const nb::list& known) {
   for (nb::handle label : known) labels.push_back(label_of(label));
   return labels;
 }
+inline nb::list label_list(const std::vector<Label>& labels) {
+  nb::list list;
+  for (const Label& label : labels) std::visit([&](const auto& value) { list.append(value); }, label);
+  return list;
+}
 
 }  // namespace hinge

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "lines.hpp"
 
@@ -22,6 +24,16 @@ class Svmlight {
         max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())),
         largest_index_(ignore ? std::size_t{1} << 59 : max_features_) {}
   std::size_t ignored() const { return ignored_; }
+
+  // Columns that are read, and columns that are not: ranges, both ends included. No `keep`: all are read.
+  using Range = std::pair<std::size_t, std::size_t>;
+  std::vector<Range> keep, drop;
+  // To be called when rows are complete. Returns how many columns there are so far.
+  std::size_t finish(TextRows& rows) {
+    width_ = std::max(width_, rows.width);
+    if (!keep.empty() || !drop.empty()) select(rows);
+    return width_;
+  }
 
   // A feature takes four bytes at least: an index, a colon, a digit, and what ends it.
   void expect(std::size_t size, TextRows& rows) const {
@@ -152,8 +164,28 @@ class Svmlight {
     return true;
   }
 
+  void select(TextRows& rows) const {
+    const auto is_in = [](const std::vector<Range>& ranges, std::size_t column) {
+      return std::any_of(ranges.begin(), ranges.end(),
+                         [&](const Range& range) { return range.first <= column && column <= range.second; });
+    };
+    std::size_t kept = 0, j = 0;
+    for (std::size_t row = 0; row < rows.count(); ++row) {
+      for (const auto end = static_cast<std::size_t>(rows.starts[row + 1]); j < end; ++j) {
+        const auto column = static_cast<std::size_t>(rows.columns[j]);
+        if ((!keep.empty() && !is_in(keep, column)) || is_in(drop, column)) continue;
+        rows.columns.data()[kept] = rows.columns[j];
+        rows.values.data()[kept++] = rows.values[j];
+      }
+      rows.starts.data()[row + 1] = static_cast<std::int64_t>(kept);
+    }
+    rows.columns.set_size(kept);
+    rows.values.set_size(kept);
+  }
+
   std::size_t first_, max_features_, largest_index_;
   std::size_t ignored_ = 0, line_ignored_ = 0;
+  std::size_t width_ = 0;  // one more than the largest column of all rows so far
 };
 
 }  // namespace hinge

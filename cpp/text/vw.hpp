@@ -41,8 +41,13 @@ class VowpalText {
     const std::uint32_t hash = Vocabulary::hash_of(name);
     if (vocabulary_.find(name, hash) != none) return false;
     vocabulary_.add(name, hash);
-    known_ = vocabulary_.size();
+    known_ = reported_ = vocabulary_.size();
     return true;
+  }
+  // To be called when rows are complete: they get the names that are new. Returns how many columns there are so far.
+  std::size_t finish(TextRows& rows) {
+    for (; reported_ < known_; ++reported_) rows.new_names.push(reported_, vocabulary_.name(reported_));
+    return width();
   }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t width() const { return hashed_columns_ > 0 ? hashed_columns_ : known_; }
@@ -275,7 +280,8 @@ class VowpalText {
   bool grow_, ignore_;
   std::size_t ignored_ = 0, line_ignored_ = 0;  // features that were new when the vocabulary was full
   Vocabulary vocabulary_;
-  std::size_t known_ = 0;  // names of the vocabulary that stay
+  std::size_t known_ = 0;     // names of the vocabulary that stay
+  std::size_t reported_ = 0;  // names that earlier rows have brought
   Scratch features_;
   std::string prefix_;     // namespace^
   std::string names_;      // of this line, one after the other

@@ -47,7 +47,7 @@ from .tasks import batch, learner_tasks, task_named
 from .tasks.task import Task
 
 if TYPE_CHECKING:
-    from ._core import Engine
+    from ._core import Engine, TextPart
     from .options.types import LearnerOptions
     from .theory.certificate import Certificate
 
@@ -214,10 +214,18 @@ class Learner:
         self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
     ) -> int:
         """Like `learn`, for rows of a stream: their number of columns may differ from that of earlier rows."""
-        text = sample_weight is None and not passing and isinstance(y, memoryview)
-        if text and batch.learn_text(self, rows, y):
-            return len(y)
         return batch.learn_rows(self, rows, y, sample_weight, **passing)
+
+    def learn_text(self, text: TextPart) -> bool:
+        """Learns rows of a text natively: numbers, or two classes. False, and nothing is done, if the targets need the
+        encoding by the task (`learn_rows`)."""
+        task = self._task
+        if self._class_weight or not (task.core_knows_labels or task.reads_numbers or not task.needs_labels):
+            return False
+        grows = not self.closed and self.parameters["w1"] is None and self.parameters["max_labels"] >= 2
+        with self._lock:
+            self._named = False
+            return self._engine.learn_text(text, grows)
 
     def read_events(self, events: Iterable[Any]) -> Rows:
         """Converts events to rows, for several passes over them. Their features become columns of the model."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
@@ -207,11 +206,6 @@ def _firsts(values: npt.NDArray[Any]) -> Indices:
         np.concatenate([np.ones(min(1, len(order)), dtype=bool), ordered[1:] != ordered[:-1]])
     ]
     return firsts
-
-
-def doubles(numbers: Sequence[float]) -> Any:
-    """Numbers as the core reads them, without numpy."""
-    return memoryview(struct.pack(f"{len(numbers)}d", *numbers)).cast("d")
 
 
 def check_kinds(y: npt.NDArray[Any], name: str = "y") -> None:

@@ -31,11 +31,6 @@ class Rows:
             self.count, self.width = len(indptr) - 1, width
             self.arrays = (values, indices, indptr, width)
 
-    @property
-    def buffers(self) -> tuple[Any, ...]:
-        """The same, or buffers that need no numpy: what the core reads."""
-        return self.arrays
-
     def by_rows(self) -> Rows:
         """The same, dense rows in C order: those of a DataFrame, whose columns lie together, are copied. For those who
         visit the rows many times in any order."""
@@ -43,40 +38,6 @@ class Rows:
         if self.indptr is not None or abs(values.strides[0]) >= abs(values.strides[1]):
             return self
         return Rows(np.ascontiguousarray(values))
-
-
-class TextRows(Rows):
-    """Sparse rows as a reader of text has made them: buffers, which the core reads, and which become arrays of numpy
-    when they are asked for. Those of a part are those of the whole, with some of its starts."""
-
-    __slots__ = ("_buffers",)
-
-    def __init__(self, values: Any, columns: Any, starts: Any, width: int) -> None:
-        self._buffers = (values, columns, starts, width)
-        self.count, self.width = len(starts) - 1, width
-
-    def part(self, start: int, stop: int) -> TextRows:
-        values, columns, starts, width = self._buffers
-        return TextRows(values, columns, starts[start : stop + 1], width)
-
-    @property
-    def buffers(self) -> tuple[Any, ...]:
-        return self._buffers
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:  # type: ignore[override]
-        values, columns, starts, width = self._buffers
-        begin, end = starts[0], starts[-1]
-        return (
-            np.asarray(values)[begin:end],
-            np.asarray(columns)[begin:end],
-            np.asarray(starts) - begin,
-            width,
-        )
-
-    @property
-    def indptr(self) -> Any:
-        return self.arrays[2]
 
 
 def by_lane(scores: Doubles) -> Doubles:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._core import are_among
 from .._numpy import Doubles, np, npt
 from ..data.errors import rows_from
 from ..data.rows import Rows, as_order, event_list, frame_values
@@ -119,20 +118,6 @@ def learn_as_is(learner: Learner, arrays: tuple[Any, ...], y: Any) -> bool:
     return True
 
 
-def learn_text(learner: Learner, rows: Rows, y: Any) -> bool:
-    """Rows of a text, a number as the label of each, without numpy. False, and nothing is done, if there is more to
-    it."""
-    if learner._class_weight is not None:
-        return False
-    learner._named = False
-    known = learner.labels.as_numbers
-    if known is None and rows.count == 1 and learner._task.learn_first(learner, rows, y[0]):
-        return True
-    if known is not None and not are_among(y, *known):
-        return False
-    return learn_as_is(learner, rows.buffers, y)
-
-
 def encoded(
     learner: Learner, y: Any, count: int, sample_weight: npt.ArrayLike | None
 ) -> tuple[Encoded, Doubles | None]:
@@ -146,13 +131,6 @@ def encoded(
 
 
 # ---- with the scores of each example ------------------------------------------------------------------------------
-
-
-def has_scores(learner: Learner | SequenceLearner) -> bool:
-    """Whether `learn_scored` is for this learner. On a simplex, and in the space of a kernel, features that come with
-    an example change what is predicted for it, so they must not be known before: there it is one example at a time."""
-    p = learner.parameters
-    return learner._task.scores_within_batches and p["kernel"] is None and p["geometry"] != "entropy"
 
 
 def learn_scored(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: Any = None) -> Doubles:

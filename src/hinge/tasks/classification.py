@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._numpy import Doubles, Indices
 from ..data import targets
-from ..data.labels import Labels, doubles, plain
+from ..data.labels import Labels, plain
 from ..data.weights import check_weight, weighs
 from . import new_labels
 from .task import LabelTask, scores_by_label
@@ -79,24 +79,6 @@ class Classification(LabelTask):
                 )
             else:
                 _learn_one_of_two(learner, label, labels, lambda sign: engine.learn_one(x, sign, weight))
-
-    def learn_first(self, learner: Learner, rows: Any, label: float) -> bool:
-        with learner._lock:
-            code = learner.labels.code(label)
-            labels = learner.labels if code is not None else learner.labels.with_new([plain(label)])
-            if labels.lanes or learner.closed or learner.parameters["w1"] is not None:
-                return False
-
-            def learn(sign: float) -> None:
-                core_learns: Any = learner._engine.learn_sparse
-                core_learns(*rows.buffers, doubles([sign]))
-
-            if code is None:
-                new_labels.check(learner, labels, plain(label))
-                _learn_one_of_two(learner, plain(label), labels, learn)
-            else:
-                learn(code)
-        return True
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 

@@ -119,10 +119,6 @@ class Task:
     def learn_one(self, learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
         learner._engine.learn_one(x, targets.number(y), weight)
 
-    def learn_first(self, learner: Learner, rows: Any, label: float) -> bool:
-        """One row of a text while there are fewer than two classes. False: nothing is done."""
-        return False
-
     def score_one(self, learner: Learner, x: dict[Any, Any]) -> Any:
         return learner._engine.score_one(x, learner.averaged)
 

@@ -15,15 +15,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from ..._core import SvmlightReader, VowpalTextReader
-from ..._numpy import np, npt
+from ..._core import SvmlightReader, TextPart, VowpalTextReader
 from ...data.errors import InputError
-from ...data.rows import TextRows
 from ...features.words import two_names
-from ..batches import BadLines, Batch, Numbers
+from ..batches import BadLines, Batch
 from ..files import Again, Input, damage_told, name_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
@@ -69,32 +71,16 @@ class Svmlight:
         return {"zero_based": self.zero_based, "keep": self.keep, "drop": self.drop}
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        first = int(not self.zero_based)
         reader = SvmlightReader(
-            first=int(not self.zero_based),
-            max_features=self.max_features,
-            max_line=self.max_line,
-            ignore_new=self.ignore,
-        )
+            first=first, max_features=self.max_features, max_line=self.max_line, ignore_new=self.ignore,
+            keep=self._kept, drop=self._dropped,
+        )  # fmt: skip
         before = self.n_ignored
-        for read in _read_file(reader, file, bad, BATCH):
-            values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
-            self._width, self.n_ignored = max(self._width, width), before + reader.n_ignored
-            if self.keep or self.drop:
-                values, columns, starts = self._selected(values, columns, starts)
-            X = TextRows(values, columns, starts, self._width)
-            batch = Batch(X, Numbers(labels, label_starts), lines, _array(weights), position=file.position)
-            batch.numbered, batch.first_index = True, int(not self.zero_based)
+        for text in _read_file(reader, file, bad, BATCH, lambda: self._width):
+            self._width, self.n_ignored = text.width, before + reader.n_ignored
+            batch = Batch(text, None, text.lines, text.weights, file.position, numbered=True, first_index=first)
             yield from bad.up_to_the_end(batch)
-
-    def _selected(self, values: Any, columns: Any, starts: Any) -> tuple[Any, Any, Any]:
-        """The rows with only those columns that are wanted."""
-        columns, starts = np.asarray(columns), np.asarray(starts)
-        wanted = np.full(len(columns), not self._kept)
-        for ranges, value in ((self._kept, True), (self._dropped, False)):
-            for low, high in ranges:
-                wanted[(columns >= low) & (columns <= high)] = value
-        counts = np.concatenate([[0], np.cumsum(wanted)])
-        return np.asarray(values)[wanted], columns[wanted], counts[starts]
 
 
 def index_range(text: str, first: int) -> tuple[int, int]:
@@ -169,18 +155,11 @@ class VowpalText:
         if not self._reading.acquire(blocking=False):
             raise RuntimeError(f"{file.name} cannot be read: this source is still reading another file")
         try:
-            for read in _read_file(self._reader, file, bad, BATCH):
-                values, columns, starts, width, labels, label_starts, lines, weights, unseen, names = read
-                X = TextRows(values, columns, starts, width)
-                numbers = Numbers(labels, label_starts)
-                batch = Batch(X, numbers, lines, _array(weights), names, file.position, _array(unseen))
+            for text in _read_file(self._reader, file, bad, BATCH):
+                batch = Batch(text, None, text.lines, text.weights, file.position)
                 yield from bad.up_to_the_end(batch)
         finally:
             self._reading.release()
-
-
-def _array(buffer: Any) -> Any:
-    return None if buffer is None else np.asarray(buffer)
 
 
 def _check_limits(max_features: int, max_line: int) -> None:
@@ -204,17 +183,22 @@ def _svmlight_reader(zero_based: bool, max_features: int, max_line: int) -> Svml
 _Reader = SvmlightReader | VowpalTextReader
 
 
-def _read_file(reader: _Reader, file: Input, bad: BadLines, batch_bytes: int) -> Iterator[Any]:
+def _read_file(
+    reader: _Reader, file: Input, bad: BadLines, batch_bytes: int, width: Callable[[], int] = lambda: 0
+) -> Iterator[TextPart]:
+    """`width`: how many columns the rows have at least."""
     with file.opened() as opened:
         fed = _fed_by_itself(reader, file, opened, batch_bytes)
-        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes))
+        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes), width)
 
 
 # What feeds a reader yields True if the rows so far are to be taken, and None at the end of the text.
 _Fed = Iterator[bool | None]
 
 
-def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[Any]:
+def _read(
+    reader: _Reader, file: Input, bad: BadLines, fed: _Fed, width: Callable[[], int] = lambda: 0
+) -> Iterator[TextPart]:
     """What the reader makes of the text that it is fed with, up to what ends it: rows first, then the error."""
     reader.restart(skip=bad.skip)
     ended: Exception | None = None
@@ -227,7 +211,7 @@ def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[An
                     bad.meet(InputError(reason, column=column, file=file.name, line=line))
                 if bad.end is not None:
                     break
-                if full and (rows := reader.take()) is not None:
+                if full and (rows := reader.take(width())) is not None:
                     yield rows
     except InputError as error:
         error.file = file.name
@@ -236,7 +220,7 @@ def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[An
         ended = error
     after, file.partial = reader.unread
     file.lines_read = reader.lines + after
-    if (rows := reader.take()) is not None:
+    if (rows := reader.take(width())) is not None:
         yield rows
     if ended is not None:
         raise ended
@@ -316,6 +300,8 @@ class TextBatch:
     @property
     def y(self) -> npt.NDArray[np.float64]:
         """The label of each row, if each has one."""
+        import numpy as np
+
         counts = np.diff(self.label_starts)
         if (counts != 1).any():
             row = int(np.flatnonzero(counts != 1)[0])
@@ -327,6 +313,8 @@ class TextBatch:
     @property
     def label_sets(self) -> list[list[float]]:
         """The labels of each row, none or several."""
+        import numpy as np
+
         parts = np.split(self.labels, self.label_starts[1:-1])
         return [part.tolist() for part in parts] if len(self.label_starts) > 1 else []
 
@@ -375,18 +363,17 @@ def read_svmlight(
 def _svmlight_batches(
     source: Source, reader: SvmlightReader, width: int, bad: BadLines, batch_bytes: int
 ) -> Iterator[TextBatch]:
+    import numpy as np
     from scipy.sparse import csr_array
 
     if isinstance(source, (str, os.PathLike)):
         all_rows = _read_file(reader, Input(source), bad, batch_bytes)
     else:
         all_rows = _read(reader, Input(name_of(source)), bad, _fed_with(reader, source, batch_bytes))
-    for values, columns, starts, _, labels, label_starts, *_ in all_rows:
-        X = csr_array((len(starts) - 1, width), dtype=np.float64)
-        X.data, X.indices, X.indptr = map(
-            np.asarray, (values, columns, starts)
-        )  # scipy would check and copy them
-        yield TextBatch(X, np.asarray(labels), np.asarray(label_starts), reader.lines, bad.count)
+    for text in all_rows:
+        X = csr_array((len(text), width), dtype=np.float64)
+        X.data, X.indices, X.indptr, _ = text.csr()  # scipy would check and copy them
+        yield TextBatch(X, np.asarray(text.labels), text.label_starts(), reader.lines, bad.count)
 
 
 def _fed_with(reader: _Reader, source: Any, size: int) -> _Fed:
