@@ -231,14 +231,13 @@ class Learner : public Books {
   Memory& memory() { return *memory_; }
   const Memory& memory() const { return *memory_; }
   Quantile* quantile() { return tracked; }
-
- private:
   void check_width(const Rows& rows) const {
     if (rows.width() > memory_->dimension())
       throw InputError("the rows have " + std::to_string(rows.width()) + " columns, the model has " +
                     std::to_string(memory_->dimension()));
   }
 
+ private:
   std::unique_ptr<Rule> rule_;
   std::unique_ptr<Memory> memory_;
   Choose choose_;

@@ -103,16 +103,16 @@ HINGE_INLINE decltype(auto) visit(const Instance& x, Function&& function) {
                                            : visit_as<double>(x, function);
 }
 
-inline void refuse_unless_finite(double value, std::size_t row, std::size_t column) {
+inline void reject_unless_finite(double value, std::size_t row, std::size_t column) {
   if (std::isnan(value)) throw InputError("the value is NaN", row, column);
   if (std::isinf(value)) throw InputError("the value is infinity (inf)", row, column);
 }
 
 // Throws if a value, or its square, is not finite. Called only if a sum over them is not.
-inline void refuse_bad_values(const Instance& x, std::size_t row) {
+inline void reject_bad_values(const Instance& x, std::size_t row) {
   visit(x, [&](auto features) {
     for (std::size_t j = 0; j < features.size; ++j)
-      refuse_unless_finite(features.value(j), row, features.column(j));
+      reject_unless_finite(features.value(j), row, features.column(j));
     for (std::size_t j = 0; j < features.size; ++j) {
       const double value = features.value(j);
       if (std::isinf(value * value))

@@ -171,7 +171,7 @@ class Rows {
       return;
     }
     const std::int64_t from = start(i), to = start(i + 1);
-    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) refuse_start(i, from, to);
+    if (from < 0 || to < from || static_cast<std::uint64_t>(to) > stored_) reject_start(i, from, to);
     x.size = static_cast<std::size_t>(to - from);
     x.beyond = stored_ - static_cast<std::size_t>(to);
     x.values = bytes + from * value_size();
@@ -258,7 +258,7 @@ class Rows {
                             std::to_string(width_) + " columns",
                         row);
         // Sums of repeated columns could hide it, and NaN has no place in an order.
-        refuse_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
+        reject_unless_finite(features.value(j), row, static_cast<std::size_t>(column));
         scratch.add(static_cast<std::size_t>(column), features.value(j));
       }
     });
@@ -276,7 +276,7 @@ class Rows {
 
   std::ptrdiff_t value_size() const { return precision_ == Precision::single_ ? sizeof(float) : sizeof(double); }
 
-  [[noreturn]] void refuse_start(std::size_t row, std::int64_t from, std::int64_t to) const {
+  [[noreturn]] void reject_start(std::size_t row, std::int64_t from, std::int64_t to) const {
     throw InputError("indptr is broken: the row would go from " + std::to_string(from) + " to " +
                       std::to_string(to) + " of " + std::to_string(stored_) + " stored values",
                   row);

@@ -1,4 +1,4 @@
-// The Python module: names, arguments, and errors. Beside it in this folder is all that knows Python.
+// The Python module: names, arguments, and errors. Only this folder knows Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -6,7 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "../model/file.hpp"
-#include "engine.hpp"
+#include "engine/batches.hpp"
+#include "engine/settings_and_labels.hpp"
+#include "engine/single_events.hpp"
+#include "engine/text.hpp"
+#include "engine/views.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "settings.hpp"
@@ -56,105 +60,14 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(raise_input_error);
   watch_forks();
 
-  nb::class_<Engine>(m, "Engine")
-      .def("__init__", [](Engine* self, const nb::kwargs& settings) { new (self) Engine(settings_from(settings)); },
-           nb::sig("def __init__(self, **settings: object) -> None"), "settings"_a)
-      .def(
-          "learn_dense",
-          [](Engine& self, const Array& X, const std::optional<Array>& y, const std::optional<Classes>& classes,
-             const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-             const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
-             std::int64_t first, bool repeats) {
-            return self.learn(dense_rows(X), y, classes, label_starts, weights, order, tolerance, max_updates, first,
-                              repeats);
-          },
-          "X"_a, "y"_a.none(), "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
-          "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(), "tolerance"_a = -1.0,
-          "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false)
-      .def(
-          "learn_sparse",
-          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width,
-             const std::optional<Array>& y, const std::optional<Classes>& classes,
-             const std::optional<Order>& label_starts, const std::optional<Doubles>& weights,
-             const std::optional<Order>& order, double tolerance, std::int64_t max_updates,
-             std::int64_t first, bool repeats, const std::optional<WritableMatrix>& scores, bool averaged) {
-            return self.learn(sparse_rows(data, indices, indptr, width), y, classes, label_starts, weights, order,
-                              tolerance, max_updates, first, repeats, scores, averaged);
-          },
-          "data"_a, "indices"_a, "indptr"_a, "width"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
-          "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(),
-          "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false,
-          "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
-      .def("learn_dicts", &Engine::learn_dicts, "events"_a, "y"_a.none(),
-           "classes"_a.none() = nb::none(), "label_starts"_a.none() = nb::none(),
-           "weights"_a.none() = nb::none(), "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
-      .def("read_dicts", &Engine::read_dicts, "events"_a)
-      .def("learn_one", &Engine::learn_one, "x"_a.none(), "target"_a = 0.0, "weight"_a = 1.0, "counts"_a = true)
-      .def("name_labels", &Engine::name_labels, "labels"_a.none(), "turned"_a = false)
-      .def_prop_ro("labels", &Engine::labels)
-      .def("learn_label", &Engine::learn_label, "x"_a.none(), "label"_a.none(), "weight"_a)
-      .def("round_label", &Engine::round_label, "x"_a.none(), "label"_a.none(), "weight"_a, "averaged"_a)
-      .def("predict_label", &Engine::predict_label, "x"_a.none(), "averaged"_a)
-      .def("learn_text", &Engine::learn_text, "text"_a, "grows"_a)
-      .def("name_text_columns", &Engine::name_text_columns, "text"_a)
-      .def("learn_one_labels", &Engine::learn_one_labels, "x"_a.none(), "labels"_a, "weight"_a = 1.0, "counts"_a = true)
-      .def("learn_block", &Engine::learn_block, "names"_a, "values"_a, "target"_a = 0.0,
-           "labels"_a.none() = nb::none(), "weight"_a = 1.0)
-      .def("score_block", &Engine::score_block, "names"_a, "values"_a, "averaged"_a)
-      .def("score_dense", [](Engine& self, const Array& X, bool averaged) { return self.scores(dense_rows(X), averaged); },
-           "X"_a, "averaged"_a, nb::sig("def score_dense(self, X: object, averaged: bool) -> object"))
-      .def(
-          "score_sparse",
-          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width, bool averaged,
-             const std::optional<Doubles>& unseen) {
-            const Rows rows = sparse_rows(data, indices, indptr, width);
-            if (unseen && unseen->size() != rows.count()) throw InputError("there must be one unseen length for each row");
-            return self.scores(unseen ? rows.with_unseen(unseen->data()) : rows, averaged);
-          },
-          "data"_a, "indices"_a, "indptr"_a, "width"_a, "averaged"_a, "unseen"_a.none() = nb::none())
-      .def("score_one", &Engine::score_one, "x"_a.none(), "averaged"_a)
-      .def("scores_one", &Engine::scores_one, "x"_a.none(), "averaged"_a)
-      .def("look_up", &Engine::look_up, "x"_a.none(), "lane"_a, "averaged"_a)
-      .def("forget", &Engine::forget, "columns"_a)
-      .def("name_columns", &Engine::name_columns, "names"_a)
-      .def("number_columns", &Engine::number_columns)
-      .def("weights", &Engine::weights, "averaged"_a)
-      .def("write_weights", &Engine::write_weights, "to"_a, "averaged"_a)
-      .def("named_weights", &Engine::named_weights, "averaged"_a)
-      .def("extra", &Engine::extra, "lane"_a, "averaged"_a)
-      .def("extras", &Engine::extras, "averaged"_a)
-      .def("start_at", &Engine::start_at, "w"_a, "extras"_a)
-      .def("count_prediction", &Engine::count_prediction, "mistake"_a, "cost"_a)
-      .def("change_rule", &Engine::change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a,
-           "beta"_a = 0.01)
-      .def("forget_rows", &Engine::forget_rows)
-      .def("count_losses_anew", &Engine::count_losses_anew)
-      .def("set_labels", &Engine::set_labels, "count"_a, "nu"_a.none() = nb::none(), "labels"_a.none() = nb::none())
-      .def("statistics", &Engine::statistics)
-      .def("tracked_radius", &Engine::tracked_radius)
-      .def("set_tracked_radius", &Engine::set_tracked_radius, "radius"_a)
-      .def("state", &Engine::state)
-      .def("restore", &Engine::restore, "state"_a)
-      .def("supports", &Engine::supports, "averaged"_a)
-      .def_prop_ro("n_support", &Engine::n_support)
-      .def_prop_ro("n_examples", &Engine::n_examples)
-      .def("uncertainty_dense", [](Engine& self, const Array& X) { return self.uncertainty(dense_rows(X)); }, "X"_a,
-           nb::sig("def uncertainty_dense(self, X: object) -> object"))
-      .def(
-          "uncertainty_sparse",
-          [](Engine& self, const Array& data, const Array& indices, const Array& indptr, std::size_t width) {
-            return self.uncertainty(sparse_rows(data, indices, indptr, width));
-          },
-          "data"_a, "indices"_a, "indptr"_a, "width"_a)
-      .def("uncertainty_one", &Engine::uncertainty_one, "x"_a.none())
-      .def("factors", &Engine::factors)
-      .def("names", &Engine::names)
-      .def("name_of", &Engine::name_of, "column"_a)
-      .def_prop_ro("n_names", &Engine::n_names)
-      .def_prop_rw("n_ignored", &Engine::n_ignored, &Engine::count_ignored)
-      .def_prop_ro("n_columns", &Engine::n_columns)
-      .def("__sizeof__", &Engine::bytes);
-
+  EngineClass engine(m, "Engine");
+  engine.def("__init__", [](Engine* self, const nb::kwargs& settings) { new (self) Engine(settings_from(settings)); },
+             nb::sig("def __init__(self, **settings: object) -> None"), "settings"_a);
+  bind_batches(engine);
+  bind_single_events(engine);
+  bind_settings_and_labels(engine);
+  bind_views(engine);
+  bind_text(engine);
   define_text_part(m);
 
   nb::class_<Sentences>(m, "Sentences")

@@ -1,7 +1,8 @@
-// Labels of Python as the core has them.
+// Labels of Python, and as the core has them.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../model/model.hpp"
@@ -9,7 +10,7 @@
 
 namespace hinge {
 
-// A string, a boolean, or a number that fits into 64 bits (data/labels.py makes them so).
+// A string, a boolean, or a number that fits into 64 bits (data/labels.py ensures it).
 inline Label label_of(nb::handle label) {
   if (PyUnicode_Check(label.ptr())) return std::string(*Key(label));
   if (PyBool_Check(label.ptr())) return label.is(nb::handle(Py_True));
@@ -29,5 +30,19 @@ inline nb::list label_list(const std::vector<Label>& labels) {
   for (const Label& label : labels) std::visit([&](const auto& value) { list.append(value); }, label);
   return list;
 }
+
+// A `Labels` of data/labels.py: `known` has the labels in their order, `codes` the code of each in the core.
+struct LabelNames {
+  nb::object labels = nb::none();
+  nb::list known;
+  nb::dict codes;
+
+  LabelNames() = default;
+  explicit LabelNames(nb::object given) : labels(std::move(given)) {
+    if (labels.is_none()) return;
+    known = nb::cast<nb::list>(labels.attr("known"));
+    codes = nb::cast<nb::dict>(labels.attr("codes"));
+  }
+};
 
 }  // namespace hinge

@@ -19,7 +19,7 @@ struct NamedBlock {
   NamedBlock(Names& vocabulary, const Settings& settings, const nb::list& names, const Matrix& from, bool grow) {
     if (settings.task != "prototype") throw InputError("the learner has one feature vector an instance");
     const std::size_t labels = from.shape(0), size = from.shape(1);
-    for (std::size_t i = 0; i < labels * size; ++i) refuse_unless_finite(from.data()[i], i / size, none);
+    for (std::size_t i = 0; i < labels * size; ++i) reject_unless_finite(from.data()[i], i / size, none);
     if (names.size() != size) throw InputError("there must be a column of values for each feature");
     if (vocabulary.hashing()) throw InputError("features that depend on the label cannot be hashed (hash_bits)");
     if ((!settings.cost.empty() || !settings.nu.empty()) && labels != settings.labels)

@@ -8,9 +8,10 @@
 
 #include "../model/model.hpp"
 #include "arrays.hpp"
-#include "locks.hpp"
 #include "events.hpp"
 #include "labels.hpp"
+#include "locks.hpp"
+#include "sentence_reader.hpp"
 #include "tensors.hpp"
 
 namespace hinge {
@@ -26,16 +27,12 @@ class SequenceEngine : public Guarded {
   // Features that are new get columns; those of sentences without weight are left out.
   Sentences read(const nb::list& sentences, const std::optional<Doubles>& weights) {
     const Writing writing(*this);
-    const std::size_t known = names_.columns();
-    if (weights && weights->size() != sentences.size()) throw InputError("there must be one weight for each sentence");
-    try {
-      Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
+    Sentences read;
+    with_new_features([&] {
+      read = reader_.read(sentences, true, weights);
       make_room();
-      return read;
-    } catch (...) {
-      forget_after(known);
-      throw;
-    }
+    });
+    return read;
   }
 
   // What was read before, in the given order.
@@ -48,26 +45,21 @@ class SequenceEngine : public Guarded {
   void learn(const nb::list& sentences, const Order& tags, const Order& known, nb::list labels,
              const std::optional<Doubles>& weights, nb::handle cost) {
     const Writing writing(*this);
-    const std::size_t columns = names_.columns();
-    if (weights && weights->size() != sentences.size()) throw InputError("there must be one weight for each sentence");
     for (std::size_t i = 0; i < known.size(); ++i)
       if (static_cast<std::uint64_t>(known.data()[i]) > labels.size()) throw InputError("there are more tags than labels");
     if (labels.size() < labels_.size()) throw InputError("there are more tags than labels");
-    try {
-      const Sentences read = read_all(sentences, true, weights ? weights->data() : nullptr);
+    with_new_features([&] {
+      const Sentences read = reader_.read(sentences, true, weights);
       make_room();
       learn_held(read, tags, known, weights, std::nullopt, cost);
       adopt(labels);
-    } catch (...) {
-      forget_after(columns);
-      throw;
-    }
+    });
   }
 
   // The tags of each sentence; None if there is no tag yet.
   nb::list tag(const nb::list& sentences, bool averaged) {
     const SharedReading reading(*this);
-    const Sentences read = read_all(sentences, false);
+    const Sentences read = reader_.read(sentences, false);
     Path all(read.tokens());
     const bool knows = learner_.tags() > 0;
     if (knows)
@@ -91,24 +83,20 @@ class SequenceEngine : public Guarded {
   // The score of the tags of a sentence, or of the best ones.
   double score(const nb::list& sentences, const std::optional<Order>& tags, bool averaged) {
     const SharedReading reading(*this);
-    const Sentences read = read_all(sentences, false);
+    const Sentences read = reader_.read(sentences, false);
     if (read.count() != 1 || read.length(0) == 0) throw InputError("the sentence is empty");
     if (learner_.tags() == 0) return 0;
     SequenceLearner::Work work;
     if (!tags) return learner_.tag(read, 0, averaged, work);
-    const Path path = checked_tags(*tags, read.tokens());
-    for (const Tag tag : path)
-      if (tag >= learner_.tags()) throw InputError("there is no tag " + std::to_string(tag));
+    const Path path = known_tags(*tags, read.tokens());
     return learner_.score(read, 0, path.data(), averaged, work);
   }
 
   // What the weights suffer from their own worst rivals, a sentence each; roots of costs that are whole numbers.
   nb::object suffered(const nb::list& sentences, const Order& tags, double margin, bool additive, bool averaged) {
     const SharedReading reading(*this);
-    const Sentences read = read_all(sentences, false);
-    const Path truth = checked_tags(tags, read.tokens());
-    for (const Tag tag : truth)
-      if (tag >= learner_.tags()) throw InputError("there is no tag " + std::to_string(tag));
+    const Sentences read = reader_.read(sentences, false);
+    const Path truth = known_tags(tags, read.tokens());
     std::vector<double> losses(read.count());
     each_sentence(read, [&](std::size_t i, SequenceLearner::Work& work) {
       losses[i] = learner_.suffered(read, i, truth.data() + read.start(i), margin, additive, averaged, work);
@@ -177,7 +165,7 @@ class SequenceEngine : public Guarded {
         weights[b] = learner_.weight(learner_.places().emission(h.column, b), averaged);
       found.append(nb::make_tuple(name, h.sign * value, numpy_array(std::move(weights))));
     };
-    for_each_feature(token, add);
+    SentenceReader::for_each_feature(token, add);
     return found;
   }
 
@@ -206,22 +194,15 @@ class SequenceEngine : public Guarded {
 
   nb::tuple statistics() {
     const SharedReading reading(*this);
-    const Statistics& s = learner_.learner().statistics;
-    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
-                          0, 0, s.capped, s.weighted);
+    return statistics_tuple(learner_.learner().statistics, 0, 0);
   }
   void name_columns(const nb::list& names) {
     const Writing writing(*this);
     if (names_.hashing() && names.size() > 0) throw InputError("hashed columns have no names (hash_bits)");
-    const std::size_t known = names_.columns();
-    try {
-      for (nb::handle name : names)
-        names_.add_new(*Key(Records::plain_name(name)));
+    with_new_features([&] {
+      for (nb::handle name : names) names_.add_new(*Key(Records::plain_name(name)));
       make_room();
-    } catch (...) {
-      forget_after(known);
-      throw;
-    }
+    });
   }
   nb::list names() {
     const SharedReading reading(*this);
@@ -273,134 +254,6 @@ class SequenceEngine : public Guarded {
     }
   }
 
-  // ---- reading ----
-
-  // The features of the token that is read. (Not the engine's: a value may run Python, and so another thread.)
-  struct Features {
-    std::vector<nb::object> names;
-    std::vector<double> values;
-  };
-
-  // Sentences without weight teach nothing, not even new names.
-  Sentences read_all(const nb::list& sentences, bool grow, const double* weights = nullptr) {
-    Sentences read;
-    Features features;
-    const std::size_t count = sentences.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      try {
-        const nb::object sentence = sentences[i];  // held: a value may run Python
-        read_sentence(sentence, grow && (weights == nullptr || weights[i] != 0), features, read);
-      } catch (InputError& error) {
-        error.row = i;
-        throw;
-      }
-      if (sentences.size() != count) throw InputError("X changed while it was read");
-    }
-    return read;
-  }
-
-  void read_sentence(nb::handle sentence, bool grow, Features& features, Sentences& to) {
-    if (PyList_Check(sentence.ptr()) || PyTuple_Check(sentence.ptr())) {
-      const Py_ssize_t length = PySequence_Fast_GET_SIZE(sentence.ptr());
-      for (Py_ssize_t i = 0; i < length; ++i) {
-        if (PySequence_Fast_GET_SIZE(sentence.ptr()) != length) throw InputError("the sentence changed while it was read");
-        const nb::object token = nb::borrow(PySequence_Fast_GET_ITEM(sentence.ptr(), i));
-        try {
-          read_token(token, grow, features, to);
-        } catch (InputError& error) {
-          error.reason = "token " + std::to_string(i) + ": " + error.reason;
-          throw;
-        }
-        to.end_token();
-      }
-    } else if (nb::hasattr(sentence, "indptr")) {
-      const auto part = [&](const char* name) { return nb::cast<Array>(sentence.attr(name)); };
-      const auto shape = nb::cast<nb::tuple>(sentence.attr("shape"));
-      if (shape.size() != 2) throw InputError("an array of tokens must have two dimensions");
-      const Array data = part("data"), indices = part("indices"), indptr = part("indptr");
-      read_rows(sparse_rows(data, indices, indptr, nb::cast<std::size_t>(shape[1])), grow, to);
-    } else if (nb::ndarray_check(sentence)) {
-      const auto array = nb::cast<Array>(sentence);
-      read_rows(dense_rows(array), grow, to);
-    } else {
-      throw InputError("a sentence must be a list of tokens, or an array with a row for each, not " +
-                    nb::cast<std::string>(sentence.type().attr("__name__")));
-    }
-    to.end_sentence();
-  }
-
-  void read_token(nb::handle token, bool grow, Features& features, Sentences& to) {
-    double squares = 0;
-    features.names.clear();
-    features.values.clear();
-    for_each_feature(token, [&](nb::handle name, double value) {
-      squares += value * value;
-      features.names.push_back(Records::plain_name(name));
-      features.values.push_back(value);
-    });
-    if (!std::isfinite(squares)) throw InputError("the values are too large: the sum of their squares overflows float64");
-    const double* value = features.values.data();
-    look_up_all(names_, features.names, grow, [&](std::size_t column, double sign) {
-      if (column != none) to.add(column, sign * *value);
-      ++value;
-    });
-  }
-
-  // Strings are features of value 1; a dict has names and values.
-  template <class Function>
-  static void for_each_feature(nb::handle token, const Function& function) {
-    if (PyDict_Check(token.ptr())) return Records::for_each(token, function);
-    if (!PyList_Check(token.ptr()) && !PyTuple_Check(token.ptr()))
-      throw InputError("a token must be a list of strings or a dict of features, not " + quoted(token));
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(token.ptr());
-    for (Py_ssize_t j = 0; j < size; ++j) {
-      if (PySequence_Fast_GET_SIZE(token.ptr()) != size) throw InputError("the token changed while it was read");
-      PyObject* name = PySequence_Fast_GET_ITEM(token.ptr(), j);
-      if (!PyUnicode_Check(name)) throw InputError("feature " + std::to_string(j) + " is " + quoted(name) + ", not a string");
-      function(nb::handle(name), 1.0);
-    }
-  }
-
-  // The columns of arrays are called by their numbers, in their order.
-  void read_rows(const Rows& rows, bool grow, Sentences& to) {
-    if (names_.hashing()) throw InputError("arrays cannot be hashed (hash_bits): give lists or dicts of features");
-    const std::size_t width = rows.width(), named = names_.columns();
-    numbered_ = names_.numbered(std::min(numbered_, named));
-    if (numbered_ < named) throw InputError("the features of this model have names: give lists or dicts of features");
-    if (named > 0 && width != named)
-      throw InputError("the array has " + std::to_string(width) + " columns, the model has " + std::to_string(named) + " features");
-    for (std::size_t j = named; grow && j < width; ++j) names_.add_new(NumberName(static_cast<std::int64_t>(j)).key());
-    Instance x = rows.blank();
-    for (std::size_t i = 0; i < rows.count(); ++i) {
-      rows.take(i, x);
-      double squares = 0;
-      visit(x, [&](const auto& features) {
-        for (std::size_t j = 0; j < x.size; ++j) {
-          read_value(i, features.column(j), features.value(j), width, to);
-          squares += features.value(j) * features.value(j);
-        }
-      });
-      if (!std::isfinite(squares))
-        throw InputError("token " + std::to_string(i) +
-                      ": the values are too large: the sum of their squares overflows float64");
-      to.end_token();
-    }
-  }
-  void read_value(std::size_t token, std::size_t column, double value, std::size_t width, Sentences& to) const {
-    if (column >= width || !std::isfinite(value * value)) [[unlikely]] {
-      const std::string where = "token " + std::to_string(token);
-      if (column >= width)
-        throw InputError(where + ": column index " + std::to_string(static_cast<std::int64_t>(column)) +
-                      " is outside of the " + std::to_string(width) + " columns");
-      throw InputError(where + ": the value is " +
-                           (std::isnan(value)   ? "NaN"
-                            : std::isinf(value) ? "infinity (inf)"
-                                                : "too large: its square overflows float64"),
-                       none, column);
-    }
-    if (value != 0 && column < names_.columns()) to.add(column, value);
-  }
-
   static Path checked_tags(const Order& tags, std::size_t tokens) {
     if (tags.size() != tokens)
       throw InputError("there are " + std::to_string(tags.size()) + " tags for " + std::to_string(tokens) + " tokens");
@@ -409,6 +262,12 @@ class SequenceEngine : public Guarded {
       if (tags.data()[i] < 0 || tags.data()[i] >= std::int64_t{1} << 31) throw InputError("a tag is out of range");
       path[i] = static_cast<Tag>(tags.data()[i]);
     }
+    return path;
+  }
+  Path known_tags(const Order& tags, std::size_t tokens) const {
+    Path path = checked_tags(tags, tokens);
+    for (const Tag tag : path)
+      if (tag >= learner_.tags()) throw InputError("there is no tag " + std::to_string(tag));
     return path;
   }
 
@@ -470,10 +329,16 @@ class SequenceEngine : public Guarded {
   void make_room() {
     if (names_.columns() > learner_.columns()) learner_.resize(names_.columns());
   }
-  void forget_after(std::size_t known) {
-    if (names_.hashing()) return;
-    names_.truncate(known);
-    learner_.resize(known);
+  // Runs function(). If it throws, names and columns are as before.
+  template <class Function>
+  void with_new_features(const Function& function) {
+    const std::size_t known = names_.columns();
+    try {
+      function();
+    } catch (...) {
+      if (!names_.hashing()) names_.truncate(known), learner_.resize(known);
+      throw;
+    }
   }
 
   SequenceModel model_;
@@ -482,7 +347,7 @@ class SequenceEngine : public Guarded {
   Names& names_ = model_.names;
   nb::list labels_;  // what the tags are called, as Python has them
   Events events_;
-  std::size_t numbered_ = 0;  // names that are known to be the numbers of their columns
+  SentenceReader reader_{names_};
 };
 
 }  // namespace hinge

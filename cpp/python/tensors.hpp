@@ -1,4 +1,4 @@
-// Tensors of a model as Python holds them: memoryviews on the way out, any arrays on the way in.
+// The state of a model as Python holds it. Tensors: memoryviews on the way out, any arrays on the way in.
 #pragma once
 
 #include <string>
@@ -9,6 +9,12 @@
 #include "arrays.hpp"
 
 namespace hinge {
+
+// The fields of model/statistics.py, in their order.
+inline nb::tuple statistics_tuple(const Statistics& s, std::int64_t insertions, std::int64_t removals) {
+  return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost,
+                        insertions, removals, s.capped, s.weighted);
+}
 
 inline nb::dlpack::dtype dtype_of(Type type) {
   switch (type) {

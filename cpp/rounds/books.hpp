@@ -99,7 +99,7 @@ struct Books {
   // Rarely called. It gets copies, so that what a round works with has no address and stays in registers.
   HINGE_APART void find_invalid(Instance x, Reading reading, Truth truth, double weight, Move move,
                                 double progress) const {
-    refuse_bad_values(x, none);
+    reject_bad_values(x, none);
     if (!std::isfinite(reading.square)) throw InputError("the squared norm of the instance overflows float64");
     if (std::isnan(truth.value)) throw InputError("the target is NaN");
     if (std::isinf(truth.value)) throw InputError("the target is infinity (inf)");

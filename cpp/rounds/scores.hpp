@@ -13,7 +13,7 @@ namespace hinge {
 // The score of one lane, as it is reported: w.x, or |x - w|. Throws if it is not finite.
 inline double checked_score(const Reading& reading, Reads reads, const Instance& x, std::size_t row) {
   if (!std::isfinite(reading.plain)) {
-    refuse_bad_values(x, row);
+    reject_bad_values(x, row);
     throw InputError("the score overflows float64", row);
   }
   return reading.reported(reads);

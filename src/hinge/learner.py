@@ -346,7 +346,7 @@ class Learner:
         return self._task.intercept(self, False)
 
     def _extras(self, averaged: bool) -> Doubles:
-        extras: Any = self._engine.extras(averaged)
+        extras: Any = self._engine.biases(averaged)
         return np.asarray(extras)
 
     @property

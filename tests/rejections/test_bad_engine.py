@@ -167,7 +167,7 @@ LABEL_CALLS = {
     "one event with no label so high": lambda e: e.learn_one_labels({"g": 1.0}, indices(0, 9)),
     "one event that does not ascend": lambda e: e.learn_one_labels({"g": 1.0}, indices(1, 0)),
     "a lane that is not there": lambda e: e.look_up({"a": 1.0}, 9, False),
-    "a lane far away": lambda e: e.extra(2**40, True),
+    "a lane far away": lambda e: e.bias(2**40, True),
     "one score of many": lambda e: e.score_one({"a": 1.0}, False),
     "a start for other labels": lambda e: e.start_at(np.ones(7), np.zeros(9)),
     "a block": lambda e: e.learn_block(["a"], np.ones((3, 1)), 0.0),

@@ -113,7 +113,7 @@ class Passes:
         return replace(
             lane,
             average_coef=(total / (known + fresh)).astype(lane.coef.dtype, copy=False),
-            average_intercept=(known * lane.average_intercept + fresh * engine.extra(0, True))
+            average_intercept=(known * lane.average_intercept + fresh * engine.bias(0, True))
             / (known + fresh),
         )
 
@@ -179,7 +179,7 @@ def _learn(engine: Engine, examples: Examples, order: Array) -> float:
     """The rounds of the rows of `order`, and the sum of their losses."""
     rows = rows_of(examples.X)
     learn: Any = engine.learn_dense if rows.indptr is None else engine.learn_sparse
-    engine.count_losses_anew()
+    engine.reset_losses()
     learn(*rows.arrays, examples.y, weights=examples.weights, order=order)
     loss: float = engine.statistics()[3]
     return loss
@@ -188,7 +188,7 @@ def _learn(engine: Engine, examples: Examples, order: Array) -> float:
 def _moved(engine: Engine, examples: Examples, lane: Lane, into: Array | None = None) -> Lane:
     """The lane with the weights that the engine has learned."""
     coef = _weights_of(engine, examples, lane, False, into)
-    return replace(lane, coef=coef, intercept=engine.extra(0, False), is_zero=False)
+    return replace(lane, coef=coef, intercept=engine.bias(0, False), is_zero=False)
 
 
 def _weights_of(

@@ -76,7 +76,7 @@ def start(learner: Learner) -> None:
         raise ValueError("w1 must be a vector: there is one w")
     if learner.parameters["hash_bits"] and weights.shape[-1] != engine.n_columns:
         raise ValueError(f"w1 has {weights.shape[-1]} weights for {engine.n_columns} hashed columns")
-    extras: Any = engine.extras(False)  # where the intercepts, the thresholds or c of a learned radius begin
-    if rows is not None and len(extras) > rows:  # the threshold, which has weights of its own
+    biases: Any = engine.biases(False)  # initial intercepts, thresholds, or c of a learned radius
+    if rows is not None and len(biases) > rows:  # a learned threshold has its own lane
         weights = np.vstack([np.zeros_like(weights[:1]), weights])
-    engine.start_at(weights.ravel(), extras)
+    engine.start_at(weights.ravel(), biases)

@@ -57,7 +57,7 @@ def of_event(learner: Any, x: dict[Any, Any], label: Any) -> list[Contribution]:
     found = learner._engine.look_up(x, lane, learner.averaged)
     if learner._task.measures_distance:
         return _largest_first(of_distance(found, learner.weights))
-    intercept = learner._engine.extra(lane, learner.averaged) if learner._has_intercept else None
+    intercept = learner._engine.bias(lane, learner.averaged) if learner._has_intercept else None
     return _largest_first(of_product(found, intercept))
 
 

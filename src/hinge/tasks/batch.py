@@ -140,7 +140,7 @@ def learn_scored(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: A
     weights = example_weights(sample_weight, learner._class_weight, y, count)
     with learner._lock:
         truth, engine = learner._task.encode(learner.labels, y, count, None), learner._engine
-        scores: Doubles = np.empty((count, len(engine.extras(False))))  # type: ignore[arg-type]
+        scores: Doubles = np.empty((count, len(engine.biases(False))))  # type: ignore[arg-type]
         options: dict[str, Any] = {
             "classes": truth.classes, "label_starts": truth.starts, "weights": weights, "scores": scores,
             "averaged": learner.averaged,

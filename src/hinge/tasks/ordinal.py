@@ -63,13 +63,13 @@ class Ordinal(LabelTask):
         learner._engine.learn_one(x, rank_of(learner.labels, y), weight)
 
     def score_one(self, learner: Learner, x: dict[Any, Any]) -> float:
-        return float(learner._lanes_one(x)[0] + learner._engine.extra(0, learner.averaged))
+        return float(learner._lanes_one(x)[0] + learner._engine.bias(0, learner.averaged))
 
     def predict_one(self, learner: Learner, x: dict[Any, Any]) -> Any:
         return learner.labels.known[int(ranks_of(learner._lanes_one(x)[np.newaxis])[0])]
 
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
-        return by_lane(lanes)[:, 0] + learner._engine.extra(0, learner.averaged)
+        return by_lane(lanes)[:, 0] + learner._engine.bias(0, learner.averaged)
 
     def predictions(self, learner: Learner, lanes: Doubles) -> list[Any]:
         known = learner.labels.known

@@ -149,7 +149,7 @@ class Task:
         return for_each(model.predict_one, X)
 
     def intercept(self, learner: Learner, averaged: bool) -> Any:
-        return learner._engine.extra(0, averaged)
+        return learner._engine.bias(0, averaged)
 
     def radius_by_quantile(self, parameters: Mapping[str, Any]) -> bool:
         """Whether there is a radius, and it is a quantile of the distances so far."""

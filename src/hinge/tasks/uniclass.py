@@ -92,7 +92,7 @@ class Uniclass(Task):
         """Fixed, the quantile of the distances so far, or sqrt(B^2 - c^2) as learned (S7)."""
         radius, bound = learner.parameters["radius"], learner.parameters["max_radius"]
         if bound is not None:
-            c = learner._engine.extra(0, learner.averaged)
+            c = learner._engine.bias(0, learner.averaged)
             return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
         return learner._engine.tracked_radius() if radius is None else float(radius)
 
