@@ -2,35 +2,38 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "../text/text_part.hpp"
 #include "arrays.hpp"
+#include "events.hpp"
 
 namespace hinge {
 
 // Numbers of a text, which the array keeps alive. (It can be written, as SciPy expects of its matrices.)
 template <class Framework, class Real>
-nb::object text_array(const TextPart& text, const Real* values, std::size_t size) {
+using TextArray = nb::ndarray<Framework, Real, nb::ndim<1>>;
+template <class Framework, class Real>
+TextArray<Framework, Real> text_array(const TextPart& text, const Real* values, std::size_t size) {
   auto* owned = new TextPart(text);
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<TextPart*>(p); });
-  return nb::cast(nb::ndarray<Framework, Real, nb::ndim<1>>(const_cast<Real*>(values), {size}, owner));
+  return TextArray<Framework, Real>(const_cast<Real*>(values), {size}, owner);
 }
 // Where each row begins in an array of its own.
-inline nb::object from_zero(const std::int64_t* starts, std::size_t count) {
-  std::vector<std::int64_t> moved(count + 1);
-  for (std::size_t i = 0; i <= count; ++i) moved[i] = starts[i] - starts[0];
-  return numpy_array(std::move(moved));
-}
-// One value per row, or None.
-inline nb::object array_or_none(const TextPart& text, const double* values) {
-  return values == nullptr ? nb::none() : text_array<nb::numpy>(text, values, text.count());
+inline TextArray<nb::numpy, std::int64_t> from_zero(const std::int64_t* starts, std::size_t count) {
+  auto* owned = new std::vector<std::int64_t>(starts, starts + count + 1);
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+  for (std::int64_t& start : *owned) start -= *starts;
+  return TextArray<nb::numpy, std::int64_t>(owned->data(), {owned->size()}, owner);
 }
 
 // The labels of each row: a number, or (unless each row has one) a list of numbers.
@@ -47,10 +50,10 @@ inline nb::list listed_labels(const TextPart& text) {
 }
 
 // values, columns, starts and the number of columns of a CSR matrix.
-inline nb::tuple csr_arrays(const TextPart& text) {
-  return nb::make_tuple(text_array<nb::numpy>(text, text.values(), text.size()),
-                        text_array<nb::numpy>(text, text.columns(), text.size()),
-                        from_zero(text.starts(), text.count()), text.width());
+inline auto csr_arrays(const TextPart& text) {
+  return std::make_tuple(text_array<nb::numpy>(text, text.values(), text.size()),
+                         text_array<nb::numpy>(text, text.columns(), text.size()),
+                         from_zero(text.starts(), text.count()), text.width());
 }
 
 inline void define_text_part(nb::module_& m) {
@@ -66,8 +69,18 @@ inline void define_text_part(nb::module_& m) {
       .def("unseen_squares", [](const TextPart& self, std::size_t width) {
         std::vector<double> squares = unseen_squares(self, width);
         return squares.empty() ? nb::none() : numpy_array(std::move(squares));
-      }, "width"_a)
-      .def_prop_ro("weights", [](const TextPart& self) { return array_or_none(self, self.weights()); })
+      }, "width"_a, nb::sig("def unseen_squares(self, width: int) -> numpy.typing.NDArray[numpy.float64] | None"))
+      // The names of the columns that it has brought: the last of all so far.
+      .def_prop_ro("new_names", [](const TextPart& self) {
+        nb::list names;
+        for (std::size_t i = 0; i < self.new_names().count(); ++i) names.append(name_object(self.new_names().name(i)));
+        return names;
+      })
+      .def_prop_ro("weights", [](const TextPart& self) {  // one per row; None: all are 1
+        std::optional<TextArray<nb::numpy, double>> weights;
+        if (self.weights() != nullptr) weights = text_array<nb::numpy>(self, self.weights(), self.count());
+        return weights;
+      })
       // Buffers, which need no numpy.
       .def_prop_ro("lines", [](const TextPart& self) { return text_array<nb::memview>(self, self.lines(), self.count()); })
       .def_prop_ro("labels", [](const TextPart& self) { return text_array<nb::memview>(self, self.labels(), self.label_count()); })

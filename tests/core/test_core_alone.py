@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hinge.model import file
+from hinge.model.file import read
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,7 +69,9 @@ def examples(format: str, labels: list[float], seed: int, tmp_path: Path) -> Pat
 
 @pytest.mark.parametrize("task", LABELS)
 @pytest.mark.parametrize("format", ["svmlight", "vw", "hashed"])
-def test_text_becomes_the_model_of_hinge_learn(text_alone: Path, format: str, task: str, tmp_path: Path) -> None:
+def test_text_becomes_the_model_of_hinge_learn(
+    text_alone: Path, format: str, task: str, tmp_path: Path
+) -> None:
     """Without Python: a file is learned, saved, loaded, and the second file is learned by the loaded model."""
     ending = "svm" if format == "svmlight" else "vw"
     files = [examples(ending, LABELS[task], seed, tmp_path) for seed in (0, 1)]
@@ -80,7 +82,7 @@ def test_text_becomes_the_model_of_hinge_learn(text_alone: Path, format: str, ta
         options += ["--radius", "1"]
     hinge = [sys.executable, "-m", "hinge", "learn", *files, "-q", "-m", theirs, "--task", task, *options]
     assert output(*hinge)[0] == 0
-    native, python = (file.read(path)[1] for path in (ours, theirs))
+    native, python = (read(path)[1] for path in (ours, theirs))
     assert native.keys() == python.keys()
     for name in native:
         if name != "settings":  # Python gives all of them, also those that do not matter

@@ -26,8 +26,9 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.labels import check_kinds
-from ..data.rows import as_array, as_values, check_length, too_large
+from ..data.events import check_length
+from ..data.label_arrays import check_kinds
+from ..data.rows import as_array, as_values, too_large
 from ..data.shown import shown
 from ..estimators import inputs
 from ..options import hints, table

@@ -1,17 +1,20 @@
-"""Arrays of Python as the core reads them: in place where it can, converted where not, or refused."""
+"""Arrays of Python as the core reads them: in place where it can, converted where not, or rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles as Doubles
-from .._numpy import np, npt
+import numpy as np
+
 from . import sparse
 from .errors import InputError, InputTypeError
+from .events import check_length, different, is_csr, is_numeric, is_sparse
 from .shown import shown
 
-FLOATS = ("float32", "float64")
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .types import Doubles
 
 
 class Rows:
@@ -40,16 +43,6 @@ class Rows:
         return Rows(np.ascontiguousarray(values))
 
 
-def by_lane(scores: Doubles) -> Doubles:
-    """Scores with one column per lane, be there one or none, and rows or none."""
-    return scores[:, np.newaxis] if scores.ndim == 1 else scores
-
-
-def is_single(dtype: Any) -> bool:
-    """Whether a `dtype` is float32."""
-    return dtype == "float32" if isinstance(dtype, str) and dtype in FLOATS else np.dtype(dtype) == np.float32
-
-
 def rows_of(X: Any) -> Rows:
     """An array or a CSR matrix as the core reads it: in place if it is of float32 or float64."""
     if is_sparse(X):
@@ -73,66 +66,6 @@ def unmasked(values: Any, name: str) -> Any:
             f"the value of {name} is masked: fill masked values (.filled), or leave the row out", *place[:2]
         )
     return values
-
-
-def is_csr(X: Any) -> bool:
-    return getattr(X, "format", None) == "csr"
-
-
-def is_sparse(X: Any) -> bool:
-    return hasattr(X, "tocsr")
-
-
-def are_events(X: Any) -> bool:
-    """A list of dicts of named features."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
-
-
-def event(row: int, x: Any) -> dict[Any, Any]:
-    """An event of a list as a dict."""
-    if isinstance(x, dict):
-        return x
-    if isinstance(x, Mapping):
-        return dict(x)
-    raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
-
-
-def event_list(events: Any) -> list[dict[Any, Any]]:
-    what = "of dicts of named features, an array, a sparse matrix or a DataFrame"
-    return [event(row, x) for row, x in enumerate(as_list(events, "X", what, False))]
-
-
-def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
-def as_events(X: Any) -> Any:
-    """A DataFrame with columns of text as a list of events, in which "column=value" is a feature; all else as it is."""
-    if not is_frame(X) or not _has_text(X):
-        return X
-    names = _different(list(X.columns))
-    columns = [X[name].to_list() for name in names]
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
-def _has_text(frame: Any) -> bool:
-    """Columns of numbers are not looked at."""
-    kinds = zip(frame.columns, frame.dtypes, strict=True)
-    others = [name for name, dtype in kinds if not _is_numeric(dtype)]
-    return any(isinstance(value, str) for name in _different(others) for value in frame[name].to_list())
-
-
-def _is_numeric(dtype: Any) -> bool:
-    kind = getattr(dtype, "kind", None)  # of pandas; polars has a method
-    return (
-        bool(dtype.is_numeric()) if kind is None and hasattr(dtype, "is_numeric") else kind in tuple("biufc")
-    )
-
-
-def _different(names: list[Any]) -> list[Any]:
-    if len(set(names)) < len(names):
-        raise ValueError(f"the columns of X must have different names, not {names!r}")
-    return names
 
 
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
@@ -180,28 +113,6 @@ def _uneven(values: Any) -> str:
     return "its rows have values that are lists themselves"
 
 
-_MOST = 2**32  # entries of a list
-
-
-def check_length(values: Any, name: str) -> None:
-    has_length = hasattr(values, "__len__") and not is_sparse(values) and getattr(values, "ndim", 1) > 0
-    if has_length and len(values) > _MOST:
-        raise ValueError(f"{name} has {len(values)} entries, more than fit into memory")
-
-
-def as_list(values: Any, name: str, entries: str, sized: bool = True) -> list[Any]:
-    """A list of what was given, which may be anything that has entries, and (if `sized`) a length."""
-    try:
-        if sized and not hasattr(values, "__len__"):
-            raise TypeError
-        if isinstance(values, (str, bytes, Mapping, Set)) or is_sparse(values) or is_frame(values):
-            raise TypeError
-        check_length(values, name)
-        return list(values)
-    except (TypeError, NotImplementedError):
-        raise InputTypeError(f"{name} must be a list {entries}, not {type(values).__name__}") from None
-
-
 def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     """The values of a DataFrame, all of them finite, and the names of its columns, all of them different."""
     check_frame(frame)
@@ -215,8 +126,8 @@ def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
 
 def check_frame(frame: Any) -> None:
     """Whether the columns that are not of numbers hold numbers nevertheless."""
-    for name, dtype in zip(_different(list(frame.columns)), frame.dtypes, strict=True):
-        if _is_numeric(dtype):
+    for name, dtype in zip(different(list(frame.columns)), frame.dtypes, strict=True):
+        if is_numeric(dtype):
             continue
         if getattr(dtype, "kind", "O") not in "O":
             raise InputTypeError(f"X must hold numbers, not {dtype}", column=name)

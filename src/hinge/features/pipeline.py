@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from .._core import Texts, flat
 from ..data.errors import InputError, for_each, in_row
-from ..data.rows import as_list, is_frame
+from ..data.events import as_list, is_frame
 from ..model import encoding, file
 from ..options import hints
 from .words import check_range, ngrams_of, two_names, weighted

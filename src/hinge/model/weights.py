@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import np, npt
 from .supports import check_has_weights
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..learner import Learner
 
 
@@ -18,7 +19,8 @@ def weights_of(learner: Learner, averaged: bool) -> npt.NDArray[Any]:
 
 def _as_given(learner: Learner, weights: Any) -> npt.NDArray[Any]:
     """The weights of the core without those of a learned threshold, in the type that was asked for."""
-    return np.asarray(of_labels(learner, weights), dtype=learner.parameters["dtype"])
+    as_given: npt.NDArray[Any] = of_labels(learner, weights).astype(learner.parameters["dtype"], copy=False)
+    return as_given
 
 
 def of_labels(learner: Learner, lanes: Any) -> Any:

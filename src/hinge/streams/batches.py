@@ -14,15 +14,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .._core import TextPart
 from ..data.errors import InputError
-from ..data.rows import Rows
 from .files import Input
 
 if TYPE_CHECKING:
-    from ..data.rows import Doubles
+    from ..data.rows import Rows
+    from ..data.types import Doubles
 
 
 @dataclass(slots=True)
@@ -30,8 +30,9 @@ class Batch:
     """Consecutive examples of one file."""
 
     X: TextPart | list[Any]  # rows of a text; or a dict of named features each; or a sentence each
-    # One per example: a string, a number, a boolean, None (there is none), or a list of labels. None: those of the text.
-    labels: list[Any] | None
+    labels: (
+        list[Any] | None
+    )  # each a string, a number, a boolean, None or a list of labels; None: those of the text
     lines: Sequence[int]  # where each begins (from 1; in files without lines, its number)
     weights: Doubles | None = None  # None: all 1
     position: int = 0  # how far the file has been read, in bytes (compressed ones, if it is compressed)
@@ -136,7 +137,7 @@ def joined(batches: list[Batch]) -> Batch:
     if not batches:
         return Batch([], [], [])
     if isinstance(batches[0].X, TextPart):
-        return with_text(batches[0], TextPart.joined([batch.X for batch in batches]))
+        return with_text(batches[0], TextPart.joined([cast(TextPart, batch.X) for batch in batches]))
     weights = None
     if any(batch.weights is not None for batch in batches):
         import numpy as np
@@ -146,7 +147,7 @@ def joined(batches: list[Batch]) -> Batch:
         )
     return replace(
         batches[0],
-        X=[x for batch in batches for x in batch.X],
+        X=[x for batch in batches for x in cast(list[Any], batch.X)],
         labels=[label for batch in batches for label in batch.labels or []],
         lines=[line for batch in batches for line in batch.lines],
         weights=weights,
@@ -180,4 +181,6 @@ def has_label(batch: Batch) -> bool:
 
 def rows_of_text(text: TextPart, width: int | None = None) -> Rows:
     """`width`: without the columns from there on, which a model has never seen."""
+    from ..data.rows import Rows
+
     return Rows(*(text if width is None else text.narrowed(width)).csr())

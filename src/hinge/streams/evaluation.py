@@ -15,15 +15,14 @@ from ..learner import Learner
 from ..model.explain import Contribution
 from ..model.loading import load
 from ..options import table
-from ..structured.sequence_learner import SequenceLearner
 from ..tasks import task_named
 from ..tasks.task import Task
 from .batches import BadLines, Batch, has_one_label_each, listed_labels, part, rows_of_text, taken
 from .order import Order
 
-
 if TYPE_CHECKING:
-    from ..data.rows import Doubles
+    from ..data.types import Doubles
+    from ..structured.sequence_learner import SequenceLearner
 
 
 @dataclass
@@ -251,8 +250,7 @@ class Study:
         names = learner._engine.name_of
         learner._events()
         event = {
-            names(column): value
-            for column, value in zip(columns.tolist(), values.tolist(), strict=True)
+            names(column): value for column, value in zip(columns.tolist(), values.tolist(), strict=True)
         }
         first = batch.first_index if batch.numbered else 0
         return [
@@ -298,9 +296,9 @@ class Study:
         lanes = learner.lanes_of(rows)
         if not self._task.measures_distance or learner.parameters["kernel"] is not None:
             return lanes
-        unseen = batch.X.unseen_squares(known)  # to a ball, features never seen are distance
         import numpy as np
 
+        unseen = batch.X.unseen_squares(known)  # to a ball, features never seen are distance
         return lanes if unseen is None else np.hypot(lanes, np.sqrt(unseen))
 
     def cost(self, batch: Batch, name: str) -> Score:

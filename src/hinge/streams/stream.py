@@ -122,6 +122,8 @@ class Shuffled:
         if self._kept is None:
             self._read(idle)
         assert self._kept is not None
+        import numpy as np
+
         order = np.random.default_rng([self.seed, self.passes]).permutation(len(self._kept))
         self.passes += 1
         if after > len(order):
@@ -133,7 +135,9 @@ class Shuffled:
             done = min(1.0, (start + BLOCK) / len(order))
             # One file a piece, so that what is refused can be told with its place.
             for stop in _runs(self._file_of[rows]):
-                yield Piece(taken(self._kept, rows[stop].tolist()), self._files[self._file_of[rows[stop.start]]], done)
+                yield Piece(
+                    taken(self._kept, rows[stop].tolist()), self._files[self._file_of[rows[stop.start]]], done
+                )
         if self._error is not None:
             raise self._error
 
@@ -145,6 +149,8 @@ class Shuffled:
             if self.can_be_read_again:
                 raise
             self._error = error  # what came through a pipe before it is learned first
+        import numpy as np
+
         self._files = list({id(piece.file): piece.file for piece in pieces}.values())
         places = {id(file): place for place, file in enumerate(self._files)}
         self._file_of = np.concatenate(
@@ -156,5 +162,5 @@ class Shuffled:
 
 def _runs(values: Any) -> Iterator[slice]:
     """Slices within which the values are the same."""
-    cuts = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+    cuts = [0, *((values[1:] != values[:-1]).nonzero()[0] + 1).tolist(), len(values)]
     return (slice(start, stop) for start, stop in pairwise(cuts) if stop > start)

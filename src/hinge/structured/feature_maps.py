@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..data.rows import as_list
+from ..data.events import as_list
 from ..data.shown import shown
 
 Doubles = npt.NDArray[np.float64]

@@ -14,10 +14,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..data.errors import InputError, for_each, in_row
-from ..data.labels import Labels, in_array, in_order, plain
-from ..data.rows import Doubles, as_list, as_numbers
+from ..data.events import as_list
+from ..data.label_arrays import in_array
+from ..data.labels import Labels, in_order, plain
+from ..data.rows import as_numbers
 from ..data.shown import shown
-from ..data.targets import class_list
+from ..data.target_arrays import class_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST, StreamEstimator
 from ..estimators.passes import History, entry_of
@@ -33,6 +35,7 @@ from ..tasks.prototype import learn_block, score_block
 from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..options.types import PARankerOptions
     from ..theory.certificate import Certificate
 

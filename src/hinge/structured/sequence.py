@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.errors import InputError, for_each, in_row, of_one_example
+from ..data.events import as_list, check_length
 from ..data.labels import in_order, plain
-from ..data.rows import as_list, check_length
-from ..data.targets import class_list
+from ..data.target_arrays import class_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import StreamEstimator
 from ..model import explain

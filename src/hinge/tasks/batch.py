@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, np, npt
+import numpy as np
+
 from ..data.errors import rows_from
-from ..data.rows import Rows, as_order, event_list, frame_values
-from ..data.targets import Encoded, labels_of
-from ..data.weights import example_weights
+from ..data.events import event_list
+from ..data.label_arrays import codes_of
+from ..data.rows import Rows, as_order, frame_values
+from ..data.target_arrays import example_weights, labels_of
+from ..data.targets import Encoded
 from ..model import columns
 from . import new_labels
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..data.types import Doubles
     from ..learner import Learner
-    from ..structured.sequence_learner import SequenceLearner
 
 
 def learn_rows(
@@ -126,7 +131,7 @@ def encoded(
     weights = example_weights(sample_weight, learner._class_weight, y, count)
     truth = learner._task.encode(learner.labels, y, count, None)
     if truth.classes is not None:
-        truth = Encoded(learner.labels.codes_of(labels_of(y, count), None))
+        truth = Encoded(codes_of(learner.labels, labels_of(y, count), None))
     return truth, weights
 
 

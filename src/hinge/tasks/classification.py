@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, Indices
-from ..data import targets
 from ..data.labels import Labels, plain
 from ..data.weights import check_weight, weighs
 from . import new_labels
 from .task import LabelTask, scores_by_label
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 
@@ -47,11 +46,14 @@ class Classification(LabelTask):
     ) -> dict[Any, int]:
         if y is None:
             return {}
-        truth = targets.labels_of(y, count)
-        fresh = labels.fresh(truth, weights)
-        if not fresh or visits is None:
-            return fresh
-        return labels.fresh(truth[visits], None if weights is None else weights[visits])
+        from ..data.label_arrays import fresh
+        from ..data.target_arrays import labels_of
+
+        truth = labels_of(y, count)
+        found = fresh(labels, truth, weights)
+        if not found or visits is None:
+            return found
+        return fresh(labels, truth[visits], None if weights is None else weights[visits])
 
     # ---- learning -----------------------------------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._numpy import Doubles, Indices, np
 from ..data.labels import Labels
-from ..data.targets import Encoded, labels_of
+from ..data.targets import Encoded
 from ..model.engine import restored
 
 if TYPE_CHECKING:
     from .._core import Engine
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 Learn = Callable[[slice, Encoded], int]  # learns some of the visits of a batch, given the targets of all rows
@@ -127,14 +127,17 @@ def learn_batch(
         return learn(everything, y)
     grow = grow and not learner.closed
     if grow and visits is not None:  # rows that are not visited teach nothing
-        weights = _only(visits, np.ones(count) if weights is None else weights)
+        weights = _only(visits, count, weights)
     fresh = task.new_labels(known, y, count, weights, visits) if grow else {}
     if not fresh:
         return learn(everything, task.encode(known, y, count, weights if grow else None))
     labels = known.with_new(list(fresh))
     check(learner, labels, next(reversed(fresh)))
     if not labels.lanes:
-        signs = labels.codes_of(labels_of(y, count), weights)
+        from ..data.label_arrays import codes_of
+        from ..data.target_arrays import labels_of
+
+        signs = codes_of(labels, labels_of(y, count), weights)
         truth = Encoded(-signs if known.flips(labels) else signs)
         return learn_then_adopt(learner, lambda: learn(everything, truth), labels)
     truth = task.encode(labels, y, count, weights)
@@ -143,9 +146,12 @@ def learn_batch(
     return or_back(learner, lambda: _learn_in_parts(learner, labels, fresh, truth, everything.stop, learn))
 
 
-def _only(visits: Indices, weights: Doubles) -> Doubles:
-    kept = np.zeros_like(weights)
-    kept[visits] = weights[visits]
+def _only(visits: Indices, count: int, weights: Doubles | None) -> Doubles:
+    """The weights of the rows that are visited; 0 for the others."""
+    import numpy as np
+
+    kept = np.zeros(count)
+    kept[visits] = 1 if weights is None else weights[visits]
     return kept
 
 
@@ -159,7 +165,7 @@ def _learn_in_parts(
         presented += learn(slice(0, cuts[0]), codes) if cuts[0] > 0 else 0
     else:  # two classes have one w until a third one comes
         pair = Labels(final.known[:2])
-        signs = np.where(np.asarray(codes.y) > 0, 1.0, -1.0)
+        signs: Any = 2.0 * (codes.y > 0) - 1.0  # type: ignore[operator]
         signs = -signs if learner.labels.flips(pair) else signs
         presented += learn(slice(0, cuts[0]), Encoded(signs)) if cuts[0] > 0 else 0
         _adopt(learner, pair)

@@ -5,10 +5,10 @@ There is one object per task (see `TASKS` in __init__.py), without state: what a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, Indices, np
 from ..data import targets
 from ..data.errors import for_each
 from ..data.labels import Labels
@@ -16,6 +16,7 @@ from ..data.targets import Encoded
 from ..model.supports import beta_of
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 
@@ -101,7 +102,9 @@ class Task:
 
     def encode(self, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
         """The targets of a batch as the core takes them. An unknown label is rejected, unless its row has weight 0."""
-        return targets.numbers(self.given(y), count)
+        from ..data.target_arrays import numbers
+
+        return numbers(self.given(y), count)
 
     def given(self, y: Any) -> Any:
         if y is None:
@@ -251,7 +254,7 @@ class LabelTask(Task):
             "labels": max(1, len(labels.known)),
             "selection": parameters["selection"],
             "beta": beta_of(parameters),
-            "cost": None if cost is None else targets.square_matrix(cost, labels.known, "cost", 0.0).ravel(),
+            "cost": None if cost is None else _cost_matrix(cost, labels),
             "nu": self.nu(parameters["nu"], labels),
         }
 
@@ -259,15 +262,28 @@ class LabelTask(Task):
         """The weights of the constraints, label by label; of several matrices the largest of each (S13.3)."""
         if nu is None:
             return None
+        import numpy as np
+
+        from ..data.target_arrays import square_matrix
+
         if not labels.known:
             raise ValueError("nu needs the labels in order: give classes=[...]")
         one = isinstance(nu, Mapping) or (np.ndim(nu) < 3 and not isinstance(nu[0], Mapping))
-        several = [targets.square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
+        several = [square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
         largest: Doubles = np.asarray(several).max(axis=0).ravel()
         return largest
 
     def encode(self, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
-        return Encoded(*labels.encode(targets.labels_of(self.given(y), count), weights))
+        from ..data.label_arrays import encode
+        from ..data.target_arrays import labels_of
+
+        return Encoded(*encode(labels, labels_of(self.given(y), count), weights))
+
+
+def _cost_matrix(cost: Any, labels: Labels) -> Doubles:
+    from ..data.target_arrays import square_matrix
+
+    return square_matrix(cost, labels.known, "cost", 0.0).ravel()
 
 
 class RankingTask(LabelTask):
@@ -288,8 +304,8 @@ class RankingTask(LabelTask):
 def _is_out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
     """Whether some label that is not relevant scores as high as one that is. (One never seen scores 0.)"""
     among = set(relevant)
-    lowest = min((scores.get(label, 0.0) for label in among), default=np.inf)
-    highest = max((score for label, score in scores.items() if label not in among), default=-np.inf)
+    lowest = min((scores.get(label, 0.0) for label in among), default=math.inf)
+    highest = max((score for label, score in scores.items() if label not in among), default=-math.inf)
     return bool(lowest <= highest)
 
 

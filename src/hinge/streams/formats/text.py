@@ -79,7 +79,9 @@ class Svmlight:
         before = self.n_ignored
         for text in _read_file(reader, file, bad, BATCH, lambda: self._width):
             self._width, self.n_ignored = text.width, before + reader.n_ignored
-            batch = Batch(text, None, text.lines, text.weights, file.position, numbered=True, first_index=first)
+            batch = Batch(
+                text, None, text.lines, text.weights, file.position, numbered=True, first_index=first
+            )
             yield from bad.up_to_the_end(batch)
 
 
