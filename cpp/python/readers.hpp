@@ -87,9 +87,9 @@ class TextReader {
     guarded([&] { reader_.read(bytes.data(), bytes.size(), *rows_); });
   }
 #ifdef HINGE_READS_FILES
-  // The same with what a file gives, until the rows make a batch: of `batch_bytes` of text, or less if nobody knows when
-  // more will come. None: it has ended; false: there is more to read, but many bad lines are to be told first. Who must
-  // not wait in here asks before whether something is there.
+  // The same with what a file gives, until the rows make a batch: of `batch_bytes` of text, or less if it is not known
+  // when more will come. None: it has ended; false: there is more to read, but many invalid lines are to be reported first. A
+  // caller that must not wait in here checks beforehand whether there is something to read.
   std::optional<bool> read_file(int file, std::size_t batch_bytes) {
     std::optional<bool> full;
     int error = 0;
@@ -177,7 +177,7 @@ class TextReader {
   }
 
  private:
-  // One thread at a time; another one is refused rather than kept waiting for a pipe.
+  // One thread at a time; another one is rejected instead of waiting for a pipe.
   class Turn {
    public:
     explicit Turn(std::atomic<bool>& busy) : busy_(busy) {

@@ -32,7 +32,7 @@ struct TextTargets {
   bool brings_labels(const Model& model) const { return labels.size() > model.labels.size(); }
 };
 
-// Labels that are numbers, and that float64 tells apart.
+// The number that a label is, if float64 has it exactly.
 inline std::optional<double> number_of(const Label& label) {
   const double number = std::visit([]<class Value>(const Value& value) {
     if constexpr (std::is_same_v<Value, std::string>) return HUGE_VAL;

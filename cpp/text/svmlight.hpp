@@ -1,6 +1,6 @@
 // Text in svmlight's format to rows:
 //     labels [qid:n] index:value index:value ... [# comment]
-// Labels are numbers, none, one or several with commas between them. Blank lines and comments are no rows.
+// Labels are numbers, none, one or several with commas between them. Blank lines and comments are not rows.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class Svmlight {
       if (*cursor != ',') break;
       cursor.next();
     }
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the label, not " + cursor.word());
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the label, not " + cursor.word());
   }
 
   // Nearly all features are simple: they are read without a loop over their characters, and without branches that
@@ -116,8 +116,8 @@ class Svmlight {
   }
 
   // index:value, where both are short and the value has no exponent. Returns its end; if it is not such a feature, the
-  // column is none, and the end is the beginning. `marks` are the non-digits from there on, as far as they are known; they
-  // are moved along.
+  // column is `none` and the end is the beginning. `marks` are the non-digits from there on, as far as they are known; they
+  // are shifted along.
   const char* read_simple_feature(const char* at, std::uint64_t& marks, std::size_t& column, double& value) const {
     column = std::numeric_limits<std::size_t>::max();
     const auto digits = static_cast<unsigned>(std::countr_zero(marks));
@@ -145,7 +145,7 @@ class Svmlight {
     return end;
   }
 
-  // Whatever comes next, or what is wrong with it. False: nothing, the row has ended.
+  // Anything else; an invalid feature is rejected. False: the row has ended.
   template <class Add>
   bool read_other(Cursor& cursor, const Add& add) {
     if (Cursor::is_space(*cursor)) return cursor.skip_spaces(), true;
@@ -156,7 +156,7 @@ class Svmlight {
     }
     const std::size_t column = read_index(cursor, first_, largest_index_);
     const double value = read_number(cursor);
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the value, not " + cursor.word());
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the value, not " + cursor.word());
     if (column < max_features_)
       add(column, value);
     else

@@ -133,7 +133,7 @@ class Race:
         if going and all(runner.out for runner in self.runners):
             raise refusal
         for number in range(worst.count):
-            if (end := self.bad.refuse(worst.first[min(number, len(worst.first) - 1)])) is not None:
+            if (end := self.bad.reject(worst.first[min(number, len(worst.first) - 1)])) is not None:
                 raise end
 
     @property

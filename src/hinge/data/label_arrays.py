@@ -45,8 +45,8 @@ def fresh(labels: Labels, y: npt.NDArray[Any], weights: Doubles | None) -> dict[
 def encode(
     labels: Labels, y: npt.NDArray[Any], weights: Doubles | None
 ) -> tuple[npt.NDArray[Any], tuple[float, float] | None]:
-    """Numbers with the two labels, which the core compares, or the codes. Unknown labels are refused; with
-    `weights`, in rows without weight, they count as any."""
+    """Numbers with the two labels, which the core compares, or the codes. Unknown labels are rejected; with
+    `weights`, those of rows without weight have any code."""
     if labels.as_numbers is not None and y.dtype.char in _READ_IN_PLACE:
         if not (y.dtype.isnative and y.flags.aligned):
             y = y.astype(y.dtype.newbyteorder("="))
@@ -94,7 +94,7 @@ def _comparable(y: npt.NDArray[Any], known: npt.NDArray[Any]) -> bool:
 
 
 def _firsts(values: npt.NDArray[Any]) -> Indices:
-    """Where each value comes first. (As np.unique tells, which loads the masked arrays, 10 ms, at its first call.)"""
+    """Where each value comes first. (np.unique loads the masked arrays at its first call: 10 ms.)"""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     firsts: Indices = order[
@@ -142,6 +142,6 @@ def as_labels(labels: Any) -> npt.NDArray[Any]:
 
 
 def in_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """As `classes_`. Strings beside numbers stay what they are: numpy would make strings of all of them."""
+    """As `classes_`. Among strings numbers stay numbers: numpy would convert them to strings."""
     kinds = {isinstance(label, str) for label in labels}
     return np.asarray(labels, dtype=object if len(kinds) > 1 else None)

@@ -88,7 +88,7 @@ def too_large(name: str, shape: tuple[int, ...]) -> ValueError:
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """An array, or why there is none."""
+    """An array, or a ValueError with the reason."""
     values = unmasked(values, name)
     try:
         array = np.asarray(values)

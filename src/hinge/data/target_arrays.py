@@ -38,7 +38,7 @@ def labels_of(y: Any, count: int) -> npt.NDArray[Any]:
 
 
 def class_list(classes: Any) -> list[Any]:
-    """The labels that are given ahead, in their order."""
+    """The labels that are given in advance, in their order."""
     known = as_labels(classes, "classes")
     check_length(known, "classes")
     try:

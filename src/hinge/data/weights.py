@@ -16,7 +16,7 @@ class IneffectiveWeights(UserWarning):
 
 
 def check_weight(weight: Any) -> None:
-    """The core takes weights that are numbers, and says of others only that they are of another type."""
+    """Raises an error with the reason; the core only reports that the type is wrong."""
     try:
         number(weight)
     except ValueError:
@@ -45,7 +45,7 @@ class GivenWeights:
             self.leave_out = self.leave_out or bool((given == 0).any())
 
     def changed_nothing(self, learner: Any) -> bool:
-        """Whether `learner`, who has learned with these weights, would be the same without."""
+        """Whether `learner`, which has learned with these weights, would be the same without them."""
         seen = learner.statistics
         return self.matter and not self.leave_out and seen.updates > 0 and not seen.weighted
 

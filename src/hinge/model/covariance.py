@@ -1,4 +1,4 @@
-"""What the core must know of a geometry, and the covariance as it is asked for."""
+"""The settings of the core for a geometry, and the covariance of a learner."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _largest_first(parts: list[Contribution]) -> list[Contribution]:
 
 
 def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
-    """What `explain_one` says of each row of an array or a CSR matrix, whose features are its values other than 0."""
+    """`explain_one` for each row of an array or a CSR matrix, whose features are its values other than 0."""
     import numpy as np
 
     names = dict(enumerate(learner.feature_names))
@@ -79,7 +79,7 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
         lanes = learner.scores_of(rows).argmax(axis=1)
     elif learner.many_scores:
         lanes[:] = learner.lane_of(label) - learner._first_lane
-    told = []
+    found_rows = []
     for row, lane in enumerate(lanes.tolist()):
         w = every[lane]
         found: Found = [
@@ -89,8 +89,8 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
         ]
         intercept = float(intercepts[lane]) if learner._has_intercept else None
         distance = learner._task.measures_distance
-        told.append(_largest_first(of_distance(found, w) if distance else of_product(found, intercept)))
-    return told
+        found_rows.append(_largest_first(of_distance(found, w) if distance else of_product(found, intercept)))
+    return found_rows
 
 
 def _stored(rows: Any, row: int) -> Iterable[tuple[int, float]]:
@@ -102,7 +102,7 @@ def _stored(rows: Any, row: int) -> Iterable[tuple[int, float]]:
     return zip(columns[part].tolist(), values[part].tolist(), strict=True)
 
 
-def as_frame(told: list[list[Contribution]], index: Any) -> Any:
+def as_frame(rows: list[list[Contribution]], index: Any) -> Any:
     """The contributions of many rows as a pandas DataFrame, one line per row and feature."""
     try:
         import pandas as pd
@@ -110,5 +110,5 @@ def as_frame(told: list[list[Contribution]], index: Any) -> Any:
         raise ImportError(
             "`explain` returns a DataFrame: pip install pandas (or use `explain_one`)"
         ) from error
-    lines = [(row, *part) for row, parts in zip(index, told, strict=True) for part in parts]
+    lines = [(row, *part) for row, parts in zip(index, rows, strict=True) for part in parts]
     return pd.DataFrame(lines, columns=["row", *Contribution._fields])

@@ -1,4 +1,4 @@
-"""What the core must know of a kernel and its budget, and the supports as they are asked for."""
+"""The settings of the core for a kernel and its budget, and the supports of a learner."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def beta_of(parameters: Mapping[str, Any]) -> float:
 
 
 def scaled_gamma(rows: Rows) -> float:
-    """1/(n_features * variance) of the rows, as scikit-learn's 'scale'. (What is not finite is refused later.)"""
+    """1/(n_features * variance) of the rows, as scikit-learn's 'scale'. (Invalid values are rejected later.)"""
     import numpy as np
 
     values = rows.arrays[0]

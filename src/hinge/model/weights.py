@@ -1,4 +1,4 @@
-"""The weights of a learner, as they are asked for."""
+"""The weights of a learner, by column and by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def weights_of(learner: Learner, averaged: bool) -> npt.NDArray[Any]:
 
 
 def _as_given(learner: Learner, weights: Any) -> npt.NDArray[Any]:
-    """The weights of the core without those of a learned threshold, in the type that was asked for."""
+    """The weights of the core without those of a learned threshold, in the type of the option `dtype`."""
     as_given: npt.NDArray[Any] = of_labels(learner, weights).astype(learner.parameters["dtype"], copy=False)
     return as_given
 

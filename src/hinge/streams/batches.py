@@ -1,4 +1,4 @@
-"""What every source of examples gives, whatever its format: batches of them, and an account of what is not readable.
+"""What every source yields, whatever its format: batches of examples, and an account of what is invalid.
 
 A source is made with its options, and reads as many files as it is given, one after the other:
 
@@ -6,7 +6,7 @@ A source is made with its options, and reads as many files as it is given, one a
     for batch in source.batches(Input("news.jsonl.gz"), BadLines()):
         ...
 
-`source.settings` is what must be known to read the next file in the same way (as JSON): a model keeps it.
+`source.settings` (JSON) is what is needed to read the next file in the same way. It is saved with the model.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def with_text(batch: Batch, text: TextPart) -> Batch:
 
 
 class BadLines:
-    """What could not be read: it ends the reading, or (`skip`) is left out and counted, up to `most` of them.
+    """Invalid examples: the first one ends the reading, or (`skip`) up to `most` of them are left out and counted.
 
-    A reader calls `meet` for each, in any order within a batch, and gives its batches through `up_to_the_end`: the
-    examples before the line that ends the reading, then the error. The learner calls `refuse`.
+    A reader calls `meet` for each, in any order within a batch, and yields its batches through `up_to_the_end`: the
+    examples before the line that ends the reading, then the error. The learner calls `reject`.
     """
 
     def __init__(self, skip: bool = False, most: int = 1000) -> None:
@@ -63,12 +63,12 @@ class BadLines:
         self.last_line = 0  # and the line where it did
 
     def meet(self, error: InputError) -> None:
-        """To be called where an example is left out because of `error`."""
-        end = self.refuse(error)
+        """Records that an example is left out because of `error`."""
+        end = self.reject(error)
         if end is not None and (self.end is None or error.line < self.last_line):
             self.end, self.last_line = end, error.line
 
-    def refuse(self, error: InputError) -> InputError | None:
+    def reject(self, error: InputError) -> InputError | None:
         """Counts an example that is left out; returns an error if it may not be."""
         if not self.skip:
             return error

@@ -1,4 +1,4 @@
-"""A learner on a stream: what the labels of a batch mean for its task, learning, predicting, and keeping the score."""
+"""A learner on a stream: it reads the labels of a batch for its task, learns, predicts, and keeps the score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Score:
-    """How a learner did so far: every prediction was made before its truth was known."""
+    """The score of a learner so far: every prediction was made before its truth was known."""
 
     rounds: int = 0  # examples; of sentences, tokens
     cost: float = 0.0  # the sum: mistakes, or how far off
@@ -44,9 +44,9 @@ class Taken(NamedTuple):
     """How far a batch was learned."""
 
     rows: int  # from its beginning
-    refused: int  # among them
+    rejected: int  # among them
     unlabelled: int  # among them: they were not learned either
-    error: InputError | None = None  # what the next row was refused for, if none may be skipped
+    error: InputError | None = None  # why the next row was rejected, if none may be skipped
 
 
 class Study:
@@ -96,12 +96,12 @@ class Study:
         name: str,
         bad: BadLines,
         costs: list[float] | None = None,
-        told: list[tuple[Batch, Doubles]] | None = None,
+        scored: list[tuple[Batch, Doubles]] | None = None,
         **passing: Any,
     ) -> Taken:
         """Predicts and learns, one example after the other. Rejected examples go to `bad`, and are left out, as
         are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
-        `told` gets what was learned, with what `lanes` said of each example before its round; for one of `runs`.
+        `scored` gets what was learned, with the `lanes` of each example before its round; for one of `runs`.
         """
         self._check_kind(batch, name)
         self._name(batch)
@@ -110,25 +110,25 @@ class Study:
         if self.learner.averaged:
             costs = costs or self.guess(batch, name) or []
             costs = costs if rows is None else [costs[row] for row in rows]
-        refused = start = 0
-        stop, refusal = len(known), None
+        rejected = start = 0
+        stop, reason = len(known), None
         while start < len(known):
             try:
                 some = None if costs is None else costs[start:stop]
-                self._learn(part(known, start, stop), name, passing, some, told)
+                self._learn(part(known, start, stop), name, passing, some, scored)
                 start = stop
             except InputError as error:
                 if error.row is None:
                     raise
-                stop, refusal = start + error.row, error
+                stop, reason = start + error.row, error
                 error.row = None  # the line says where
-            if start < stop or refusal is None:  # if it is refused: those before it first
+            if start < stop or reason is None:  # before a rejected one: the examples before it
                 continue
-            if (end := bad.refuse(refusal)) is not None:
+            if (end := bad.reject(reason)) is not None:
                 there = start if rows is None else rows[start]
-                return Taken(there, refused, there - start, end)
-            refused, start, stop, refusal = refused + 1, start + 1, len(known), None
-        return Taken(len(batch), refused, len(batch) - len(known))
+                return Taken(there, rejected, there - start, end)
+            rejected, start, stop, reason = rejected + 1, start + 1, len(known), None
+        return Taken(len(batch), rejected, len(batch) - len(known))
 
     def _learn(
         self,
@@ -136,7 +136,7 @@ class Study:
         name: str,
         passing: dict[str, Any],
         costs: list[float] | None,
-        told: list[tuple[Batch, Doubles]] | None,
+        scored: list[tuple[Batch, Doubles]] | None,
     ) -> None:
         learner, before = self.learner, self.learner.statistics
         if passing and not isinstance(batch.X, TextPart):
@@ -145,12 +145,12 @@ class Study:
             )
         y = self.truth(batch, name)
         try:
-            if told is not None:
+            if scored is not None:
                 from ..tasks.batch import learn_scored
 
                 assert isinstance(learner, Learner)
                 X = rows_of_text(batch.X) if isinstance(batch.X, TextPart) else batch.X
-                told.append((batch, learn_scored(learner, X, y, batch.weights)))
+                scored.append((batch, learn_scored(learner, X, y, batch.weights)))
             elif isinstance(batch.X, TextPart) and isinstance(learner, Learner):
                 if passing or not learner.learn_text(batch.X):
                     learner.learn_rows(rows_of_text(batch.X), y, batch.weights, **passing)
@@ -171,11 +171,11 @@ class Study:
             self.score.cost += cost
 
     def runs(self, batch: Batch, with_scores: bool) -> Iterator[tuple[int, int]]:
-        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with `told`,
-        and single ones. Each run is to be learned before the next one is asked for.
+        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with
+        `scored`, and single ones. Each run must be learned before the next one is requested.
 
         An example with a new label, or with none, is alone, and so is the first one with new columns. So is each of
-        those whose scores a batch does not tell (ranks: they need the thresholds of that moment)."""
+        those whose scores a batch cannot return (ranks: they need the thresholds of that moment)."""
         learner, start = self.learner, 0
         alone = not has_scores(self.learner) or (with_scores and self._task.scores_need_the_round)
         labels = [] if alone else listed_labels(batch)
@@ -189,8 +189,8 @@ class Study:
             start = stop
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
-        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
-        going to be refused, or has no label, costs nothing: it is not learned."""
+        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What will
+        be rejected, or has no label, costs nothing: it is not learned."""
         if not self.learner.averaged:
             return None
         rows = labelled(batch, self._task)
@@ -268,7 +268,7 @@ class Study:
         return self.predicted(self.lanes(batch))
 
     def predicted(self, lanes: Doubles) -> list[Any]:
-        """What is predicted for examples of which `lanes` said this."""
+        """The predictions of examples, from their `lanes`."""
         assert isinstance(self.learner, Learner)
         return self._task.predictions(self.learner, lanes)
 
@@ -279,12 +279,12 @@ class Study:
         return self.scored(self.lanes(batch))
 
     def scored(self, lanes: Doubles) -> list[Any]:
-        """The scores of examples of which `lanes` said this."""
+        """The scores of examples, from their `lanes`."""
         assert isinstance(self.learner, Learner)
         return self._task.named_scores(self.learner, lanes)
 
     def lanes(self, batch: Batch) -> Doubles:
-        """What the core says of each example, see `Learner.lanes_of`. Not for sequences."""
+        """The raw scores of each example, see `Learner.lanes_of`. Not for sequences."""
         learner = self.learner
         assert isinstance(learner, Learner)
         if not isinstance(batch.X, TextPart):
@@ -315,7 +315,7 @@ class Study:
     # ---- labels -----------------------------------------------------------------------------------------------
 
     def truth(self, batch: Batch, name: str) -> Any:
-        """The labels as the learner takes them. One that does not fit the task is refused, with its line."""
+        """The labels as the learner takes them. One that does not fit the task is rejected, with its line."""
         task = self._task
         if not task.needs_labels:
             return None
@@ -354,11 +354,11 @@ def with_labels(batch: Batch, task: Task) -> Batch:
     return batch if rows is None else taken(batch, rows)
 
 
-# ---- what is refused ----------------------------------------------------------------------------------------------
+# ---- what is rejected ---------------------------------------------------------------------------------------------
 
 
 def located(error: Exception, batch: Batch, name: str) -> Exception:
-    """What the learner says of a row of the batch, with its line in the file."""
+    """An error of a row of the batch, with its line in the file."""
     found = error if isinstance(error, InputError) else InputError(str(error))
     row = 0 if found.row is None and len(batch) == 1 else found.row
     if row is None or row >= len(batch):
@@ -371,7 +371,7 @@ def located(error: Exception, batch: Batch, name: str) -> Exception:
 
 
 def has_labels(batch: Batch, task: Task) -> bool:
-    """Whether every example says what it is. (Of sets the empty one is as good as any: one that is not will do.)"""
+    """Whether every example has a label. (Sets of labels may be empty: one that is not is enough.)"""
     if not task.needs_labels:
         return True
     if isinstance(batch.X, TextPart):

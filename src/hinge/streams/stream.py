@@ -1,4 +1,4 @@
-"""Several files of one format as one stream, pass after pass, read ahead of whoever learns from it."""
+"""Several files of one format as one stream, pass after pass. A thread reads ahead of the learner."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ class Shuffled:
             raise ValueError(
                 f"the model has learned {after:,} examples, and there are {len(order):,}: it is not the same data"
             )
-        for start in range(after - after % BLOCK, len(order), BLOCK):  # the same pieces, wherever it goes on
+        for start in range(after - after % BLOCK, len(order), BLOCK):  # the same pieces, wherever it resumes
             rows = order[max(start, after) : start + BLOCK]
             done = min(1.0, (start + BLOCK) / len(order))
-            # One file a piece, so that what is refused can be told with its place.
+            # One file per piece, so that errors have their place.
             for stop in _runs(self._file_of[rows]):
                 yield Piece(
                     taken(self._kept, rows[stop].tolist()), self._files[self._file_of[rows[stop.start]]], done

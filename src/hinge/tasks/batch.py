@@ -140,7 +140,8 @@ def encoded(
 
 def learn_scored(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: Any = None) -> Doubles:
     """Learns all of it, or nothing, as `learn_rows` or `learn_many` do. Returns what `lanes_of` (or `lanes`) would have
-    said of each example just before its round, to the bit. All labels must be known: a new one would bring a lane."""
+    returned for each example just before its round, bit-identically. All labels must be known: a new one would bring a
+    lane."""
     count = X.count if isinstance(X, Rows) else len(X)
     weights = example_weights(sample_weight, learner._class_weight, y, count)
     with learner._lock:

@@ -1,7 +1,7 @@
 """Labels that arrive with the stream: a batch that brings some is learned whole or not at all.
 
 A label is known once something was learned from it. Until then, and whenever a batch is rejected, the learner is what
-it was. Which labels of a batch are new, its task says.
+it was. The task finds which labels of a batch are new.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def set_labels(learner: Learner, labels: Labels) -> None:
 def learn_round(learner: Learner, labels: Labels, learn: Callable[[], _Result]) -> _Result:
     """A round of an example that brings new labels: learned and known, or neither.
 
-    Lanes that have not moved are given up again. From one w (two classes) there is no way back from lanes: the
+    Lanes that have not moved are removed again. From lanes there is no way back to one w (two classes): the
     learner returns to a copy of its state.
     """
     if labels.lanes and not learner.labels.lanes:
@@ -74,7 +74,7 @@ def or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
     def copied() -> Engine:
         return restored(learner, before, state)
 
-    # A function is asked for the kernel values among the supports: while nothing has changed yet.
+    # A copy calls a custom kernel for the values among the supports: do it before anything has changed.
     copy = copied() if callable(learner.parameters["kernel"]) else None
     try:
         return learn()

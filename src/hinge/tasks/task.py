@@ -61,7 +61,7 @@ class Task:
         return {}
 
     def engine_options(self, parameters: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
-        """The settings of the core that this task has besides those that all have."""
+        """The settings of the core that only this task has."""
         return {}
 
     def nu(self, nu: Any, labels: Labels) -> Doubles | None:
@@ -85,7 +85,7 @@ class Task:
         return Labels((), lanes=True)
 
     def is_closed(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether the labels are known ahead, and others are rejected."""
+        """Whether the labels are fixed in advance, and others are rejected."""
         return parameters["classes"] is not None or parameters["cost"] is not None
 
     def many_scores(self, labels: Labels) -> bool:
@@ -129,7 +129,7 @@ class Task:
         return self.score_one(learner, x)
 
     # ---- many ---------------------------------------------------------------------------------------------------
-    # `lanes` is what the core says of each example: its score, or one score per lane.
+    # `lanes` are the raw scores of the core: one per example, or one per example and lane.
 
     measures_distance = False  # whether the score is a distance, to which features that were never seen count
 
@@ -176,12 +176,12 @@ class Task:
     is_judged_by_scores = False  # whether `costs` takes the scores in place of the predictions
     suffers_cost = False  # whether the core adds up `costs` as the cost; else they are its mistakes
     scores_within_batches = (
-        True  # whether the core can tell the scores of each example of a batch before its round
+        True  # whether the core can return the scores of each example of a batch before its round
     )
     scores_need_the_round = False  # whether scores can be read off the lanes at the moment of the round only
 
     def truth(self, label: Any, labels: Labels) -> Any:
-        """One label of a stream as the task takes it, or ValueError. A list means several, None that there is none."""
+        """One label of a stream as the task takes it, or ValueError. A list means several labels, None means none."""
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
         if label is None or label == []:
@@ -209,7 +209,7 @@ class Task:
 
 
 class LabelTask(Task):
-    """What the tasks with labels share: classes and costs that are given ahead, and the constraints that count."""
+    """What the tasks with labels share: classes and costs given in advance, and the selection of constraints."""
 
     selections: tuple[str, ...] = ("max", "prediction", "simperc", "simproj", "conproj", "mira", "uniform")
     perceptron_selections: tuple[str, ...] = ("max", "uniform")

@@ -1,6 +1,6 @@
-"""Text files of any size, batch by batch: read natively, in bounded memory, ahead of whoever learns from them.
+"""Text files of any size, batch by batch: read natively, in bounded memory, by a thread ahead of the learner.
 
-`Svmlight` and `VowpalText` are sources (batches.py); `read_svmlight` gives matrices of scipy, for one's own loops.
+`Svmlight` and `VowpalText` are sources (batches.py); `read_svmlight` yields matrices of scipy, for custom loops.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
-MOMENT = 2  # milliseconds in which who writes into a pipe may write more, before a batch ends
+MOMENT = 2  # milliseconds that a batch waits for more from a pipe before it ends
 PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
 BATCH = 2**20  # bytes of text that make a batch, if so many are there
 _MOST_FEATURES = 2**31 - 1
@@ -102,11 +102,11 @@ def index_range(text: str, first: int) -> tuple[int, int]:
 class VowpalText:
     """Vowpal Wabbit's text: `[label[,label...] [importance]] ['tag]|[namespace[:scale]] feature[:value] ...`.
 
-    A feature without a value counts 1, one of value 0 is none; one that is repeated counts with the sum of its values.
+    A feature without a value counts 1, one of value 0 is left out; the values of a repeated feature are added up.
     Its name is `namespace^feature`, or `feature` where the namespace has no name. `hash_bits` hashes the names into
     2^hash_bits columns, as `Learner` does. Without it they are numbered as they come, after those of `names`, up to
-    `max_features`; each batch says which are new. If they must not `grow`, features with other names are left out, and
-    `Batch.unseen` has the sum of their squares.
+    `max_features`; each batch has the names that are new. If they must not `grow`, features with other names are left
+    out, and `unseen_squares` of a batch has the sum of their squares.
 
     The names go from file to file, so one file is read at a time, and to its end: names of batches that nobody took
     are known all the same.
@@ -273,7 +273,7 @@ def _fed_from(reader: _Reader, file: Input, opened: Any, batch_bytes: int) -> _F
 
 
 def _tells_if_more(file: Any) -> Callable[[], bool]:
-    """A function that tells whether the next read will give something at once."""
+    """A function that returns whether the next read will return something at once."""
     with suppress(OSError, AttributeError, ValueError):
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return lambda: True
@@ -286,7 +286,7 @@ def _tells_if_more(file: Any) -> Callable[[], bool]:
     return lambda: False
 
 
-# ---- for one's own loops ----------------------------------------------------------------------------------------
+# ---- for custom loops -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ def read_svmlight(
 
     `source` is a path (.gz, .bz2, .xz and .zst are unpacked; "-" is the standard input), a binary file, or an iterable
     of bytes. Every batch is a CSR matrix with `n_features` columns; an index beyond is an error. Indices count from 1,
-    unless `zero_based`. Lines that cannot be read raise an `InputError` that says which, where and why; with
+    unless `zero_based`. Lines that cannot be read raise an `InputError` with the place and the reason; with
     on_error="skip" up to `max_skipped` of them are left out, and counted. A thread reads `ahead` batches while you
     learn (0: none does), so memory is bounded whatever the size of the file.
 
@@ -431,7 +431,7 @@ def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | No
         if stopped:  # when Python ends: after `atexit` a thread can no longer be joined
             return
         stopped = True
-        room.put(None)  # who waits for it need not wait any longer
+        room.put(None)  # a thread that waits for it goes on to its end
         with suppress(RuntimeError):  # it has not started: Ctrl-C came first
             thread.join(timeout=0.5)
 
