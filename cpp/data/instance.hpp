@@ -76,12 +76,14 @@ struct SparseFeatures {
 #define HINGE_INLINE __attribute__((always_inline)) inline
 #define HINGE_INLINE_LAMBDA __attribute__((always_inline))
 #define HINGE_APART __attribute__((noinline))
+#define HINGE_APART_LAMBDA __attribute__((noinline))
 #define HINGE_PREFETCH(address) __builtin_prefetch(address)              // into the nearest cache
 #define HINGE_PREFETCH_LATER(address) __builtin_prefetch(address, 0, 2)  // into the one behind it
 #else
 #define HINGE_INLINE inline
 #define HINGE_INLINE_LAMBDA
 #define HINGE_APART
+#define HINGE_APART_LAMBDA
 #define HINGE_PREFETCH(address)
 #define HINGE_PREFETCH_LATER(address)
 #endif

@@ -27,7 +27,7 @@ class Scratch {
     last_ = -1;
     ascending_ = true;
   }
-  void add(std::size_t column, double value) {
+  HINGE_INLINE void add(std::size_t column, double value) {
     if (size_ == columns_.size()) [[unlikely]] grow();
     const auto at = static_cast<std::int64_t>(column);
     ascending_ = ascending_ && last_ < at;

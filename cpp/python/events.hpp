@@ -95,20 +95,21 @@ class Records {
     if (!PyDict_Check(dict.ptr()))
       throw nb::type_error(("x must be a dict of named features, not " +
                             nb::cast<std::string>(dict.type().attr("__name__"))).c_str());
+    // What is not a number is rarer: one copy of `function` serves all of it.
+    const auto rarely = [&](nb::handle name, double number) HINGE_APART_LAMBDA { function(name, number); };
     PyObject *key = nullptr, *value = nullptr;
     Py_ssize_t position = 0;
     const Py_ssize_t size = PyDict_GET_SIZE(dict.ptr());
     while (PyDict_Next(dict.ptr(), &position, &key, &value)) {
-      if (PyUnicode_CheckExact(key) && PyFloat_CheckExact(value)) {  // nearly always
+      if (PyUnicode_CheckExact(key) && PyFloat_CheckExact(value)) [[likely]] {
         const double number = PyFloat_AS_DOUBLE(value);
-        if (!std::isfinite(number)) refuse_number(key, number);
+        if (!std::isfinite(number)) [[unlikely]] reject_number(key, number);
         if (number != 0) function(nb::handle(key), number);
-        if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
-        continue;
+      } else {
+        const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+        for_value(plain_name(held_key), held_value, 0, rarely);
       }
-      const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
-      for_value(plain_name(held_key), held_value, 0, function);
-      if (PyDict_GET_SIZE(dict.ptr()) != size) throw InputError("x changed while it was read");
+      if (PyDict_GET_SIZE(dict.ptr()) != size) [[unlikely]] throw InputError("x changed while it was read");
     }
   }
 
@@ -121,7 +122,7 @@ class Records {
       PyObject* before = PyDict_GetItemWithError(features.ptr(), name.ptr());
       if (before == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
       const double sum = number + (before == nullptr ? 0.0 : PyFloat_AS_DOUBLE(before));
-      if (!std::isfinite(sum)) refuse_number(name, sum);
+      if (!std::isfinite(sum)) reject_number(name, sum);
       if (PyDict_SetItem(features.ptr(), name.ptr(), made(PyFloat_FromDouble(sum)).ptr()) != 0) throw nb::python_error();
     });
     return features;
@@ -183,8 +184,8 @@ class Records {
   template <class Function>
   static void for_number(const nb::object& name, const nb::object& value, const Function& function) {
     const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred() != nullptr) refuse_value(name, value);
-    if (!std::isfinite(number)) refuse_number(name, number);
+    if (number == -1 && PyErr_Occurred() != nullptr) reject_value(name, value);
+    if (!std::isfinite(number)) reject_number(name, number);
     if (number != 0) function(nb::handle(name), number);
   }
   // A list of numbers or of strings; None in it is no feature.
@@ -213,8 +214,8 @@ class Records {
     return error;
   }
 
-  // Interrupts and the like go on as they are.
-  [[noreturn]] static void refuse_value(nb::handle key, nb::handle value) {
+  // Interrupts and the like are raised as they are.
+  [[noreturn]] static void reject_value(nb::handle key, nb::handle value) {
     nb::python_error error;  // takes what Python has raised
     if (!error.matches(PyExc_Exception)) throw error;
     const bool large = error.matches(PyExc_OverflowError);
@@ -223,7 +224,7 @@ class Records {
     throw about(key, large ? "the value is too large for float64"
                            : quoted(value) + " is not a number, a string or a boolean");
   }
-  [[noreturn]] static void refuse_number(nb::handle key, double number) {
+  [[noreturn]] static void reject_number(nb::handle key, double number) {
     throw about(key, std::isnan(number) ? "the value is NaN" : "the value is infinity (inf)");
   }
 };
@@ -236,23 +237,24 @@ class Events {
   // numbers.
   double read(Names& names, nb::handle dict, bool grow, Scratch& scratch, std::size_t columns) {
     scratch.clear();
-    double unseen = 0;
-    std::size_t previous = none;
     complete_ = true;
-    Records::for_each(dict, [&](nb::handle name, double value) {
+    make_room(names);
+    double unseen = 0;
+    std::size_t place = 0;
+    Records::for_each(dict, [&](nb::handle name, double value) HINGE_INLINE_LAMBDA {
       if (names.hashing()) {
         const Hashed h = hashed_name(names, name);
         scratch.add(h.column, h.sign * value);
         return;
       }
-      const std::size_t column = find(names, name, previous, grow, columns);
-      if (column == none) {
+      const std::size_t column = find(names, name, place, grow, columns);
+      if (column == none) [[unlikely]] {
         unseen += value * value;
         complete_ = false;
-      } else {
-        scratch.add(column, value);
-        previous = column < names.columns() ? column : none;
+        return;
       }
+      scratch.add(column, value);
+      place = column < names.columns() ? column + 1 : 0;
     });
     return unseen;
   }
@@ -262,37 +264,52 @@ class Events {
   // The column of a name, and the sign of its values; no column for an unknown name.
   Hashed place(Names& names, nb::handle name, std::size_t columns) {
     if (names.hashing()) return hashed_name(names, name);
-    return {find(names, name, none, false, columns), 1.0};
+    make_room(names);
+    return {find(names, name, 0, false, columns), 1.0};
   }
-  std::size_t bytes() const { return next_.capacity() * sizeof(std::size_t); }
+  std::size_t bytes() const { return next_.capacity() * sizeof(std::uint32_t); }
 
  private:
-  // Most events bring their names in the order of the one before: guess the name that came after `previous` last time,
-  // and look it up only if the guess is wrong.
-  std::size_t find(Names& names, nb::handle name, std::size_t previous, bool grow, std::size_t columns) {
+  // Most events have their names in the order of the event before: the name that followed the last one then is tried
+  // first, and looked up only if it is another one.
+  HINGE_INLINE std::size_t find(Names& names, nb::handle name, std::size_t place, bool grow, std::size_t columns) {
     PyObject* const its = name.ptr();
-    if (PyUnicode_Check(its) && PyUnicode_IS_COMPACT_ASCII(its)) [[likely]]
-      return find_key(names, {static_cast<const char*>(PyUnicode_DATA(its)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(its))},
-                      previous, grow, columns);
-    return find_key(names, *Key(name), previous, grow, columns);
+    if (PyUnicode_Check(its) && PyUnicode_IS_COMPACT_ASCII(its)) [[likely]] {
+      const std::string_view key(static_cast<const char*>(PyUnicode_DATA(its)),
+                                 static_cast<std::size_t>(PyUnicode_GET_LENGTH(its)));
+      return follows(names, key, place) ? next_[place] : look_up(names, key, place, grow, columns);
+    }
+    return find_other(names, name, place, grow, columns);
   }
-  std::size_t find_key(Names& names, std::string_view key, std::size_t previous, bool grow, std::size_t columns) {
-    if (next_.size() < names.columns()) next_.resize(names.columns() + names.columns() / 2);
-    std::size_t& guess = previous == none ? first_ : next_[previous];
-    if (guess < names.columns() && same(names.key(guess), key)) return guess;
+  // A name that is not ASCII, or a number.
+  HINGE_APART std::size_t find_other(Names& names, nb::handle name, std::size_t place, bool grow, std::size_t columns) {
+    const Key key(name);
+    return follows(names, *key, place) ? next_[place] : look_up(names, *key, place, grow, columns);
+  }
+  HINGE_INLINE bool follows(const Names& names, std::string_view key, std::size_t place) const {
+    const std::size_t column = next_[place];
+    if (column >= names.columns()) return false;
+    const std::string_view expected = names.key(column);
+    return expected.size() == key.size() && same_bytes(expected.data(), key.data(), key.size());
+  }
+  HINGE_APART std::size_t look_up(Names& names, std::string_view key, std::size_t place, bool grow, std::size_t columns) {
     const std::uint32_t hash = Vocabulary::hash_of(key);
     const std::size_t column = grow ? names.find_or_add(key, hash) : names.vocabulary().find(key, hash);
-    if (column != none) return guess = column;
+    if (column != none) {
+      make_room(names);
+      next_[place] = static_cast<std::uint32_t>(column);
+      return column;
+    }
     if (grow || !NumberName::is_number(key)) return none;
     const auto number = static_cast<std::size_t>(NumberName::number(key));
     return number >= names.columns() && number < columns ? number : none;
   }
-  static bool same(std::string_view one, std::string_view other) {
-    return one.size() == other.size() && same_bytes(one.data(), other.data(), one.size());
+  void make_room(const Names& names) {
+    const std::size_t needed = names.hashing() ? 0 : names.columns() + 1;
+    if (next_.size() < needed) [[unlikely]] next_.resize(needed + needed / 2);
   }
 
-  std::vector<std::size_t> next_;  // of each column: which came after it last
-  std::size_t first_ = 0;
+  std::vector<std::uint32_t> next_;  // the column that came first in the last event, and of each column, which followed it
   bool complete_ = true;
 };
 
