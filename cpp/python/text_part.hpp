@@ -80,10 +80,12 @@ inline void define_text_part(nb::module_& m) {
         std::optional<TextArray<nb::numpy, double>> weights;
         if (self.weights() != nullptr) weights = text_array<nb::numpy>(self, self.weights(), self.count());
         return weights;
-      })
+      }, nb::rv_policy::automatic)
       // Buffers, which need no numpy.
-      .def_prop_ro("lines", [](const TextPart& self) { return text_array<nb::memview>(self, self.lines(), self.count()); })
-      .def_prop_ro("labels", [](const TextPart& self) { return text_array<nb::memview>(self, self.labels(), self.label_count()); })
+      .def_prop_ro("lines", [](const TextPart& self) { return text_array<nb::memview>(self, self.lines(), self.count()); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("labels", [](const TextPart& self) { return text_array<nb::memview>(self, self.labels(), self.label_count()); },
+                   nb::rv_policy::automatic)
       .def_prop_ro("one_label_each", &TextPart::has_one_label_each)
       .def("label_list", &listed_labels)
       .def("label_starts", [](const TextPart& self) { return from_zero(self.label_starts(), self.count()); });
