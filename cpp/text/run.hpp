@@ -88,8 +88,12 @@ inline void add_names(Model& model, const ColumnNames& names) {
   Memory& memory = model.learner.memory();
   const std::size_t known = model.names.columns(), columns = memory.dimension();
   try {
-    for (std::size_t i = 0; i < names.count(); ++i)
-      if (names.first + i >= columns) model.names.add_new(names.name(i));
+    constexpr std::size_t together = 16;  // their slots are prefetched
+    for (std::size_t first = columns > names.first ? columns - names.first : 0; first < names.count(); first += together) {
+      const std::size_t end = std::min(first + together, names.count());
+      for (std::size_t i = first; i < end; ++i) model.names.vocabulary().ask_for_slot(Vocabulary::hash_of(names.name(i)));
+      for (std::size_t i = first; i < end; ++i) model.names.add_new(names.name(i));
+    }
     memory.resize(std::max(columns, model.names.columns()));
   } catch (...) {
     model.names.truncate(known);
