@@ -182,7 +182,7 @@ class Rows {
   }
 
   // Prefetches for rows in another order: x is row order[0], and `count` rows of `order` are to come. Their numbers and
-  // starts are checked when their turn comes: here they may be anything.
+  // starts are checked when their rows are read: here they may be anything.
   HINGE_INLINE void prefetch(const std::int64_t* order, std::size_t count, Instance& x, const double* targets) const {
     if (!is_sparse()) return prefetch_dense(order, count, targets);
     const auto place = [this](std::uint64_t row) { return static_cast<std::uint64_t>(start(row)); };
@@ -200,7 +200,8 @@ class Rows {
   // may be prefetched, so that it is a number here and not a pointer.
   HINGE_INLINE void prefetch_row(std::uint64_t from, const Instance& x) const {
     constexpr std::size_t line = 64;
-    const auto lines = [&](const void* array, std::size_t size) {
+    // Inlined, or else g++ takes it for a function without effects and drops it.
+    const auto lines = [&](const void* array, std::size_t size) HINGE_INLINE_LAMBDA {
       const auto address = reinterpret_cast<std::uintptr_t>(array) + from * size;
       for (std::size_t at = 0; at < x.size * size + line; at += line)
         HINGE_PREFETCH(reinterpret_cast<const char*>(address + at));
@@ -210,7 +211,7 @@ class Rows {
   }
 
   // The values, and the target, of a row that is visited soon: a processor cannot predict where a shuffled row lies.
-  void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
+  HINGE_INLINE void prefetch_dense(const std::int64_t* order, std::size_t count, const double* targets) const {
     constexpr std::size_t ahead = 8, line = 64, most = 8 * line;
     if (count <= ahead || layout_ != Layout::dense || static_cast<std::uint64_t>(order[ahead]) >= count_) return;
     if (targets != nullptr) HINGE_PREFETCH(targets + order[ahead]);

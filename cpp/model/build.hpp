@@ -113,7 +113,7 @@ inline Kernel::Kind kernel_named(const std::string& name) {
   if (name == "linear") return Kernel::linear;
   if (name == "poly") return Kernel::poly;
   if (name == "rbf") return Kernel::rbf;
-  if (name == "outside") return Kernel::outside;
+  if (name == "custom") return Kernel::custom;
   throw std::invalid_argument("unknown kernel " + name);
 }
 inline std::unique_ptr<Memory> build_supports(const Settings& s) {
@@ -128,8 +128,8 @@ inline std::unique_ptr<Memory> build_supports(const Settings& s) {
   kind.max_bytes = s.max_cache;
   const std::size_t lanes = std::max<std::size_t>(1, lanes_of(s));
   auto budget = s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr;
-  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.outside, std::move(budget));
-  return std::make_unique<SupportsOf<double>>(kind, lanes, s.outside, std::move(budget));
+  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.custom_kernel, std::move(budget));
+  return std::make_unique<SupportsOf<double>>(kind, lanes, s.custom_kernel, std::move(budget));
 }
 
 inline std::unique_ptr<Memory> build_flat(const Settings& s) {

@@ -2,32 +2,26 @@
 //
 // The file begins with the SHA-256 of all its bytes (taken with zeros in place of the digest), so that a truncated, altered
 // or foreign file is rejected: the length of the description in 8 bytes, the description, which begins with the checksum,
-// and the numbers, one tensor after the other.
+// and the tensors, one after the other. Tensors of one number are written as JSON, in the metadata.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#if !defined(_WIN32)
-#include <fcntl.h>
-#include <unistd.h>
-#endif
-
+#include "../files/open_file.hpp"
+#include "../files/sha256.hpp"
+#include "../files/whole_file.hpp"
 #include "json.hpp"
 #include "model.hpp"
-#include "sha256.hpp"
 
 namespace hinge {
 
@@ -42,7 +36,7 @@ class BadFile : public std::exception {
 };
 
 inline constexpr std::string_view file_format = "hinge-model";
-inline constexpr std::int64_t file_version = 3;
+inline constexpr std::int64_t file_version = 4;
 inline constexpr std::string_view before_digest = "{\"__metadata__\":{\"checksum\":\"";
 inline constexpr std::size_t digest_at = 8 + before_digest.size(), digest_end = digest_at + 64;
 
@@ -64,10 +58,27 @@ inline Tensor little_endian(const Tensor& tensor) {
   return {tensor.type, tensor.shape, turned->data(), turned};
 }
 
+inline bool is_single_number(const Tensor& tensor) {
+  return tensor.shape.empty() && (tensor.type == Type::f64 || tensor.type == Type::i64);
+}
+inline std::string numbers_text(const Tensors& tensors) {
+  std::string text = "{";
+  for (const auto& [name, tensor] : tensors.all) {
+    if (!is_single_number(tensor)) continue;
+    if (text.size() > 1) text += ',';
+    append_json(text, name);
+    text += ':';
+    if (tensor.type == Type::f64) append_json(text, *static_cast<const double*>(tensor.data));
+    else append_json(text, *static_cast<const std::int64_t*>(tensor.data));
+  }
+  return text + "}";
+}
+
 // `header` is JSON.
 inline FileParts file_parts(std::string_view header, const Tensors& tensors, std::int64_t version = file_version) {
   FileParts parts;
-  for (const auto& [name, tensor] : tensors.all) parts.tensors.emplace_back(name, little_endian(tensor));
+  for (const auto& [name, tensor] : tensors.all)
+    if (!is_single_number(tensor)) parts.tensors.emplace_back(name, little_endian(tensor));
   std::stable_sort(parts.tensors.begin(), parts.tensors.end(),
                    [](const auto& a, const auto& b) { return a.second.type < b.second.type; });
   std::string text(before_digest);
@@ -75,6 +86,8 @@ inline FileParts file_parts(std::string_view header, const Tensors& tensors, std
   append_json(text, file_format);
   text += ",\"version\":\"" + std::to_string(version) + "\",\"header\":";
   append_json(text, header);
+  text += ",\"numbers\":";
+  append_json(text, numbers_text(tensors));
   text += '}';
   std::size_t end = 0;
   for (const auto& [name, tensor] : parts.tensors) {
@@ -97,6 +110,21 @@ inline FileParts file_parts(std::string_view header, const Tensors& tensors, std
   parts.beginning.replace(digest_at, 64, sha.digest());
   return parts;
 }
+
+// Calls write(data, size) with each piece of a file.
+template <class Write>
+void write_parts(const FileParts& parts, const Write& write) {
+  write(parts.beginning.data(), parts.beginning.size());
+  for (const auto& [name, tensor] : parts.tensors) write(tensor.data, tensor.bytes());
+}
+inline void save(const std::string& path, std::string_view header, const Tensors& tensors,
+                 WholeFile::Interrupted interrupted = nullptr) {
+  const FileParts parts = file_parts(header, tensors);
+  WholeFile file(path, std::move(interrupted));
+  write_parts(parts, [&](const void* data, std::size_t size) { file.write(data, size); });
+  file.finish();
+}
+inline void save(Model& model, const std::string& path) { save(path, "{\"kind\":\"core\"}", model.state()); }
 
 // ---- reading ----
 
@@ -154,6 +182,18 @@ inline Tensors described_tensors(const Json::Object& description, const std::sha
   return tensors;
 }
 
+inline void add_numbers(const std::string& text, Tensors& to) {
+  const Json json = JsonReader(text).read();
+  const auto* numbers = json.as<Json::Object>();
+  if (numbers == nullptr) throw InputError("its numbers are not a JSON object");
+  for (const auto& [name, value] : *numbers) {
+    if (to.has(name)) throw InputError("the number " + name + " occurs twice");
+    if (const auto* whole = value.as<std::int64_t>()) to.put_single(name, *whole);
+    else if (const auto* real = value.as<double>()) to.put_single(name, *real);
+    else throw InputError("the number " + name + " is not a number");
+  }
+}
+
 inline bool begins_like_a_model(std::string_view beginning) {
   return beginning.size() >= digest_end && beginning.substr(8, before_digest.size()) == before_digest;
 }
@@ -178,64 +218,28 @@ inline FileContents read_contents(std::vector<char> bytes, const std::string& so
     if (version != std::to_string(file_version))
       throw BadFile(source + " has format version " + version + ", this hinge reads " + std::to_string(file_version) +
                     ": upgrade hinge, or learn it again");
-    return {metadata(description, "header"), described_tensors(*description.as<Json::Object>(), file, 8 + length)};
+    FileContents contents{metadata(description, "header"),
+                          described_tensors(*description.as<Json::Object>(), file, 8 + length)};
+    add_numbers(metadata(description, "numbers"), contents.tensors);
+    return contents;
   } catch (const InputError& error) {
     throw BadFile(source + " is not a hinge model: " + error.what());
   }
 }
 
-// ---- files, without Python ----
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
-
-[[noreturn]] inline void fail_with_errno(const std::string& path) {
-  throw std::system_error(errno, std::generic_category(), path);
-}
-
-// At every moment the place holds the old file or the new one: a temporary file is written, synced and renamed.
-inline void save(Model& model, const std::string& path) {
-  const Tensors tensors = model.state();
-  const FileParts parts = file_parts("{\"kind\":\"core\"}", tensors);
-  const std::string temporary = path + ".tmp";
-  try {
-    {
-      const OpenFile file(std::fopen(temporary.c_str(), "wb"));
-      const auto write = [&](const void* data, std::size_t size) {
-        if (size > 0 && std::fwrite(data, 1, size, file.get()) != size) fail_with_errno(temporary);
-      };
-      if (file == nullptr) fail_with_errno(temporary);
-      write(parts.beginning.data(), parts.beginning.size());
-      for (const auto& [name, tensor] : parts.tensors) write(tensor.data, tensor.bytes());
-      if (std::fflush(file.get()) != 0) fail_with_errno(temporary);
-#if !defined(_WIN32)
-      if (::fsync(fileno(file.get())) != 0) fail_with_errno(temporary);
-#endif
-    }
-    std::filesystem::rename(temporary, path);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw;
-  }
-}
-
 inline FileContents read_file(const std::string& path, const std::string& source) {
-  const OpenFile file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) fail_with_errno(path);
-  std::vector<char> bytes(static_cast<std::size_t>(std::filesystem::file_size(path)));
+  const OpenFile file = open_file(path_of(path), "rb");
+  std::vector<char> bytes(static_cast<std::size_t>(std::filesystem::file_size(path_of(path))));
   bytes.resize(bytes.empty() ? 0 : std::fread(bytes.data(), 1, bytes.size(), file.get()));
   return read_contents(std::move(bytes), source);
 }
 
-// A model of rows, whoever saved it. `outside`: its kernel, if that is a function, which no file holds.
-inline std::unique_ptr<Model> load(const std::string& path, std::shared_ptr<Outside> outside = nullptr) {
+// A model of rows, whoever saved it. `custom`: its kernel, if that is a function, which no file holds.
+inline std::unique_ptr<Model> load(const std::string& path, std::shared_ptr<CustomKernel> custom = nullptr) {
   const FileContents contents = read_file(path, path);
   try {
     Settings settings = settings_from(contents.tensors.text("settings"));
-    settings.outside = std::move(outside);
+    settings.custom_kernel = std::move(custom);
     auto model = std::make_unique<Model>(std::move(settings));
     model->labels = labels_from(contents.tensors.text("labels"));
     model->restore(contents.tensors);

@@ -18,9 +18,12 @@ namespace hinge {
 
 // ---- settings as JSON ----
 
+// Those that differ from their defaults.
 inline std::string settings_text(const Settings& settings) {
+  static const Settings defaults;
   std::string text = "{";
   each_setting([&](const char* name, auto member) {
+    if (settings.*member == defaults.*member) return;
     if (text.size() > 1) text += ',';
     append_json(text, std::string_view(name));
     text += ':';
@@ -56,7 +59,6 @@ inline void read_setting(const Json& json, std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) read_setting((*array)[i], values[i]);
 }
 
-// What is not there has its default.
 inline Settings settings_from(std::string_view text) {
   const Json json = JsonReader(text).read();
   const auto* object = json.as<Json::Object>();
@@ -184,7 +186,7 @@ struct Model : ModelParts {
   Tensors state() {
     Tensors tensors;
     save_parts(tensors, settings, names.kept());
-    has_kernel(settings) ? save_supports(learner, tensors) : save_weights(settings, learner, tensors);
+    has_kernel(settings) ? save_supports(settings, learner, tensors) : save_weights(settings, learner, tensors);
     return tensors;
   }
   // Of a model with the same settings and labels.

@@ -43,12 +43,12 @@ inline void save_sequence(const Settings& s, SequenceLearner& learner, Tensors& 
       }
     to.put("places", std::move(kept));
     to.put("v", std::move(v));
-    to.put("u", std::move(u));
-    to.put("t", std::move(t));
+    to.put_unless_empty("u", std::move(u));
+    to.put_unless_empty("t", std::move(t));
     to.put_number("alpha", w.now.alpha);
     to.put_number("tallied", w.now.tallied);
     to.put_number("weight_bound", w.largest_weight());
-    to.put_number("added", shape ? shape->added() : 0);
+    to.put_number("added", shape ? shape->added() : 0.0);
     save_fields(learner.learner().statistics, to);
   });
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,14 +11,15 @@
 
 namespace hinge {
 
-// Python has checked the values (options/validators.py). What cannot be built is rejected in build.hpp.
+// Python has checked the values (options/validators.py). What cannot be built is rejected in build.hpp. A file holds the
+// settings that differ from the defaults: to change a default is to change the version of the file.
 struct Settings {
   std::string task = "classification";  // regression, uniclass, multilabel, ordinal, prototype, structured
   std::string step = "pa1";
   double C = 1;
   double margin = 1;
   double epsilon = 0.1;
-  double radius = 1;            // uniclass; the upper bound B if the radius is learned
+  double radius = 0;            // uniclass; the upper bound B if the radius is learned
   bool learned_radius = false;
   double contamination = 0;     // uniclass: the share outside of a radius by quantile; 0: the radius is given
   bool fit_intercept = false;
@@ -40,14 +40,14 @@ struct Settings {
   std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
   double regularizer = 1;              // r of a covariance
   double variance = 1;                 // its initial variance
-  bool drop = false;                   // diagonal: which update
-  double max_covariance = 0;           // mahalanobis: bytes
+  bool drop = true;                    // diagonal: which update
+  double max_covariance = 0x1p30;      // mahalanobis: bytes
   double phi = 0;                      // cw
-  double scale = 1;                    // entropy
+  double scale = 10;                   // entropy
   bool is_signed = true;
   bool paper = false;                  // N03's sizes as printed
   // Kernels.
-  std::string kernel;             // linear, poly, rbf, outside; none: weights
+  std::string kernel;             // linear, poly, rbf, custom; none: weights
   unsigned degree = 3;
   double gamma = 1;
   double coef0 = 0;
@@ -55,8 +55,8 @@ struct Settings {
   std::size_t budget = 0;         // 0: adaptive
   bool oldest = false;            // removal
   double max_cache = 0;           // bytes
-  std::shared_ptr<Outside> outside;  // the function of kernel = outside; no file holds it
-  double max_weights = std::numeric_limits<double>::infinity();  // bytes, without a kernel
+  std::shared_ptr<CustomKernel> custom_kernel;  // the function of kernel = custom; no file holds it
+  double max_weights = 0x1p32;    // bytes, without a kernel
   // Names.
   std::size_t hash_bits = 0;  // 0: a vocabulary
   std::size_t max_features = std::size_t{1} << 24;

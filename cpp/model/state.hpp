@@ -1,6 +1,7 @@
-// What learning has changed in a learner, as named tensors, and back.
+// What learning has changed in a learner, as named tensors, and back. Single numbers that have their defaults, and empty
+// vectors, are omitted.
 //     v, u                  the weights (one row per column), and what the average keeps for them
-//     biases, bias_sums     many lanes: their extra coordinates, and the sums of these
+//     biases, bias_sums     many lanes: their bias coordinates, and the sums of these
 //     shape                 a covariance
 //     weight_bound, ...     single numbers: one entry each (the functions `each_field`)
 #pragma once
@@ -16,41 +17,47 @@
 
 namespace hinge {
 
-// The single numbers of a part, with the names that they have in a file.
+// Calls field(name, member) for each single number of a part, with the name that it has in a file.
 template <class Function>
-void each_field(Statistics& s, Function&& field) {
-  field("rounds", s.rounds), field("mistakes", s.mistakes), field("updates", s.updates), field("loss", s.loss);
-  field("squared_loss", s.squared_loss), field("largest_q", s.largest_q), field("progress", s.progress);
-  field("cost", s.cost), field("capped", s.capped), field("weighted", s.weighted);
+void each_field(const Statistics*, Function&& field) {
+  using S = Statistics;
+  field("rounds", &S::rounds), field("mistakes", &S::mistakes), field("updates", &S::updates), field("loss", &S::loss);
+  field("squared_loss", &S::squared_loss), field("largest_q", &S::largest_q), field("progress", &S::progress);
+  field("cost", &S::cost), field("capped", &S::capped), field("weighted", &S::weighted);
 }
 template <class Function>
-void each_field(WeightScalars& s, Function&& field) {
-  field("scale", s.scale), field("alpha", s.alpha), field("bias", s.bias), field("bias_sum", s.bias_sum);
-  field("norm2", s.norm2), field("tallied", s.tallied), field("work", s.work);
+void each_field(const WeightScalars*, Function&& field) {
+  using S = WeightScalars;
+  field("scale", &S::scale), field("alpha", &S::alpha), field("bias", &S::bias), field("bias_sum", &S::bias_sum);
+  field("norm2", &S::norm2), field("tallied", &S::tallied), field("work", &S::work);
 }
 template <class Function>
-void each_field(SimplexScalars& s, Function&& field) {
-  field("alpha", s.alpha), field("shift", s.shift), field("mass", s.mass), field("doubt", s.doubt);
-  field("tallied", s.tallied), field("work", s.work);
+void each_field(const SimplexScalars*, Function&& field) {
+  using S = SimplexScalars;
+  field("alpha", &S::alpha), field("shift", &S::shift), field("mass", &S::mass), field("doubt", &S::doubt);
+  field("tallied", &S::tallied), field("work", &S::work);
 }
 template <class Function>
-void each_field(SupportScalars& s, Function&& field) {
-  field("scale", s.scale), field("alpha", s.alpha), field("norm2", s.norm2), field("sum_norm2", s.sum_norm2);
-  field("sum_product", s.sum_product), field("origin", s.origin), field("tallied", s.tallied);
-  field("insertions", s.insertions), field("removals", s.removals);
+void each_field(const SupportScalars*, Function&& field) {
+  using S = SupportScalars;
+  field("scale", &S::scale), field("alpha", &S::alpha), field("norm2", &S::norm2), field("sum_norm2", &S::sum_norm2);
+  field("sum_product", &S::sum_product), field("origin", &S::origin), field("tallied", &S::tallied);
+  field("insertions", &S::insertions), field("removals", &S::removals);
 }
 template <class Function>
-void each_field(Quantile& q, Function&& field) {
-  field("quantile_value", q.value), field("quantile_spread", q.spread), field("quantile_seen", q.seen);
+void each_field(const Quantile*, Function&& field) {
+  using S = Quantile;
+  field("quantile_value", &S::value), field("quantile_spread", &S::spread), field("quantile_seen", &S::seen);
 }
 
 template <class Fields>
-void save_fields(Fields fields, Tensors& to) {
-  each_field(fields, [&](const char* name, auto& value) { to.put_number(name, value); });
+void save_fields(const Fields& fields, Tensors& to) {
+  const Fields defaults;
+  each_field(&fields, [&](const char* name, auto member) { to.put_number(name, fields.*member, defaults.*member); });
 }
 template <class Fields>
 Fields loaded_fields(const Tensors& from, Fields fields = Fields()) {
-  each_field(fields, [&](const char* name, auto& value) { from.get(name, value); });
+  each_field(&fields, [&](const char* name, auto member) { from.get(name, fields.*member); });
   return fields;
 }
 template <class Number>
@@ -63,7 +70,7 @@ std::vector<Number> all_of(const Buffer<Number>& buffer) {
 template <class Real>
 void save(const Weights<Real>& w, bool /*averaging*/, Tensors& to) {
   to.put("v", all_of(w.v));
-  to.put("u", all_of(w.u));
+  to.put_unless_empty("u", all_of(w.u));
   save_fields(w.now, to);
   to.put_number("weight_bound", w.largest_weight());
 }
@@ -74,17 +81,17 @@ void save(const Lanes<Real>& w, bool averaging, Tensors& to) {
   std::vector<double> u(averaging ? size : 0);
   w.save(v.data(), u.data());
   to.put("v", std::move(v));
-  to.put("u", std::move(u));
+  to.put_unless_empty("u", std::move(u));
   to.put("biases", w.biases);
-  to.put("bias_sums", w.bias_sums);
+  if (averaging) to.put("bias_sums", w.bias_sums);
   to.put_number("tallied", w.tallied);
   to.put_number("weight_bound", w.largest_weight());
 }
-inline void save(const Simplex& w, bool /*averaging*/, Tensors& to) {
+inline void save(const Simplex& w, bool averaging, Tensors& to) {
   to.put("v", all_of(w.theta));
-  to.put("u", all_of(w.u));
+  to.put_unless_empty("u", all_of(w.u));
   to.put("biases", w.biases);
-  to.put("bias_sums", w.bias_us);
+  if (averaging) to.put("bias_sums", w.bias_us);
   save_fields(w.now, to);
   to.put_number("weight_bound", std::max(w.weight_bound(), w.largest_weight()));
 }
@@ -108,6 +115,13 @@ SavedWeights<Real> loaded_weights(const Settings& s, const W& w, const Tensors& 
   return {size / each, size, from.vector<Real>("v", size), averaging ? u : nullptr, bound};
 }
 
+// The sums that an average keeps of the biases; without an average they are 0.
+inline std::vector<double> loaded_bias_sums(const Settings& s, std::size_t lanes, const Tensors& from) {
+  auto sums = from.copy<double>("bias_sums", s.average_from > 0 ? lanes : 0);
+  sums.resize(lanes);
+  return sums;
+}
+
 template <class Real>
 void restore(Weights<Real>& w, const Settings& s, const SavedWeights<Real>& saved, const Tensors& from) {
   const auto now = loaded_fields<WeightScalars>(from);
@@ -119,8 +133,8 @@ void restore(Weights<Real>& w, const Settings& s, const SavedWeights<Real>& save
   w.check_restored(saved.bound);
 }
 template <class Real>
-void restore(Lanes<Real>& w, const Settings&, const SavedWeights<Real>& saved, const Tensors& from) {
-  auto biases = from.copy<double>("biases", w.lanes()), sums = from.copy<double>("bias_sums", w.lanes());
+void restore(Lanes<Real>& w, const Settings& s, const SavedWeights<Real>& saved, const Tensors& from) {
+  auto biases = from.copy<double>("biases", w.lanes()), sums = loaded_bias_sums(s, w.lanes(), from);
   std::int64_t tallied = 0;
   from.get("tallied", tallied);
   w.biases = std::move(biases);
@@ -128,8 +142,8 @@ void restore(Lanes<Real>& w, const Settings&, const SavedWeights<Real>& saved, c
   w.tallied = tallied;
   w.restore(saved.v, saved.u, saved.columns, saved.bound);
 }
-inline void restore(Simplex& w, const Settings&, const SavedWeights<double>& saved, const Tensors& from) {
-  auto biases = from.copy<double>("biases", w.lanes()), sums = from.copy<double>("bias_sums", w.lanes());
+inline void restore(Simplex& w, const Settings& s, const SavedWeights<double>& saved, const Tensors& from) {
+  auto biases = from.copy<double>("biases", w.lanes()), sums = loaded_bias_sums(s, w.lanes(), from);
   const auto now = loaded_fields<SimplexScalars>(from);
   w.resize(saved.columns);
   std::copy_n(saved.v, saved.size, w.theta.data());

@@ -57,13 +57,14 @@ inline void save_truths(const Budget& budget, Tensors& to) {
   to.put("support_truth_labels", std::move(labels));
 }
 
-inline void save_supports(Learner& learner, Tensors& to) {
+inline void save_supports(const Settings& settings, Learner& learner, Tensors& to) {
+  const bool averaging = settings.average_from > 0;
   const Supports& s = supports_of(learner);
   SupportArrays vectors(s);
   to.put("v", without_padding(s.v, s.stride(), s.held()));
-  to.put("u", without_padding(s.u, s.stride(), s.held()));
+  to.put_unless_empty("u", without_padding(s.u, s.stride(), s.held()));
   to.put("biases", s.biases);
-  to.put("bias_sums", s.bias_sums);
+  if (averaging) to.put("bias_sums", s.bias_sums);
   save_fields(s.now, to);
   to.put_number("weight_bound", s.largest_weight());
   to.put_number("examples", learner.examples);
@@ -74,12 +75,12 @@ inline void save_supports(Learner& learner, Tensors& to) {
   to.put("support_starts", std::move(vectors.starts));
   to.put("support_columns", std::move(vectors.columns));
   to.put("support_values", std::move(vectors.values));
-  to.put("support_given", s.given);
+  to.put_unless_empty("support_given", s.given);
   if (s.budget != nullptr) save_truths(*s.budget, to);
   Progress::save(learner, to);
 }
 
-// AscendingLists of ascending numbers below `limit`, one after the other.
+// Lists of ascending numbers below `limit`, one after the other.
 struct AscendingLists {
   std::vector<std::int64_t> starts, entries;
 
@@ -126,7 +127,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const T
   bool sparse = false;
   from.get("weight_bound", bound), from.get("examples", examples), from.get("columns", columns);
   from.get("sparse", sparse);
-  auto biases = from.copy<double>("biases", lanes), sums = from.copy<double>("bias_sums", lanes);
+  auto biases = from.copy<double>("biases", lanes), sums = loaded_bias_sums(settings, lanes, from);
   auto v = from.copy<double>("v", count * held), u = from.copy<double>("u", settings.average_from > 0 ? count * held : 0);
   auto numbers = from.copy<std::int64_t>("support_numbers", count), ages = from.copy<std::int64_t>("support_ages", count);
   auto given = from.copy<double>("support_given", s.kind().shared ? count * lanes : 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,23 +58,36 @@ class Tensors {
     auto owned = std::make_shared<const std::vector<Number>>(std::move(values));
     all[name] = {type_of<Number>(), {owned->size()}, owned->data(), owned};
   }
+  template <class Number>
+  void put_unless_empty(const std::string& name, std::vector<Number> values) {
+    if (!values.empty()) put(name, std::move(values));
+  }
   void put_text(const std::string& name, const std::string& text) {
     put(name, std::vector<std::uint8_t>(text.begin(), text.end()));
   }
-  void put_number(const std::string& name, double value) { put_one(name, value); }
-  void put_number(const std::string& name, std::int64_t value) { put_one(name, value); }
-  void put_number(const std::string& name, bool value) { put_one(name, std::int64_t{value}); }
+  // A single number, unless it is its default (to the bit: -0.0 is not 0.0).
+  template <class Number>
+  void put_number(const std::string& name, Number value, Number default_value = Number()) {
+    if (std::memcmp(&value, &default_value, sizeof value) == 0) return;
+    put_single(name, static_cast<std::conditional_t<std::is_same_v<Number, bool>, std::int64_t, Number>>(value));
+  }
+  template <class Number>
+  void put_single(const std::string& name, Number value) {
+    auto owned = std::make_shared<const Number>(value);
+    all[name] = {type_of<Number>(), {}, owned.get(), owned};
+  }
 
   bool has(std::string_view name) const { return all.find(name) != all.end(); }
-  // How long a vector is; what is not there, or is no vector, does not fit.
+  // The length of a vector, which must be there.
   std::size_t length(std::string_view name) const {
     const Tensor& tensor = found(name);
     if (tensor.shape.size() != 1) misfit(name);
     return tensor.size();
   }
-  // The numbers of a vector, which are finite.
+  // The numbers of a vector, which are finite. An empty one need not be there.
   template <class Number>
   const Number* vector(std::string_view name, std::size_t length) const {
+    if (length == 0 && !has(name)) return nullptr;
     const Tensor& tensor = found(name);
     if (tensor.type != type_of<Number>() || tensor.shape != std::vector<std::size_t>{length}) misfit(name);
     const auto* values = static_cast<const Number*>(tensor.data);
@@ -89,12 +103,17 @@ class Tensors {
     const std::size_t size = length(name);
     return std::string(reinterpret_cast<const char*>(vector<std::uint8_t>(name, size)), size);
   }
-  void get(std::string_view name, double& value) const { value = one<double>(name); }
-  void get(std::string_view name, std::int64_t& value) const { value = one<std::int64_t>(name); }
-  void get(std::string_view name, bool& value) const {
-    const auto number = one<std::int64_t>(name);
-    if (number > 1) impossible(name);
-    value = number != 0;
+  // A single number. If it is not there, `value`, the default, stays.
+  template <class Number>
+  void get(std::string_view name, Number& value) const {
+    if (!has(name)) return;
+    if constexpr (std::is_same_v<Number, bool>) {
+      const auto number = one<std::int64_t>(name);
+      if (number > 1) impossible(name);
+      value = number != 0;
+    } else {
+      value = one<Number>(name);
+    }
   }
 
   [[noreturn]] static void misfit(std::string_view name) {
@@ -105,11 +124,6 @@ class Tensors {
   }
 
  private:
-  template <class Number>
-  void put_one(const std::string& name, Number value) {
-    auto owned = std::make_shared<const Number>(value);
-    all[name] = {type_of<Number>(), {}, owned.get(), owned};
-  }
   template <class Number>
   Number one(std::string_view name) const {
     const Tensor& tensor = found(name);

@@ -16,7 +16,7 @@
 
 namespace hinge {
 
-// A look-up in a large vocabulary waits for memory twice; asked for ahead, many wait at the same time.
+// A look-up in a large vocabulary waits for memory twice; prefetched, many wait at the same time.
 // Open addressing, linear probing, at most half full; the bytes of all names lie together.
 class Vocabulary {
  public:
@@ -49,11 +49,11 @@ class Vocabulary {
     return static_cast<std::uint32_t>(hash);
   }
 
-  // Asks for what `find` will look at: first the slot, later the name in it.
-  void ask_for_slot(std::uint32_t hash) const {
+  // Prefetches what `find` will read: first the slot, later the name in it.
+  HINGE_INLINE void prefetch_slot(std::uint32_t hash) const {
     if (!slots_.empty()) HINGE_PREFETCH(&slots_[hash & mask_]);
   }
-  void ask_for_name(std::uint32_t hash) const {
+  HINGE_INLINE void prefetch_name(std::uint32_t hash) const {
     if (!slots_.empty()) HINGE_PREFETCH(bytes_.data() + slots_[hash & mask_].from);
   }
   // The column of a name, or `none`.
@@ -111,7 +111,7 @@ class Vocabulary {
     std::array<std::uint32_t, together> hashes;
     for (std::size_t first = 0; first < size(); first += together) {
       const std::size_t count = std::min(together, size() - first);
-      for (std::size_t i = 0; i < count; ++i) ask_for_slot(hashes[i] = hash_of(name(first + i)));
+      for (std::size_t i = 0; i < count; ++i) prefetch_slot(hashes[i] = hash_of(name(first + i)));
       for (std::size_t i = 0; i < count; ++i) put(first + i, hashes[i]);
     }
   }

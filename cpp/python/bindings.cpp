@@ -5,12 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../model/file.hpp"
 #include "engine/batches.hpp"
 #include "engine/settings_and_labels.hpp"
 #include "engine/single_events.hpp"
 #include "engine/text.hpp"
 #include "engine/views.hpp"
+#include "files.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "settings.hpp"
@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The native core of hinge: numbers only. Use hinge.Learner.";
   nb::set_leak_warnings(false);  // a model that lives until the interpreter ends is not a leak
   nb::register_exception_translator(raise_input_error);
+  nb::register_exception_translator(raise_os_error);
   watch_forks();
 
   EngineClass engine(m, "Engine");
@@ -108,33 +109,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_tags", &SequenceEngine::n_tags)
       .def("__sizeof__", &SequenceEngine::bytes);
 
-  nb::exception<BadFile>(m, "ModelFileError", PyExc_ValueError);
-  // The beginning of a file, and the names of the tensors in the order in which they follow it.
-  m.def("file_beginning", [](const std::string& header, const nb::dict& tensors, std::int64_t version) {
-    const BorrowedTensors borrowed(tensors);
-    const FileParts parts = file_parts(header, borrowed.tensors, version);
-    nb::list names;
-    for (const auto& [name, tensor] : parts.tensors) names.append(nb::str(name.c_str(), name.size()));
-    return nb::make_tuple(nb::bytes(parts.beginning.data(), parts.beginning.size()), names);
-  }, "header"_a, "tensors"_a, "version"_a = file_version);
-  m.def("begins_like_a_model", [](const nb::bytes& beginning) {
-    return begins_like_a_model({beginning.c_str(), beginning.size()});
-  }, "beginning"_a);
-  // The header (JSON) and the tensors, as arrays of numpy.
-  const auto contents = [](const FileContents& contents) {
-    return nb::make_tuple(nb::str(contents.header.c_str(), contents.header.size()), views_of<nb::numpy>(contents.tensors));
-  };
-  m.def("read_model_file", [contents](const nb::bytes& path, const std::string& source) {
-    std::optional<FileContents> read;
-    {
-      const WithoutGil released;
-      read = read_file(path.c_str(), source);
-    }
-    return contents(*read);
-  }, "path"_a, "source"_a);
-  m.def("read_model", [contents](const nb::bytes& data, const std::string& source) {
-    return contents(read_contents(std::vector<char>(data.c_str(), data.c_str() + data.size()), source));
-  }, "data"_a, "source"_a);
+  bind_files(m);
 
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
   svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,

@@ -12,7 +12,7 @@
 
 namespace hinge {
 
-class FunctionKernel final : public Outside {
+class FunctionKernel final : public CustomKernel {
  public:
   explicit FunctionKernel(nb::object function) : function_(std::move(function)) {}
 

@@ -329,9 +329,9 @@ void look_up_all(Names& names, const std::vector<nb::object>& wanted, bool grow,
   hashes.reserve(wanted.size());
   for (const nb::object& name : wanted) {
     hashes.push_back(Vocabulary::hash_of(*Key(name)));
-    names.vocabulary().ask_for_slot(hashes.back());
+    names.vocabulary().prefetch_slot(hashes.back());
   }
-  for (const std::uint32_t hash : hashes) names.vocabulary().ask_for_name(hash);
+  for (const std::uint32_t hash : hashes) names.vocabulary().prefetch_name(hash);
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     const Key key(wanted[j]);
     function(grow ? names.find_or_add(*key, hashes[j]) : names.vocabulary().find(*key, hashes[j]), 1.0);

@@ -26,7 +26,7 @@ void convert(nb::handle from, Value& to, const char* name) {
   }
 }
 
-// What is not given has its default. "function" is the function of kernel = "outside".
+// What is not given has its default. "function" is the function of kernel = "custom".
 inline Settings settings_from(const nb::kwargs& given) {
   Settings settings;
   std::size_t known = 0;
@@ -37,7 +37,7 @@ inline Settings settings_from(const nb::kwargs& given) {
   });
   if (given.contains("function")) {
     const nb::object function = given["function"];
-    if (!function.is_none()) settings.outside = std::make_shared<FunctionKernel>(function);
+    if (!function.is_none()) settings.custom_kernel = std::make_shared<FunctionKernel>(function);
     known += 1;
   }
   if (known == given.size()) return settings;

@@ -337,7 +337,7 @@ class Texts {
     terms_.clear();
     analyzer_.for_each(text, [&](std::string_view term) {
       const std::uint32_t hash = hashed_columns_ > 0 ? murmur3(term.data(), term.size()) : Vocabulary::hash_of(term);
-      vocabulary_.ask_for_slot(hash);
+      vocabulary_.prefetch_slot(hash);
       found_.push_back({hash, static_cast<std::uint32_t>(term.size()), bytes_.size()});
       bytes_.append(term);
     });
@@ -365,7 +365,7 @@ class Texts {
   }
   // Columns that are repeated are found by when they were seen last, whether or not they stay.
   void read_named(bool grow) {
-    for (const Found& one : found_) vocabulary_.ask_for_name(one.hash);
+    for (const Found& one : found_) vocabulary_.prefetch_name(one.hash);
     const std::size_t known = vocabulary_.size(), room = grow ? std::max(limit_, known) : known;
     turn_ += 1;
     for (std::size_t i = 0; i < found_.size(); ++i) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -13,7 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "../model/file.hpp"
+#include "../files/open_file.hpp"
+#include "../model/model.hpp"
 #include "lines.hpp"
 #include "text_part.hpp"
 
@@ -91,7 +91,7 @@ inline void add_names(Model& model, const ColumnNames& names) {
     constexpr std::size_t together = 16;  // their slots are prefetched
     for (std::size_t first = columns > names.first ? columns - names.first : 0; first < names.count(); first += together) {
       const std::size_t end = std::min(first + together, names.count());
-      for (std::size_t i = first; i < end; ++i) model.names.vocabulary().ask_for_slot(Vocabulary::hash_of(names.name(i)));
+      for (std::size_t i = first; i < end; ++i) model.names.vocabulary().prefetch_slot(Vocabulary::hash_of(names.name(i)));
       for (std::size_t i = first; i < end; ++i) model.names.add_new(names.name(i));
     }
     memory.resize(std::max(columns, model.names.columns()));
@@ -130,8 +130,7 @@ inline void learn_text(Model& model, const TextPart& text, const TextTargets& ta
 template <class Format>
 void learn_file(Model& model, Format format, const std::string& path, std::size_t max_line = std::size_t{1} << 24) {
   constexpr std::size_t piece = 1 << 16, batch = 1 << 20;
-  const OpenFile file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) fail_with_errno(path);
+  const OpenFile file = open_file(path_of(path), "rb");
   if constexpr (requires { format.add_name(""); })
     for (std::size_t column = 0; !model.names.hashing() && column < model.names.columns(); ++column)
       format.add_name(model.names.key(column));
@@ -160,7 +159,7 @@ void learn_file(Model& model, Format format, const std::string& path, std::size_
     learn();
     waiting = 0;
   }
-  if (std::ferror(file.get())) fail_with_errno(path);
+  if (std::ferror(file.get())) throw FileError(path);
   reader.finish(*text);
   learn();
 }

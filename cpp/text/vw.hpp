@@ -68,7 +68,7 @@ class VowpalText {
     interactions.clear();
     while (*cursor == '|') read_namespace(cursor);
     if (!interactions.empty()) multiply(Cursor(line));
-    for (const Named& feature : named_) vocabulary_.ask_for_name(feature.hash);
+    for (const Named& feature : named_) vocabulary_.prefetch_name(feature.hash);
     for (const Named& feature : named_) look_up(feature);
     keep_features(Cursor(line), rows);
     keep_weight(weight, rows);
@@ -216,7 +216,7 @@ class VowpalText {
   };
   void add_named(const Named& feature) {
     named_.push_back(feature);
-    vocabulary_.ask_for_slot(feature.hash);
+    vocabulary_.prefetch_slot(feature.hash);
   }
   void look_up(const Named& feature) {
     const std::string_view name(feature.name == nullptr ? names_.data() + feature.from : feature.name, feature.size);

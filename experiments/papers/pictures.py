@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hinge.model.writing import write_whole
+from hinge.model.file import whole_file
 from hinge.plots import COLOURS, FAINT, INK, MatplotlibMissing, name_curves, picture_of
 
 from .recipe import Panel, Picture, Series
@@ -19,7 +19,9 @@ LINES_HEIGHT, ROW_HEIGHT, LANE_HEIGHT = 3.6, 0.4, 0.14  # inches
 
 def draw(path: Path, picture: Picture, about: str) -> None:
     """Into a file: .png, .svg or .pdf. `about` is what the experiment was and ran on."""
-    write_whole(path, picture_of(figure_of(picture, about), path.suffix.lstrip(".").lower() or "png"))
+    drawn = picture_of(figure_of(picture, about), path.suffix.lstrip(".").lower() or "png")
+    with whole_file(path) as file:
+        file.write(drawn)
 
 
 def figure_of(picture: Picture, about: str) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from hinge.model.writing import write_whole
+from hinge.model.file import whole_file
 
 SIZES = ("full", "quick", "tiny")
 
@@ -164,7 +164,8 @@ class Outcome:
         """The table and the figure, into a folder; returns the files."""
         folder.mkdir(parents=True, exist_ok=True)
         table = folder / f"{name}.csv"
-        write_whole(table, self.table().encode())
+        with whole_file(table) as file:
+            file.write(self.table().encode())
         if self.picture is None:
             return [table]
         return [table, _draw(folder, name, self.picture, self.data, self.verdict)]

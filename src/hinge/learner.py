@@ -466,9 +466,14 @@ class Learner:
         header, tensors = self._parts()
         return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
 
+    @staticmethod
+    def defaults() -> dict[str, Any]:
+        """The defaults of the options, which a file omits."""
+        return CLASSES["Learner"].completed({})
+
     def _parts(self) -> tuple[dict[str, Any], file.Tensors]:
         """The same with buffers, which do not need numpy."""
-        return learner_file.parts_of(self)
+        return learner_file.parts_of(self, self.defaults())
 
     @classmethod
     def from_parts(

@@ -23,6 +23,7 @@ from .model import encoding, file
 from .model.explain import Contribution
 from .model.statistics import Statistics
 from .options import table
+from .options.classes import CLASSES
 from .options.constructors import constructor
 from .tasks.multilabel import above_threshold
 
@@ -110,7 +111,8 @@ class _Linear(FollowsOptions, base.Estimator):
         learner, tensors = self._learner.to_parts()
         self._check_options()
         given = encoding.encoded(self._get_params(), tensors)
-        learner = encoding.without_repeated(learner, given)
+        learner = encoding.without_repeated(learner, given, Learner.defaults())
+        given = encoding.without_defaults(given, CLASSES[self._kind].completed({}))
         return {"kind": self._kind, "parameters": given, "learner": learner}, tensors
 
     @classmethod
@@ -120,8 +122,8 @@ class _Linear(FollowsOptions, base.Estimator):
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        given = header["parameters"]
-        model = cls(**encoding.decoded(given, tensors, functions))
+        model = cls(**encoding.decoded(header["parameters"], tensors, functions))
+        given = {**CLASSES[cls._kind].completed({}), **header["parameters"]}
         if set(header["learner"]["parameters"]) & set(given):
             raise ValueError("its parameters and those of its learner do not agree")
         learner = encoding.with_repeated(header["learner"], given, table.OF_LEARNER)

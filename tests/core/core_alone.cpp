@@ -1,4 +1,4 @@
-// The core without Python: it is enough to learn from a stream, and from sentences. tests/test_core_alone.py builds and runs it.
+// The core without Python: it is enough to learn from a stream, and from sentences. tests/core/test_core_alone.py builds and runs it.
 #include <cmath>
 #include <cstdio>
 

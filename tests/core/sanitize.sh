@@ -16,7 +16,7 @@ if [ "${1:-}" = thread ]; then
 else
   kind=address,undefined
   libraries="libasan.so libubsan.so libstdc++.so"
-  tests="tests/rejections tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/contracts"
+  tests="tests/rejections tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/model tests/contracts"
   workers=2
 fi
 out=$root/build/sanitize-$kind
@@ -40,7 +40,7 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in type
 HOOK
 
 # The interpreter is not sanitized, so the libraries must be there before it starts; libstdc++ too, or the
-# exceptions of the module are not found. Python keeps some memory until it ends: leaks are not looked for.
+# exceptions of the module are not found. Python keeps some memory until it ends: leaks are not reported.
 # numpy and the interpreter are not seen by ThreadSanitizer, the GIL is (it is made of POSIX mutexes).
 LD_PRELOAD=
 for library in $libraries; do

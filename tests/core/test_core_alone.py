@@ -1,4 +1,4 @@
-"""The core compiles, warns of nothing and runs without Python; and the stub of the native module is current."""
+"""The core compiles without warnings and runs without Python; the stub of the native module is current."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def output(*command: object) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("source", "said"), [("core_alone", "the core stands alone"), ("model_alone", "a saved model resumes")]
 )
-def test_the_core_needs_no_python(source: str, said: str, tmp_path: Path) -> None:
+def test_core_runs_without_python(source: str, said: str, tmp_path: Path) -> None:
     assert output(compiled(source, tmp_path), tmp_path / "model") == (0, f"{said}\n")
 
 
@@ -89,7 +89,7 @@ def test_text_becomes_the_model_of_hinge_learn(
             assert native[name].tobytes() == python[name].tobytes(), name
 
 
-def test_the_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
+def test_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
     """As on macOS: a standard library that includes less, and reads no doubles with from_chars before version 20."""
     flags = [
         "-std=c++20",
@@ -117,7 +117,7 @@ def test_the_core_compiles_with_clang_and_libcxx(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def test_only_its_own_folder_knows_python() -> None:
+def test_only_the_bindings_include_python() -> None:
     for file in (ROOT / "cpp").rglob("*.hpp"):
         if "python" not in file.parts:
             text = file.read_text()
@@ -125,7 +125,7 @@ def test_only_its_own_folder_knows_python() -> None:
             assert "Python.h" not in text, file
 
 
-def test_the_stub_is_current(tmp_path: Path) -> None:
+def test_stub_is_current(tmp_path: Path) -> None:
     """`make stubs` writes it; each version of nanobind writes it differently."""
     if f"nanobind=={version('nanobind')}\n" not in (ROOT / "constraints.txt").read_text():
         pytest.skip("another nanobind than that of constraints.txt")

@@ -1,4 +1,4 @@
-"""Corners of the geometries, each found by somebody who looked for trouble."""
+"""Corner cases of the geometries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import hinge
 
 
-def test_the_average_of_a_growing_unsigned_simplex():
+def test_new_weight_of_an_unsigned_simplex_is_not_in_earlier_averages():
     """A new weight begins above 0, but has no part in the average of the rounds before it came."""
     learner = hinge.Learner(
         "regression", geometry="entropy", signed=False, average=True, fit_intercept=False, scale=1.0, C=0.1
@@ -34,7 +34,7 @@ def test_the_average_of_a_growing_unsigned_simplex():
 
 
 @pytest.mark.parametrize("average", [False, True])
-def test_a_new_feature_beside_weights_that_were_pushed_far_down(average):
+def test_new_feature_next_to_weights_that_are_nearly_0_is_learned(average):
     learner = hinge.Learner(
         "regression", geometry="entropy", signed=False, fit_intercept=False, step="pa", average=average
     )
@@ -59,8 +59,8 @@ def test_a_new_feature_beside_weights_that_were_pushed_far_down(average):
 
 
 @pytest.mark.parametrize("average", [False, True])
-def test_a_batch_that_is_refused_when_a_new_feature_has_its_column(average):
-    """Not to what was before that column came, but to what was before the batch."""
+def test_batch_rejected_after_a_new_column_leaves_no_trace(average):
+    """What is restored is the state before the batch, not that before the new column."""
     learner = hinge.Learner(
         "regression", geometry="entropy", signed=False, fit_intercept=False, step="pa", average=average
     )
@@ -74,8 +74,8 @@ def test_a_batch_that_is_refused_when_a_new_feature_has_its_column(average):
         assert learner.to_bytes() == before
 
 
-def test_a_projection_from_a_corner_of_the_simplex():
-    """The mass lies where the constraint is: it must not be had as a difference (S13.6)."""
+def test_projection_from_a_corner_of_the_simplex_keeps_its_digits():
+    """The mass lies where the constraint is: it must not be computed as a difference (S13.6)."""
     learner = hinge.Learner(
         "classification", selection="simproj", geometry="entropy", scale=0.9, C=50.0, fit_intercept=False,
         classes=[0, 1],
@@ -88,8 +88,8 @@ def test_a_projection_from_a_corner_of_the_simplex():
     assert scores[1] - scores[0] == pytest.approx(0.3, abs=1e-9)
 
 
-def test_what_an_instance_does_not_touch_stays_0():
-    """Pairs of columns that never meet: U has an entry for each pair, and no more, however many came before."""
+def test_covariance_of_columns_that_never_meet_stays_0():
+    """Pairs of columns that never meet: U has an entry for each pair, and no others, however many came before."""
     n = 64
     learner = hinge.Learner("regression", geometry="mahalanobis", fit_intercept=False, epsilon=0.0)
     rng = np.random.default_rng(0)
@@ -105,7 +105,7 @@ def test_what_an_instance_does_not_touch_stays_0():
     assert (columns == rows + n // 2).all()
 
 
-def test_a_step_that_float32_can_hold_is_not_refused():
+def test_step_that_float32_can_hold_is_accepted():
     learner = hinge.Learner(
         "classification",
         geometry="mahalanobis",
@@ -119,7 +119,7 @@ def test_a_step_that_float32_can_hold_is_not_refused():
     np.testing.assert_allclose(learner.weights, [1e-15, 1e15], rtol=1e-6)
 
 
-def test_the_geometry_cannot_change_on_the_way():
+def test_geometry_cannot_change_in_the_stream():
     X, y = np.eye(4), [0, 1, 0, 1]
     model = hinge.PAClassifier().partial_fit(X, y, classes=[0, 1])
     model.set_params(geometry="diagonal", eta=0.8)
@@ -131,7 +131,7 @@ def test_the_geometry_cannot_change_on_the_way():
     model.set_params(C=0.5).partial_fit(X, y)
 
 
-def test_the_names_of_algorithms_and_their_options():
+def test_invalid_options_of_named_algorithms_are_rejected():
     with pytest.raises(ValueError, match="there is no algorithm 'AROW'; did you mean 'arow'"):
         hinge.make("AROW")
     assert hinge.make("arow", r=np.float32(2)).C == 0.25

@@ -37,8 +37,8 @@ def counts(learner):
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
 @pytest.mark.parametrize("budget", [None, 1, "adaptive"])
-def test_an_instance_of_no_size_is_never_inserted(kind, step, budget):
-    """S1: K(x, x) = 0. The loss is suffered; nobody leaves for it."""
+def test_instance_of_size_0_is_never_inserted(kind, step, budget):
+    """S1: K(x, x) = 0. The loss is suffered; no support is removed for it."""
     learner = make(kind, "classification", kernel="linear", step=step, budget=budget, beta=0.5)
     learn(learner, ([1.0, 0.0], 1), ([0.0, 0.0], -1), ([0.0, 0.0], 1))
     assert learner.support == [0]
@@ -48,7 +48,7 @@ def test_an_instance_of_no_size_is_never_inserted(kind, step, budget):
 
 
 @pytest.mark.parametrize("selection", ["max", "simproj", "conproj", "simperc", "mira", "prediction"])
-def test_labels_of_an_instance_of_no_size(kind, selection):
+def test_labels_of_an_instance_of_size_0_insert_nothing(kind, selection):
     learner = make(kind, "classification", kernel="linear", selection=selection, k=3, budget=1)
     learn(learner, ([1.0, 0.0], 1))
     learner.learn([0.0, 0.0], 2)
@@ -57,13 +57,13 @@ def test_labels_of_an_instance_of_no_size(kind, selection):
 
 
 @pytest.mark.parametrize("kernel", ["poly", "rbf"])
-def test_zeros_have_a_size_in_other_kernels(kind, kernel):
+def test_zeros_are_inserted_with_other_kernels(kind, kernel):
     learner = learn(make(kind, "classification", **KERNELS[kernel]), ([0.0, 0.0], 1))
     assert learner.support == [0]
     assert learner.dual_coef().tolist() == [1.0]
 
 
-def test_the_constant_feature_gives_zeros_a_size(kind):
+def test_intercept_gives_zeros_a_size(kind):
     learner = learn(make(kind, "classification", kernel="linear", step="pa", fit_intercept=True), ([0.0], 1))
     assert (learner.support, learner.dual_coef().tolist()) == ([0], [1.0])
     assert learner.scores([5.0]) == 1.0
@@ -77,7 +77,7 @@ def test_zeros_move_the_thresholds_of_ranks(kind):
     assert np.array(learner.thresholds).tolist() == [-0.5, 0.5]
 
 
-def test_a_centre_may_be_at_zero(kind):
+def test_centre_may_be_at_0(kind):
     learner = make(kind, "uniclass", kernel="linear", step="pa", radius=1.0)
     learn(learner, ([0.0, 0.0],), ([4.0, 0.0],))
     assert (learner.support, learner.dual_coef().tolist()) == ([0, 1], [0.25, 0.75])
@@ -87,14 +87,14 @@ def test_a_centre_may_be_at_zero(kind):
 # --- the same example again --------------------------------------------------------------------------------------
 
 
-def test_in_a_stream_every_example_is_new(kind):
+def test_equal_examples_of_a_stream_are_separate_supports(kind):
     learner = learn(make(kind, "classification", beta=2.0, **PERCEPTRON), *[([1.0], 1)] * 4)
     assert learner.support == [0, 1, 2]  # the fourth has the margin 3
     assert learner.dual_coef().tolist() == [1.0, 1.0, 1.0]
 
 
-def test_of_duplicates_the_oldest_goes(kind):
-    """All spare 2 - 2 = 0 with three in the cache; then 1 - 2 < 0."""
+def test_oldest_of_duplicates_is_removed(kind):
+    """With three in the cache each has the slack 2 - 2 = 0; then 1 - 2 < 0."""
     learner = learn(
         make(kind, "classification", budget="adaptive", beta=2.0, **PERCEPTRON), *[([1.0], 1)] * 3
     )
@@ -105,7 +105,7 @@ def test_of_duplicates_the_oldest_goes(kind):
 
 
 @pytest.mark.parametrize("removal", ["largest", "oldest"])
-def test_the_oldest_of_a_full_cache_of_duplicates_goes(kind, removal):
+def test_oldest_of_a_full_cache_of_duplicates_is_removed(kind, removal):
     learner = make(kind, "classification", budget=2, removal=removal, beta=9.0, **PERCEPTRON)
     expected = [[0], [0, 1], [1, 2], [2, 3], [3, 4]]
     for support in expected:
@@ -113,8 +113,8 @@ def test_the_oldest_of_a_full_cache_of_duplicates_goes(kind, removal):
         assert sorted(learner.support) == support
 
 
-def test_the_order_of_age_is_not_that_of_the_cache(kind):
-    """After 0 has left, 2 stands before 1; both spare the same, and 1 is older."""
+def test_age_decides_ties_not_the_place_in_the_cache(kind):
+    """After the removal of 0, 2 precedes 1; both have the same slack, and 1 is older."""
     learner = make(kind, "classification", budget=3, beta=99.0, **PERCEPTRON)
     learn(learner, *[([1.0], 1)] * 4)
     assert learner.support == [2, 1, 3]
@@ -126,8 +126,8 @@ def test_the_order_of_age_is_not_that_of_the_cache(kind):
 
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
-def test_room_for_one(kind, step):
-    """Each one that comes is the first: its step is that from w = 0."""
+def test_budget_of_one_steps_from_0(kind, step):
+    """Each new support is the first: its step is that from w = 0."""
     learner = make(kind, "classification", kernel="linear", step=step, budget=1, C=0.25, beta=0.5)
     for t, (x, y) in enumerate([(2.0, 1), (-2.0, 1), (2.0, -1), (-4.0, -1)][:3]):
         learner.learn([x], y)
@@ -136,7 +136,7 @@ def test_room_for_one(kind, step):
     assert abs(learner.dual_coef()[0]) == pytest.approx(tau)
 
 
-def test_a_round_that_removes_everything(kind):
+def test_round_may_remove_all_supports(kind):
     """beta = 0 and orthonormal instances: each has the margin 0, comes, and is superfluous at once (E31)."""
     options = {"budget": "adaptive", "beta": 0.0, **PERCEPTRON}
     if kind != "reference":
@@ -153,7 +153,7 @@ def test_a_round_that_removes_everything(kind):
 
 
 @pytest.mark.parametrize("removal", ["largest", "oldest"])
-def test_a_round_that_removes_several(kind, removal):
+def test_round_may_remove_several_supports(kind, removal):
     """w = (5, 30): (1, 0) twice, each with the margin 5 - 1 without itself, and the new one with 2 = beta. The oldest
     of two goes; then w = (4, 30) and the margins are 3 and 1; then only the new one is left."""
     learner = make(kind, "classification", budget="adaptive", removal=removal, beta=2.0, **PERCEPTRON)
@@ -164,7 +164,7 @@ def test_a_round_that_removes_several(kind, removal):
     assert counts(learner) == (3, 3, 3, 2)
 
 
-def test_the_new_one_may_go_itself(kind):
+def test_new_support_may_be_removed_itself(kind):
     """w = 4 + 1: 4 has the margin 20 - 16 = 4, and 1 has 5 - 1 = 4 = beta: a tie, the oldest goes; then 1 has 0."""
     learner = make(kind, "classification", budget="adaptive", beta=4.0, **PERCEPTRON)
     learn(learner, ([4.0], 1), ([1.0], 1))
@@ -181,8 +181,8 @@ def test_the_new_one_may_go_itself(kind):
 # --- nothing to rank --------------------------------------------------------------------------------------------------
 
 
-def test_who_has_nothing_to_rank_goes_first(kind):
-    """No label relevant: only the learned threshold moved for it. Its spare is what the threshold's is."""
+def test_support_without_relevant_labels_is_removed_first(kind):
+    """No label is relevant: only the learned threshold moved for it. Its slack is that of the threshold."""
     options = {"kernel": "linear", "step": "pa", "k": 3, "budget": 1, "threshold": "learned"}
     learner = learn(make(kind, "multilabel", **options), ([1.0], frozenset()), ([1.0], frozenset({1})))
     assert learner.support == [1]
@@ -190,7 +190,7 @@ def test_who_has_nothing_to_rank_goes_first(kind):
 
 
 @pytest.mark.parametrize("truth", [frozenset(), frozenset(range(3))])
-def test_nothing_to_rank_is_nothing_to_learn(kind, truth):
+def test_example_with_nothing_to_rank_changes_nothing(kind, truth):
     learner = make(kind, "multilabel", kernel="linear", k=3, budget=1)
     learn(learner, ([1.0], frozenset({1})), ([2.0], truth))
     assert learner.support == [0]
@@ -198,8 +198,8 @@ def test_nothing_to_rank_is_nothing_to_learn(kind, truth):
     assert learner.statistics.largest_q == 8.0
 
 
-def test_costs_of_zero_do_not_count(kind):
-    """Label 0 may be taken for 1: what remains is the lead over 2, and for all costs 0 nothing is asked."""
+def test_labels_of_cost_0_are_not_constraints(kind):
+    """Label 0 may be confused with 1 at no cost: the only constraint is the lead over 2."""
     cost = [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     learner = make(kind, "classification", kernel="linear", step="pa", k=3, cost=cost, budget="adaptive")
     learn(learner, ([1.0], 2), ([1.0], 0))
@@ -210,7 +210,7 @@ def test_costs_of_zero_do_not_count(kind):
 # --- centres ------------------------------------------------------------------------------------------------
 
 
-def test_a_ball_of_one(kind):
+def test_ball_with_one_support_leaves_the_origin(kind):
     """Without its only support the centre is 0: x = 3 is 3 - 1 off, lam = 2/3."""
     learner = make(kind, "uniclass", kernel="linear", step="pa", radius=1.0, budget=1)
     learn(learner, ([8.0],), ([3.0],))
@@ -222,7 +222,7 @@ def test_a_ball_of_one(kind):
     assert learner.scores([0.25]) == 0.75
 
 
-def test_of_two_at_the_ends_of_a_diameter_the_oldest_goes(kind):
+def test_older_end_of_a_diameter_is_removed(kind):
     """Each is, without itself, as far from the other."""
     learner = make(kind, "uniclass", kernel="linear", step="pa", radius=1.0, budget=2)
     learn(learner, ([0.0],), ([2.0],), ([8.0],))  # w = 1; without 0 it is 2, and 8 is 6 off: lam = 5/6
@@ -230,8 +230,8 @@ def test_of_two_at_the_ends_of_a_diameter_the_oldest_goes(kind):
     assert learner.dual_coef() == pytest.approx([1 / 6, 5 / 6])
 
 
-def test_the_centre_stays_a_mean_however_many_are_removed(kind):
-    """1 - c_i is what the others have. As a difference it would lose digits with each removal: some 1/lam of them."""
+def test_centre_stays_a_mean_after_many_removals(kind):
+    """1 - c_i is the share of the others. A difference would lose digits with each removal."""
     learner = make(
         kind, "uniclass", kernel="rbf", gamma=0.5, step="pa1", C=0.01, radius=0.25, budget=2, removal="oldest"
     )
@@ -242,8 +242,8 @@ def test_the_centre_stays_a_mean_however_many_are_removed(kind):
     assert learner.dual_coef().sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_an_adaptive_ball_keeps_one(kind):
-    """A radius that covers everything: nobody is needed but the last."""
+def test_adaptive_ball_keeps_one_support(kind):
+    """The radius covers everything: only the latest support is needed."""
     learner = make(kind, "uniclass", kernel="linear", step="pa2", C=0.5, radius=3.0, budget="adaptive")
     learn(learner, ([0.0],), ([4.0],))  # w = 0.5; the spares are -1: both stay
     assert learner.support == [0, 1]
@@ -256,7 +256,7 @@ def test_an_adaptive_ball_keeps_one(kind):
 # --- the margin beta -------------------------------------------------------------------------------------------------
 
 
-def test_the_default_of_beta(kind):
+def test_default_of_beta_depends_on_step_and_budget(kind):
     """0 for the perceptron without a budget, 0.01 with one, and for MIRA."""
     for budget, updates in [(None, 1), (5, 2), ("adaptive", 2)]:
         learner = make(kind, "classification", budget=budget, **PERCEPTRON)
@@ -268,7 +268,7 @@ def test_the_default_of_beta(kind):
         assert learner.statistics.loss == 0.01
 
 
-def test_a_beta_above_the_margin_moves_without_a_loss(kind):
+def test_beta_above_the_margin_moves_without_a_loss(kind):
     learner = make(kind, "classification", beta=4.0, **PERCEPTRON)
     learn(learner, ([2.0], 1), ([2.0], 1))
     assert learner.dual_coef().tolist() == [1.0, 1.0]
@@ -276,7 +276,7 @@ def test_a_beta_above_the_margin_moves_without_a_loss(kind):
     assert learner.statistics.progress == (2 - 4) - 4  # tau (2 l - tau q)
 
 
-def test_uniform_takes_all_pairs_up_to_beta(kind):
+def test_uniform_selection_takes_all_pairs_up_to_beta(kind):
     learner = make(kind, "classification", selection="uniform", beta=1.0, k=3, **PERCEPTRON)
     learn(learner, ([1.0], 0))
     assert learner.dual_coef().T.tolist() == [[1.0, -0.5, -0.5]]
@@ -289,7 +289,7 @@ def test_uniform_takes_all_pairs_up_to_beta(kind):
 # --- weights and numbers ------------------------------------------------------------------------------------
 
 
-def test_what_weighs_nothing_has_a_number(kind):
+def test_example_of_weight_0_has_a_number(kind):
     learner = make(kind, "classification", beta=9.0, **PERCEPTRON)
     learn(learner, ([1.0], 1, 0.0), ([1.0], 1), ([1.0], 1, 0.0), ([2.0], -1, 0.5))
     assert (learner.support, learner.dual_coef().tolist()) == ([1, 3], [1.0, -0.5])
@@ -299,7 +299,7 @@ def test_what_weighs_nothing_has_a_number(kind):
 
 
 @pytest.mark.parametrize("budget", [None, 3, "adaptive"])
-def test_a_learner_that_knows_nothing(kind, budget):
+def test_learner_without_supports_scores_0(kind, budget):
     learner = make(kind, "classification", kernel="linear", budget=budget)
     assert learner.support == []
     assert learner.dual_coef().shape == (0,)
@@ -307,8 +307,8 @@ def test_a_learner_that_knows_nothing(kind, budget):
     assert learner.dual_coef().shape == (K, 0)
 
 
-def test_far_away_is_forgotten_not_refused(kind):
-    """exp underflows to 0: such a support says nothing."""
+def test_distant_support_contributes_0(kind):
+    """exp underflows to 0."""
     learner = make(kind, "classification", kernel="rbf", gamma=1.0, step="pa")
     learn(learner, ([0.0], 1), ([1e6], -1))
     assert learner.dual_coef().tolist() == [1.0, -1.0]
@@ -316,7 +316,7 @@ def test_far_away_is_forgotten_not_refused(kind):
     assert math.isclose(learner.scores([1.0]), math.exp(-1))
 
 
-def test_the_pairs_of_steps_and_budgets_that_end_alike(kind):
+def test_budget_as_large_as_the_stream_changes_nothing(kind):
     """A cache as large as the stream is no budget."""
     stream = [([float(x), 1.0], 1 if x % 3 else -1) for x in range(8)]
     for step, kernel in itertools.product(["pa", "pa1", "pa2"], KERNELS):
@@ -330,7 +330,7 @@ def test_the_pairs_of_steps_and_budgets_that_end_alike(kind):
 
 @pytest.mark.parametrize("budget", [1, 5, "adaptive"])
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass", "ordinal"])
-def test_no_average_on_a_budget(kind, task, budget):
+def test_average_with_a_budget_is_rejected(kind, task, budget):
     k = 3 if task == "ordinal" else None
     with pytest.raises(ValueError, match=r"average|vectors of the past"):
         make(kind, task, k=k, kernel="linear", budget=budget, average=True)
@@ -338,7 +338,7 @@ def test_no_average_on_a_budget(kind, task, budget):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("container", ["dense", "csr"])
-def test_far_from_the_origin_distances_keep_their_digits(dtype, container):
+def test_distances_far_from_the_origin_keep_their_digits(dtype, container):
     """|x|^2 + |z|^2 - 2 x.z would be all rounding."""
     offset = 1e8 if dtype == "float64" else 4096.0
     points = offset + np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 4.0]])

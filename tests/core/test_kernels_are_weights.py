@@ -1,4 +1,4 @@
-"""kernel='linear' without a budget is the learner of weights; and whatever else must not make a difference."""
+"""kernel='linear' without a budget learns the same weights; batches, passes and functions give the same results."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def same_views(ours, weights, points):
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("case", CASES, ids=name)
-def test_linear_is_the_learner_of_weights(case, average):
+def test_linear_kernel_learns_the_same_weights(case, average):
     task, options = case
     i = CASES.index(case)
     container = CONTAINERS[(i + average) % 3]
@@ -123,7 +123,7 @@ def test_linear_is_the_learner_of_weights(case, average):
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("kernel", ["poly", "cubic", "rbf"])
-def test_only_linear_has_weights(kernel, container):
+def test_only_linear_kernels_have_weights(kernel, container):
     ours = Ours("classification", container, **KERNELS[kernel])
     ours.learn(np.ones(WIDTH), 1)
     for view in ("weights", "last_weights"):
@@ -131,7 +131,7 @@ def test_only_linear_has_weights(kernel, container):
     assert ours.learner.n_support == 1
 
 
-def test_the_intercept_is_the_sum_of_the_coefficients():
+def test_intercept_is_the_sum_of_the_coefficients():
     ours = Ours("classification", fit_intercept=True, budget=5, **KERNELS["rbf"])
     for x, y, _ in events("classification", np.random.default_rng(72), 30, False):
         ours.learn(x, y)
@@ -167,7 +167,7 @@ FUNCTIONS = {
     ],
 )
 @pytest.mark.parametrize("kernel", FUNCTIONS)
-def test_a_function_is_a_kernel(kernel, task, options, budget, container):
+def test_function_learns_what_the_named_kernel_learns(kernel, task, options, budget, container):
     theirs = Ours(task, container, kernel=FUNCTIONS[kernel], **budget, **options)
     ours = Ours(task, container, **KERNELS[kernel], **budget, **options)
     points = np.random.default_rng(73).normal(size=(2, WIDTH))
@@ -181,7 +181,7 @@ def test_a_function_is_a_kernel(kernel, task, options, budget, container):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_a_function_gets_matrices(container):
+def test_custom_kernel_gets_matrices(container):
     """Arrays if the rows were dense, else CSR matrices; both two-dimensional, of the same width."""
     seen = []
 
@@ -208,7 +208,7 @@ def test_a_function_gets_matrices(container):
 @pytest.mark.parametrize("container", ["dense", "csr"])
 @pytest.mark.parametrize("budget", [{}, {"budget": 1}, {"budget": 4}, {"budget": "adaptive"}], ids=str)
 @pytest.mark.parametrize("case", [ONE_W[0], ONE_W[7], BALLS[0], BALLS[6], LABELS[0], RANKS[0]], ids=name)
-def test_a_batch_is_one_by_one(case, budget, container):
+def test_batch_gives_the_same_bits_as_single_events(case, budget, container):
     task, options = case
     options = {"C": 0.5, **options, **KERNELS["rbf"], **budget}
     batch, single, many = (Ours(task, container, **options) for _ in range(3))
@@ -245,7 +245,7 @@ def passes(task, X, y, count, **options):
 )
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("step", ["pa1", "perceptron"])
-def test_a_row_that_comes_again_is_merged(step, average, kernel, budget, sparse):
+def test_row_of_another_pass_is_merged_with_its_support(step, average, kernel, budget, sparse):
     stream = list(events("classification", np.random.default_rng(77), 25, False))
     X, y = np.array([x for x, _, _ in stream]), np.array([y for _, y, _ in stream])
     options = {"step": step, "C": 0.5, "fit_intercept": True, "average": average, **KERNELS[kernel], **budget}
@@ -278,7 +278,7 @@ def test_a_row_that_comes_again_is_merged(step, average, kernel, budget, sparse)
         ("PAClassifier", "classification", {"selection": "mira", "fit_intercept": True}),
     ],
 )
-def test_several_passes_of_every_task(estimator, task, options, budget):
+def test_several_passes_merge_supports_in_every_task(estimator, task, options, budget):
     k = K if task in ("ordinal", "classification") else None
     stream = list(events(task, np.random.default_rng(79), 25, False, k))
     X, y = np.array([x for x, _, _ in stream]), [y for _, y, _ in stream]

@@ -1,4 +1,4 @@
-"""A million updates: the covariance stays one, whatever the features are, and the simplex keeps its weights.
+"""A million updates: covariances stay positive and accurate, and the simplex keeps its weights.
 
 The data is badly scaled on purpose: features from 1e-12 to 1e12, rows as well, columns that are nearly the same.
 """
@@ -60,7 +60,7 @@ def exact_covariance(X, times, variance=1, regularizer=1):
 
 
 def check_covariance(model, X, start=1.0):
-    """Symmetric to the bit, positive (of any scale), never wider than at the start; sizes are sizes."""
+    """Symmetric to the bit, positive (of any scale), never wider than at the start."""
     S = model.covariance
     variances = S if S.ndim == 1 else np.diag(S)
     assert np.isfinite(S).all()
@@ -93,7 +93,7 @@ def close_to_exact(model, exact, tolerance):
 
 @pytest.mark.parametrize("scales", SCALES)
 @pytest.mark.parametrize(("variance", "regularizer"), [(1, 1), (64, Fraction(1, 8))])
-def test_the_full_covariance_is_right_after_few_updates(scales, variance, regularizer):
+def test_full_covariance_is_exact_after_few_updates(scales, variance, regularizer):
     """Against rationals: to a few units in the last place, in the scale of each entry."""
     X = badly_scaled(scales, 40)
     options = {"initial_variance": float(variance), "covariance_regularizer": float(regularizer)}
@@ -111,8 +111,8 @@ def test_the_full_covariance_is_right_after_few_updates(scales, variance, regula
 
 
 @pytest.mark.parametrize("scales", ["columns", "rows", "both"])
-def test_the_full_covariance_after_a_million_updates(scales):
-    """Against rationals again: a million roundings later."""
+def test_full_covariance_is_accurate_after_a_million_updates(scales):
+    """Against rationals."""
     X = badly_scaled(scales)
     y = np.random.default_rng(2).normal(size=ROWS)
     model = hinge.Learner("regression", geometry="mahalanobis", step="pa", epsilon=0.0, fit_intercept=False)
@@ -128,7 +128,7 @@ def test_the_full_covariance_after_a_million_updates(scales):
 
 
 @pytest.mark.parametrize("scales", ["columns", "both"])
-def test_the_diagonal_covariance_after_a_million_updates(scales):
+def test_diagonal_covariance_is_accurate_after_a_million_updates(scales):
     """'precision' is a sum of squares, 'drop' has the variances of the full one or larger ones."""
     X = badly_scaled(scales)
     y = np.random.default_rng(2).normal(size=ROWS)
@@ -164,8 +164,8 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("task", "geometry", "options"), STEPS, ids=str)
-def test_labels_at_random(task, geometry, options):
-    """Nothing can be learned from them: mistakes and updates without end. Then something can, and it is."""
+def test_learner_recovers_from_random_labels(task, geometry, options):
+    """Nothing can be learned from them: mistakes and updates do not end. Then the labels follow the features."""
     X = badly_scaled("columns")
     k = TASKS[task]
     rng = np.random.default_rng(3)
@@ -229,7 +229,7 @@ SIMPLEXES = [
     [*((*case, 6) for case in SIMPLEXES), *((*case, 0) for case in SIMPLEXES[1:5:3])],
     ids=str,
 )
-def test_the_simplex_after_a_million_updates(task, options, spread):
+def test_simplex_is_accurate_after_a_million_updates(task, options, spread):
     rng = np.random.default_rng(4)
     count = MILLION if options.get("selection") is None else MILLION // 100  # a root is sought for each label
     X = rng.normal(size=(count // 10, 6)) * 10.0 ** np.linspace(-spread, spread, 6)
@@ -252,8 +252,8 @@ def test_the_simplex_after_a_million_updates(task, options, spread):
     assert again.to_bytes() == model.to_bytes()
 
 
-def test_sparse_rows_on_a_wide_simplex():
-    """The mass is kept along: rows touch a few of many coordinates, and it is the one summed up afresh."""
+def test_mass_of_a_wide_simplex_is_accurate_with_sparse_rows():
+    """The incrementally updated mass equals a fresh sum, although rows touch a few of many coordinates."""
     rng = np.random.default_rng(5)
     model = hinge.Learner("classification", geometry="entropy", scale=20.0, classes=[0, 1], C=0.1)
     names = [f"f{j}" for j in range(3000)]
@@ -290,7 +290,7 @@ UNREACHABLE = [
 
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e6, 1e12])
 @pytest.mark.parametrize(("task", "options"), UNREACHABLE, ids=str)
-def test_exponents_go_far_and_come_back(task, options, size):
+def test_extreme_exponents_recover(task, options, size):
     """Targets that no weights can reach drive the exponents beyond 700, to and fro. Then they can be reached."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(100, 4))
@@ -319,8 +319,8 @@ def test_exponents_go_far_and_come_back(task, options, size):
 
 
 @pytest.mark.parametrize("signed", [True, False])
-def test_one_exponent_far_from_the_others(signed):
-    """exp(theta) of the others is 0 beside it, yet nothing is lost: they come back as they were."""
+def test_weights_far_below_the_largest_one_are_kept(signed):
+    """exp(theta) of the others is 0 next to it, yet nothing is lost: they come back unchanged."""
     model = hinge.Learner(
         "regression",
         geometry="entropy",

@@ -44,7 +44,7 @@ def test_columns_of_a_table_are_not_compared_with_each_other(named):
     assert Counted.compared < 30 * count
 
 
-def test_columns_that_are_absent_are_still_missing():
+def test_absent_columns_are_missing_values():
     table = Table(label=False, missing="indicator")
     for names in (["a", "b", "c"], ["a", "c"]):
         cells = {name: table.read(name, ["1"]) for name in table.settle("x.csv", 1, names)}
@@ -166,7 +166,7 @@ def test_limits_hold_within_a_batch():
 
 
 def test_labels_without_a_name_are_not_predicted(monkeypatch):
-    """Whoever predicts while a batch brings labels gets one that is known."""
+    """A prediction during a batch with new labels is a known label."""
     learner, made = hinge.Learner("classification"), []
     learner.learn_many([{"x": 1.0}] * 3, ["a", "b", "c"])
     original = new_labels._make_room

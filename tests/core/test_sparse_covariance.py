@@ -1,4 +1,4 @@
-"""A full covariance over many columns of which an instance has few: it touches, notes and takes back only these."""
+"""A full covariance over many columns, few per instance: only these are updated, journaled and rolled back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPTIONS = {"geometry": "mahalanobis", "step": "pa2", "C": 0.5, "classes": [-1, 1
 
 
 def rows(kind, count, seed=0):
-    """Three non-zeros a row: in groups of columns that never meet, or anywhere."""
+    """Three non-zeros per row: in groups of columns that never meet, or anywhere."""
     rng = np.random.default_rng(seed)
     dense = np.zeros((count, WIDTH))
     for row in dense:
@@ -37,7 +37,7 @@ def arow(X, y, fit_intercept):
 @pytest.mark.parametrize("kind", ["groups", "anywhere"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("average", [False, True])
-def test_it_is_arow_and_a_refused_batch_leaves_no_trace(kind, fit_intercept, average):
+def test_sparse_rows_learn_arow_and_a_rejected_batch_leaves_no_trace(kind, fit_intercept, average):
     X, y = rows(kind, 120)
     options = {**OPTIONS, "fit_intercept": fit_intercept, "average": average}
     learner, one_by_one = (
@@ -64,7 +64,7 @@ def test_it_is_arow_and_a_refused_batch_leaves_no_trace(kind, fit_intercept, ave
         assert not learner.covariance[groups[:, None] != groups].any()
 
 
-def test_events_that_bring_columns_and_a_refused_batch_of_them():
+def test_rejected_batch_of_events_with_new_columns_leaves_no_trace():
     X, y = rows("groups", 60, seed=1)
     events = [{f"w{j}": X[i, j] for j in X[i].indices} for i in range(60)]
     learner = hinge.Learner("classification", **OPTIONS)

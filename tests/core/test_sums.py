@@ -1,4 +1,4 @@
-"""The loops over features, at every length: scores, norms and moves against NumPy, and the same bits every way.
+"""The loops over features, at every length: scores, norms and moves equal NumPy, with the same bits in every layout.
 
 The core sums eight features at a time, then four, then what is left; an instance of any length must be whole.
 """
@@ -22,7 +22,7 @@ def instance(length: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("way", ["dense", "strided", "int32", "int64", "unsorted", "wide"])
-def test_a_round_of_every_length(length: int, dtype: type, way: str) -> None:
+def test_round_of_every_length_equals_numpy(length: int, dtype: type, way: str) -> None:
     """One PA step from w1: the score before it, q and the weights after it."""
     w, x = instance(length)
     x = x.astype(dtype)
@@ -69,8 +69,8 @@ def test_events_and_rows_of_every_length_give_the_same_bits(length: int) -> None
 @pytest.mark.parametrize("bad", [-1, 7, 2**31 - 1, 10**6])
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 10, 15, 16, 17, 18, 24, 25, 26, 40])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_a_column_outside_is_found_at_every_place(bad: int, length: int, index: type) -> None:
-    """`bad` = 7 stands for a repeated column, which is added up; the others are refused, wherever they are."""
+def test_column_outside_is_rejected_at_every_place(bad: int, length: int, index: type) -> None:
+    """`bad` = 7 stands for a repeated column, which is added up; the others are rejected, wherever they are."""
     for place in range(length):
         columns = np.arange(length, dtype=index)
         columns[place] = bad if bad != 7 else (place - 1 if place else 1 % length)
@@ -121,7 +121,7 @@ def test_zeros_of_dense_rows_add_nothing_to_many_lanes(labels: int, precision: s
 
 @pytest.mark.parametrize("place", [0, 1, 62, 63, 64, 65, 99])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_no_number_is_found_among_zeros(bad: float, place: int) -> None:
+def test_nan_and_infinity_are_rejected_among_zeros(bad: float, place: int) -> None:
     learner = Learner("classification", classes=[0, 1, 2, 3])
     learner.learn(np.eye(4, 100), np.arange(4))
     before = learner.to_bytes()

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "../../cpp/model/file.hpp"
 #include "../../cpp/text/run.hpp"
 #include "../../cpp/text/svmlight.hpp"
 #include "../../cpp/text/vw.hpp"

@@ -76,7 +76,7 @@ def test_second_lock_in_the_same_process_is_rejected(tmp_path):
         with (
             pytest.raises(LockedError),
             lock_for_writing(tmp_path / "m"),
-        ):  # the rejected attempt left it alone
+        ):  # the rejected attempt did not release it
             pass
     with lock_for_writing(tmp_path / "m"):
         pass

@@ -17,7 +17,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 
 
 def ran(program: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
-    """A program of its own. Its time limit is that of a hang, no measure."""
+    """Runs a program in a new process. The time limit only ends one that hangs."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
 
@@ -32,7 +32,7 @@ BATCHES = """
 
 
 @pytest.mark.parametrize("what", ["model.partial_fit(X, y)", "model.predict(X)", "list(map(float, [1]))"])
-def test_a_daemon_thread_does_not_abort_the_process_at_its_end(what):
+def test_daemon_thread_does_not_abort_the_process_at_exit(what):
     program = f"""
     model = PAClassifier().partial_fit(X, y, classes=[0, 1])
     running = threading.Event()
@@ -48,7 +48,7 @@ def test_a_daemon_thread_does_not_abort_the_process_at_its_end(what):
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_finalizer_at_the_end_does_not_wait_for_a_daemon_thread():
+def test_finalizer_at_exit_does_not_wait_for_a_daemon_thread():
     program = """
     model = PAClassifier().partial_fit(X, y, classes=[0, 1])
     class Last:
@@ -69,7 +69,7 @@ def test_a_finalizer_at_the_end_does_not_wait_for_a_daemon_thread():
     assert ran(BATCHES + program).returncode == 0
 
 
-# A kernel that waits holds the learner for as long as the test wants.
+# The kernel waits, and the learner is locked, until the test sets `leave`.
 HELD = """
     import os, signal, threading
     import numpy as np
@@ -105,7 +105,7 @@ HELD = """
         "model.n_features",
     ],
 )
-def test_a_model_that_was_forked_while_a_thread_learned_is_rejected(use):
+def test_model_forked_while_a_thread_learns_is_rejected_in_the_child(use):
     program = f"""
     thread = threading.Thread(target=lambda: model.learn(np.eye(3), [3.0, 2.0, 1.0]))
     thread.start()
@@ -117,13 +117,13 @@ def test_a_model_that_was_forked_while_a_thread_learned_is_rejected(use):
     """
     done = ran(HELD + program)
     assert done.returncode == 0, done.stderr
-    told, rounds = done.stdout.splitlines()
-    assert "forked while another thread was learning" in told
-    assert rounds == "6"  # the parent goes on
+    message, rounds = done.stdout.splitlines()
+    assert "forked while another thread was learning" in message
+    assert rounds == "6"  # the parent has learned on
 
 
 @needs_fork
-def test_a_model_that_was_forked_while_a_thread_predicted_is_whole():
+def test_model_forked_while_a_thread_predicts_works_in_the_child():
     program = """
     thread = threading.Thread(target=lambda: model.scores(np.eye(3)))
     thread.start()
@@ -138,7 +138,7 @@ def test_a_model_that_was_forked_while_a_thread_predicted_is_whole():
 
 
 @needs_fork
-def test_a_fork_within_a_call_leaves_the_call_whole():
+def test_fork_within_a_call_does_not_disturb_the_call():
     program = """
     def forking(A, B):
         if not os.environ.get("FORKED"):
@@ -183,7 +183,7 @@ def test_a_fork_within_a_call_leaves_the_call_whole():
     ],
     ids=["sequence of lists", "sequence of dicts", "events"],
 )
-def test_a_finalizer_may_empty_what_is_read(of):
+def test_finalizer_may_clear_the_input_that_is_being_read(of):
     program = """
     import gc
     class T:
@@ -208,8 +208,8 @@ def test_a_finalizer_may_empty_what_is_read(of):
 # ---- the same bits on every processor -------------------------------------------------------------------------------
 
 
-def test_the_simplex_has_the_same_bits_without_fused_operations():
-    """The C library's exp and log take other ways where a processor has fused operations."""
+def test_simplex_is_bit_identical_without_fused_operations():
+    """The C library's exp and log take other code paths where a processor has fused operations."""
     program = """
     import hashlib
     import numpy as np
@@ -240,17 +240,17 @@ def test_the_simplex_has_the_same_bits_without_fused_operations():
     assert len(digests) == 1
 
 
-# ---- how much there is ----------------------------------------------------------------------------------------------
+# ---- names --------------------------------------------------------------------------------------------------------
 
 
-def test_the_size_of_a_learner_has_its_names():
+def test_sizeof_counts_the_names():
     short, long = hinge.Learner("regression"), hinge.Learner("regression")
     for learner, width in ((short, 3), (long, 300)):
         learner.learn_one({str(k).ljust(width): 1.0 for k in range(100)}, 1.0)
     assert sys.getsizeof(long) - sys.getsizeof(short) == 100 * 297
 
 
-def test_predicting_does_not_name_columns():
+def test_prediction_does_not_name_columns():
     learner = hinge.Learner("regression")
     learner.learn_rows(rows_of(np.eye(3)), [1.0, 2.0, 3.0])
     assert learner.predict_one({1: 2.0, 7: 1.0}) == pytest.approx(

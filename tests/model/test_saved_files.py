@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-import json
-import os
 import pickle
 import subprocess
 import sys
-import threading
 import tracemalloc
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hinge
-from hinge import Learner, ModelFileError, PAClassifier, PARanker, PARegressor, PASequence
-from hinge.model import file, writing
-
-X = np.random.default_rng(0).normal(size=(20, 3))
-Y = np.array([0, 1] * 10)
+from hinge import Learner, ModelFileError, PAClassifier, PARanker, PARegressor
+from hinge.model import file
+from model_files import X, Y, changed, header_with, labels, parameter, text
 
 
 def crafted(model, change, tmp_path):
-    """A file with a right checksum that says something else."""
-    header, tensors = model.to_parts()
-    header, tensors = copy.deepcopy(header), dict(tensors)
-    change(header, tensors)
     place = tmp_path / "crafted"
-    place.write_bytes(file.to_bytes(header, tensors))
+    place.write_bytes(changed(model, change))
     return place
 
 
@@ -103,7 +92,7 @@ def test_whatever_was_learned_can_be_saved_loaded_and_resumed(task, options, row
 
 
 @pytest.mark.parametrize("selection", ["simproj", "conproj", "mira", "prediction", "simperc"])
-def test_event_of_nearly_infinite_size_ends_no_file(selection, tmp_path):
+def test_event_of_nearly_infinite_size_does_not_break_the_file(selection, tmp_path):
     """A value of 1e154 is rejected, or the model that has learned it is saved and loaded, or rejected when saving."""
     model = PAClassifier(selection=selection)
     for name, label in (("a", "x"), ("b", "y"), ("c", "z")):
@@ -124,35 +113,26 @@ def test_full_covariance_after_large_values_can_be_loaded():
         assert Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
 
 
-def test_state_that_no_file_may_hold_replaces_no_good_file(tmp_path, monkeypatch):
+def test_overflowed_state_does_not_replace_a_good_file(tmp_path, monkeypatch):
     model = Learner("regression")
     model.learn_one({"a": 1.0}, 1.0)
     model.save(tmp_path / "model")
     before = (tmp_path / "model").read_bytes()
     state = model._engine.state()
 
-    class Overflown:
+    class Overflowed:
         labels = model.labels
 
         def state(self):
             return {**state, "largest_q": np.array(np.inf)}
 
-    monkeypatch.setattr(model, "_engine", Overflown())
+    monkeypatch.setattr(model, "_engine", Overflowed())
     with pytest.raises(ValueError, match="cannot be saved: one of its sums has become inf"):
         model.save(tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == before
 
 
-# ---- names, notes, labels ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("length", [200, 237, 238, 255])
-def test_long_file_names_can_be_written(tmp_path, length):
-    model, place = Learner("regression"), tmp_path / ("n" * length)
-    model.save(place)
-    model.save(place)
-    assert hinge.load(place).to_bytes() == model.to_bytes()
-    assert [path.name for path in tmp_path.iterdir()] == ["n" * length]
+# ---- notes and labels ------------------------------------------------------------------------------------------
 
 
 NOTES = [
@@ -188,36 +168,7 @@ def test_longdouble_labels_are_learned_and_saved(estimator, tmp_path):
     assert again.predict(X).dtype == model.predict(X).dtype == np.float64
 
 
-# ---- what is not a model -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dump", [pickle.dump, joblib.dump])
-def test_pickle_is_called_a_pickle(dump, tmp_path):
-    with open(tmp_path / "model.pkl", "wb") as file:
-        dump(PAClassifier().fit(X, Y), file)
-    with pytest.raises(
-        ModelFileError,
-        match=r"model\.pkl is not a hinge model: it is a pickle, .* pickle\.load .* model\.save",
-    ):
-        hinge.load(tmp_path / "model.pkl")
-
-
-def test_devices_and_pipes_are_rejected_at_once(tmp_path):
-    with pytest.raises(ModelFileError, match="device or a pipe"):
-        hinge.load("/dev/zero")
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="device or a pipe"):
-        hinge.load(tmp_path / "pipe")
-
-
-def test_file_that_is_not_a_model_is_not_read_whole(tmp_path):
-    with open(tmp_path / "large", "wb") as file:
-        file.truncate(2**40)
-    with pytest.raises(ModelFileError, match="not a hinge model"):
-        hinge.load(tmp_path / "large")
-
-
-# ---- what a file may ask for ---------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------
 
 
 def generator(place, value):
@@ -236,7 +187,7 @@ BAD_STATES = {
     "keys that are too large": generator(0, [2**32] * 624),
     "keys that are strings": generator(0, ["1"] * 624),
     "more than one number in advance": generator(2, 2),
-    "a number in advance that is none": generator(3, float("nan")),
+    "NaN as the number in advance": generator(3, float("nan")),
 }
 
 
@@ -258,10 +209,10 @@ def one_long_string(header, tensors):
 
 
 def sparse_cost(header, tensors):
-    labels = [f"l{number}" for number in range(30_000)]
+    known = [f"l{number}" for number in range(30_000)]
     entries = {"dict": [["l0", {"dict": [["l1", 1.0]]}]]}
-    header["parameters"].update(classes={"list": labels}, cost=entries)
-    tensors["labels"] = np.frombuffer(json.dumps(labels).encode(), dtype=np.uint8)
+    header["parameters"].update(classes={"list": known}, cost=entries)
+    labels(known)(header, tensors)
 
 
 def huge_shape(header, tensors):
@@ -287,8 +238,7 @@ def test_small_ranker_cannot_ask_for_much_memory(tmp_path):
 
     def change(header, tensors):
         words = [f"w{number}" for number in range(20_000)]
-        state = {"words": words, "labels": list(range(20_000)), "documents": 2}
-        tensors["map"] = np.frombuffer(file.json.dumps(state).encode(), dtype=np.uint8)
+        text("map", {"words": words, "labels": list(range(20_000)), "documents": 2})(header, tensors)
         for name in ("map.totals", "map.documents_of"):
             tensors[name] = np.zeros(20_000, dtype=np.int64)
 
@@ -296,7 +246,7 @@ def test_small_ranker_cannot_ask_for_much_memory(tmp_path):
 
 
 def check_memory(place):
-    """Rejected or not, loading takes no more than some multiple of the file."""
+    """Loading takes memory in proportion to the file, whether it is rejected or not."""
     tracemalloc.start()
     try:
         hinge.load(place)
@@ -314,7 +264,7 @@ def test_sparse_cost_of_many_labels_is_rejected_when_it_is_made():
         Learner("classification", classes=labels, cost={"l0": {"l1": 1.0}})
 
 
-HONEST = """
+LARGE = """
 import resource, sys
 import numpy, safetensors.numpy, hinge, hinge.learner
 def peak():
@@ -332,10 +282,10 @@ else:
 
 
 def test_loading_takes_twice_the_file(tmp_path):
-    """The file and the model, and not more."""
+    """One copy in the file, one in the model."""
     place = tmp_path / "model"
-    subprocess.run([sys.executable, "-c", HONEST, "save", place], check=True, timeout=300)
-    run = [sys.executable, "-c", HONEST, "load", place]
+    subprocess.run([sys.executable, "-c", LARGE, "save", place], check=True, timeout=300)
+    run = [sys.executable, "-c", LARGE, "load", place]
     taken = int(subprocess.run(run, check=True, timeout=300, capture_output=True).stdout)
     assert taken <= 2 * place.stat().st_size + 2**24
 
@@ -343,30 +293,30 @@ def test_loading_takes_twice_the_file(tmp_path):
 # ---- parameters and attributes -------------------------------------------------------------------------------------
 
 
-def with_parameter(name, value):
-    return lambda header, tensors: header["parameters"].update({name: value})
-
-
-def with_attribute(name, value):
-    return lambda header, tensors: header["attributes"].update({name: value})
+def attribute(name, value):
+    return header_with("attributes", name, value=value)
 
 
 INVALID = {
-    "C": with_parameter("C", -1.0),
-    "step": with_parameter("step", "what"),
-    "tol": with_parameter("tol", "small"),
-    "max_iter": with_parameter("max_iter", 0),
-    "a combination": with_parameter("tolerance", 0.5),
-    "shuffle": with_parameter("shuffle", 7),
-    "n_features_in_": with_attribute("n_features_in_", "3"),
-    "n_iter_": with_attribute("n_iter_", -1),
-    "_classes": with_attribute("_classes", {"array": ["a", "b"], "dtype": "U", "shape": [2]}),
-    "_classes of two dimensions": with_attribute(
-        "_classes", {"array": ["a", "b"], "dtype": "U", "shape": [1, 2]}
+    "C": parameter("C", -1.0),
+    "step": parameter("step", "what"),
+    "tol": parameter("tol", "small"),
+    "max_iter": parameter("max_iter", 0),
+    "a combination": parameter("tolerance", 0.5),
+    "shuffle": parameter("shuffle", 7),
+    "n_features_in_": attribute("n_features_in_", "3"),
+    "n_iter_": attribute("n_iter_", -1),
+    "_classes": header_with(
+        "attributes", "_classes", value={"array": ["a", "b"], "dtype": "U", "shape": [2]}
     ),
-    "feature_names_in_": with_attribute("feature_names_in_", {"array": ["a"], "dtype": "O", "shape": [1]}),
-    "a kind of value": with_parameter("C", {"what": 1}),
-    "labels": lambda header, tensors: tensors.update(labels=np.frombuffer(b'["x","y"]', dtype=np.uint8)),
+    "_classes of two dimensions": header_with(
+        "attributes", "_classes", value={"array": ["a", "b"], "dtype": "U", "shape": [1, 2]}
+    ),
+    "feature_names_in_": header_with(
+        "attributes", "feature_names_in_", value={"array": ["a"], "dtype": "O", "shape": [1]}
+    ),
+    "a kind of value": parameter("C", {"what": 1}),
+    "labels": labels(["x", "y"]),
 }
 
 
@@ -386,11 +336,15 @@ def test_invalid_parameter_is_rejected_when_saving(tmp_path):
 
 
 def test_parameters_are_stored_once():
-    header, _ = PAClassifier(C=0.25, geometry="diagonal").fit(X, Y).to_parts()
-    assert header["parameters"]["C"] == 0.25
-    assert set(header["learner"]["parameters"]) & set(header["parameters"]) == {"classes"}  # found by `fit`
-    header, _ = PARegressor(C=0.25, w1=np.ones(3)).fit(X, X[:, 0]).to_parts()
-    assert not set(header["learner"]["parameters"]) & set(header["parameters"])
+    """Those that differ from their defaults: in the estimator, or in its learner."""
+    model = PAClassifier(C=0.25, geometry="diagonal").fit(X, Y)
+    header, _ = model.to_parts()
+    assert header["parameters"] == {"C": 0.25, "geometry": "diagonal"}
+    assert set(header["learner"]["parameters"]) & set(model.get_params()) == {"classes"}  # found by `fit`
+    model = PARegressor(C=0.25, w1=np.ones(3)).fit(X, X[:, 0])
+    header, _ = model.to_parts()
+    assert set(header["parameters"]) == {"C", "w1"}
+    assert not set(header["learner"]["parameters"]) & set(model.get_params())
 
 
 @pytest.mark.parametrize("fresh", [{"geometry": "diagonal"}, {"average": True}, {"dtype": "float32"}])
@@ -410,14 +364,10 @@ def test_model_that_contradicts_itself_is_not_saved(fresh, tmp_path):
 @pytest.mark.parametrize("name", ["geometry", "C", "average", "hash_bits"])
 def test_file_that_contradicts_itself_is_rejected(name, tmp_path):
     other = {"geometry": "diagonal", "C": 0.5, "average": True, "hash_bits": 4}
-    change = header_of_learner(name, other[name])
+    change = header_with("learner", "parameters", name, value=other[name])
     for model in (PAClassifier().fit(X, Y), hinge.river.PARegressor()):
         with pytest.raises(ModelFileError, match=f"{name}|do not agree"):
             hinge.load(crafted(model, change, tmp_path))
-
-
-def header_of_learner(name, value):
-    return lambda header, tensors: header["learner"]["parameters"].update({name: value})
 
 
 def test_changed_step_and_aggressiveness_are_followed_after_loading(tmp_path):
@@ -438,71 +388,3 @@ def test_start_by_names_stays_a_dict(tmp_path):
     assert again.w1 == {"b": 2.0}
     again.fit(frame, X[:, 0])
     assert again.coef_.tobytes() == model.fit(frame, X[:, 0]).coef_.tobytes()
-
-
-def test_sequence_with_a_matrix_of_costs_is_loaded(tmp_path):
-    model = PASequence(cost=1 - np.eye(2), classes=["A", "B"]).fit([[["x"], ["y"]]], [["A", "B"]])
-    model.save(tmp_path / "model")
-    assert hinge.load(tmp_path / "model").predict([[["x"], ["y"]]]) == [["A", "B"]]
-
-
-# ---- writing -------------------------------------------------------------------------------------------------------
-
-
-def test_saving_leaves_the_umask_alone(tmp_path, monkeypatch):
-    def changed(mask):
-        raise AssertionError("the umask belongs to all threads")
-
-    before = os.umask(0o027)
-    try:
-        monkeypatch.setattr(os, "umask", changed)
-        Learner("regression").save(tmp_path / "new")
-        monkeypatch.undo()
-        assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
-        (tmp_path / "new").chmod(0o604)
-        Learner("regression").save(tmp_path / "new")
-        assert (tmp_path / "new").stat().st_mode & 0o777 == 0o604
-    finally:
-        os.umask(before)
-
-
-KILLED = """
-import os, signal, sys
-from hinge.model import writing
-with writing.whole_file(sys.argv[1]) as file:
-    file.write(b"half of")
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.parametrize("name", ["model.hinge", "n" * 255, "odd [name] (1).*"])
-def test_temporary_file_of_a_killed_process_is_removed_by_the_next_save(tmp_path, name):
-    place = tmp_path / name
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", KILLED, place], check=False, timeout=60)
-    other = tmp_path / ".other.hinge.tmp"
-    other.write_bytes(b"not ours")
-    assert len(list(tmp_path.iterdir())) == 2  # the second process has removed what the first one left
-    Learner("regression").save(place)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([other.name, name])
-
-
-def test_temporary_file_of_a_running_process_is_kept(tmp_path):
-    place, started, finish = tmp_path / "model", threading.Event(), threading.Event()
-
-    def write():
-        with writing.whole_file(place) as file:
-            started.set()
-            finish.wait(60)
-            file.write(b"second")
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    assert started.wait(60)
-    writing._cleaned.clear()
-    writing.write_whole(place, b"first")
-    finish.set()
-    thread.join()
-    assert place.read_bytes() == b"second"
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -244,10 +244,8 @@ def test_states_that_do_not_fit(which, single):
         {"v": good["v"].astype(np.float64 if single else np.float32)},
         {"u": good["u"][:-1]},
         {"u": np.full_like(good["u"], np.inf)},
-        {"loss": None},
         {"loss": np.array(np.nan)},
         {"weight_bound": np.array(np.inf)},
-        {"rounds": None},
         {"rounds": np.array(-100)},
     ):
         if which.startswith("ranks") and set(changes) == {"v", "u"} and len(changes["v"]):

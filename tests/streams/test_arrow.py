@@ -15,7 +15,7 @@ from hinge import InputError, Learner
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.arrow_files import ArrowFile
-from stream_files import again, read, refusal, skipped, written
+from stream_files import again, read, rejection, skipped, written
 
 pa = pytest.importorskip("pyarrow")
 ipc = pytest.importorskip("pyarrow.ipc")
@@ -49,7 +49,7 @@ X = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_columns_are_what_their_types_say(tmp_path, kind):
+def test_column_types_decide_what_columns_are(tmp_path, kind):
     source = ArrowFile()
     path = save(tmp_path, COLUMNS, kind)
     assert read(source, path) == (X, ["x", "y", None], [1, 2, 3])
@@ -64,7 +64,7 @@ def test_columns_are_what_their_types_say(tmp_path, kind):
 
 
 @pytest.mark.parametrize("type_", ["int8", "uint64", "float16", "float32", "float64"])
-def test_numbers_of_all_kinds(tmp_path, type_):
+def test_every_numeric_type_is_read_as_float(tmp_path, type_):
     values = pa.array(np.array([0, 1, 7], dtype=type_))
     assert values.type == getattr(pa, type_)()
     found = read(ArrowFile(), save(tmp_path, {"v": values, "y": [1, 2, 3]}, "arrow"))
@@ -72,7 +72,7 @@ def test_numbers_of_all_kinds(tmp_path, type_):
     assert all(type(x["v"]) is float for x in found[0])
 
 
-def test_dictionaries_are_what_they_hold(tmp_path):
+def test_dictionary_columns_are_read_by_their_values(tmp_path):
     columns = {
         "d": pa.array(["u", None, "u"]).dictionary_encode(),
         "e": pa.array([5, 6, None]).dictionary_encode(),
@@ -94,7 +94,7 @@ def test_labels(tmp_path, labels):
     assert list(map(type, found)) == list(map(type, labels))
 
 
-def test_columns_can_be_dropped_named_and_weigh(tmp_path):
+def test_options_drop_columns_and_name_categories_and_weights(tmp_path):
     columns = {
         "id": [1, 2],
         "zip": [5, None],
@@ -108,18 +108,18 @@ def test_columns_can_be_dropped_named_and_weigh(tmp_path):
     np.testing.assert_array_equal(batch.weights, [1.0, 2.0])
 
 
-def test_a_column_of_nothing_is_left_open(tmp_path):
+def test_column_of_nulls_stays_undecided(tmp_path):
     source = ArrowFile()
     assert read(source, save(tmp_path, {"v": pa.nulls(2), "y": [1, 2]}))[0] == [{"v is missing": 1.0}] * 2
     assert source.settings["numeric"] == source.settings["categorical"] == []
     assert read(source, save(tmp_path, {"v": [3], "y": [1]}))[0] == [{"v": 3.0}]
 
 
-def test_later_files_are_read_alike(tmp_path):
+def test_later_files_are_read_with_the_same_kinds_of_columns(tmp_path):
     source = ArrowFile()
     read(source, save(tmp_path, {"v": [1.0], "c": ["1"], "y": ["a"]}))
     assert read(again(source), save(tmp_path, {"c": [1], "v": [2]}))[:2] == ([{"c": "1", "v": 2.0}], [None])
-    assert refusal(again(source), save(tmp_path, {"c": [1], "v": ["z"]})) == (
+    assert rejection(again(source), save(tmp_path, {"c": [1], "v": ["z"]})) == (
         '1: column "v" held numbers before, now string'
     )
 
@@ -136,7 +136,7 @@ def test_batches_are_bounded(tmp_path, kind):
     assert sizes == [100, 100, 100]
 
 
-def test_no_rows_at_all(tmp_path):
+def test_table_without_rows_gives_no_batch(tmp_path):
     for kind in KINDS:
         assert read(ArrowFile(), save(tmp_path, {"v": pa.array([], pa.int64()), "y": []}, kind)) == (
             [],
@@ -145,7 +145,7 @@ def test_no_rows_at_all(tmp_path):
         )
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------
+# ---- what is rejected -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ def test_no_rows_at_all(tmp_path):
          "(--drop v leaves it out)"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_row(tmp_path, columns, options, expected):
-    assert refusal(ArrowFile(**options), save(tmp_path, columns)) == expected
+def test_invalid_value_is_reported_with_its_row(tmp_path, columns, options, expected):
+    assert rejection(ArrowFile(**options), save(tmp_path, columns)) == expected
 
 
-def test_rows_that_cannot_be_read_are_skipped(tmp_path):
+def test_invalid_rows_are_skipped(tmp_path):
     path = save(tmp_path, {"v": [1.0, math.inf, 3.0], "y": [1, 2, 3]})
     found, errors = skipped(ArrowFile(), path)
     assert found == ([{"v": 1.0}, {"v": 3.0}], [1, 3], [1, 3])
@@ -180,45 +180,45 @@ def test_rows_that_cannot_be_read_are_skipped(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_that_are_cut_or_no_tables(tmp_path, kind):
+def test_truncated_and_foreign_files_are_rejected(tmp_path, kind):
     whole = save(tmp_path, COLUMNS, kind, chunk=1).read_bytes()
     for cut in (*range(0, len(whole), 8), len(whole) - 1):  # Arrow's parts begin at multiples of 8
-        text = refusal(ArrowFile(), written(tmp_path, whole[:cut], f"cut.{kind}"), skip=True)
+        text = rejection(ArrowFile(), written(tmp_path, whole[:cut], f"cut.{kind}"), skip=True)
         assert "damaged" in text or text == "1: the file is empty: a table was expected"
     for text in ("a,y\n1,2\n", "PAR1", "ARROW1", "x"):
-        assert "damaged, or neither Parquet nor Arrow" in refusal(
+        assert "damaged, or neither Parquet nor Arrow" in rejection(
             ArrowFile(), written(tmp_path, text, f"t.{kind}")
         )
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damaged_files_are_read_or_refused(tmp_path, kind):
+def test_damaged_files_are_read_or_rejected(tmp_path, kind):
     whole = save(tmp_path, COLUMNS, kind).read_bytes()
-    refused = 0
+    rejected = 0
     for place in range(0, len(whole), 7):
         damaged = bytearray(whole)
         damaged[place] ^= 0xFF
         try:
             read(ArrowFile(), written(tmp_path, bytes(damaged), f"t.{kind}"))
         except InputError as error:
-            refused += error.file is not None
-    assert refused > 10
+            rejected += error.file is not None
+    assert rejected > 10
 
 
-def test_streams_may_be_packed_files_not(tmp_path):
+def test_arrow_streams_may_be_compressed_but_not_files(tmp_path):
     for kind in KINDS:
         data = save(tmp_path, COLUMNS, kind).read_bytes()
         path = written(tmp_path, gzip.compress(data), f"t.{kind}.gz")
         if kind == "stream":
             assert read(ArrowFile(), path)[0] == X
             cut = written(tmp_path, gzip.compress(data)[:-20], f"t.{kind}.gz")
-            assert "the compressed file is damaged" in refusal(ArrowFile(), cut)
+            assert "the compressed file is damaged" in rejection(ArrowFile(), cut)
         else:
             expected = "1: Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
-            assert refusal(ArrowFile(), path) == expected
+            assert rejection(ArrowFile(), path) == expected
 
 
-def test_a_stream_from_a_pipe_is_given_as_it_comes():
+def test_arrow_stream_in_a_pipe_is_read_as_it_comes():
     reading, writing = os.pipe()
     schema = pa.schema({"v": pa.int64(), "y": pa.int64()})
     with os.fdopen(writing, "wb", buffering=0) as sink, ipc.new_stream(sink, schema) as writer:
@@ -231,7 +231,7 @@ def test_a_stream_from_a_pipe_is_given_as_it_comes():
     os.close(reading)
 
 
-def test_without_pyarrow_the_error_says_what_to_install(tmp_path, monkeypatch):
+def test_missing_pyarrow_is_reported_with_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
         ImportError, match=r"reading .*t\.parquet needs pyarrow: pip install 'hinge\[arrow\]'"

@@ -1,4 +1,4 @@
-"""Column files: what is read, from where, and what is refused; examples made of them."""
+"""Column files: what is read, its sources, what is rejected, and examples made of them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def written(folder, data, name="train.txt"):
     return path
 
 
-def refusal(source, *arguments, **options):
-    """The error, and that it says all it knows."""
+def rejection(source, *arguments, **options):
+    """The error, whose text has the file, the line and the reason."""
     with pytest.raises(InputError) as caught:
         list(read_columns(source, *arguments, **options))
     error = caught.value
@@ -60,7 +60,7 @@ def refusal(source, *arguments, **options):
 # ---- what is read -----------------------------------------------------------------------------------------------
 
 
-def test_sentences_have_columns_by_name_and_know_where_they_begin(tmp_path):
+def test_sentences_have_named_columns_and_their_first_line(tmp_path):
     assert list(read_columns(written(tmp_path, TEXT), NAMES)) == SENTENCES
     assert [len(sentence) for sentence in SENTENCES] == [2, 3]
 
@@ -70,7 +70,7 @@ def test_columns_without_names_have_numbers():
 
 
 @pytest.mark.parametrize("names", ["word pos tag", "word,pos,tag", " word, pos ,tag ", list(NAMES)])
-def test_names_may_be_one_string(names):
+def test_column_names_may_be_one_string(names):
     assert list(read_columns(TEXT.split("\n"), names)) == SENTENCES
 
 
@@ -88,11 +88,11 @@ def test_names_may_be_one_string(names):
     ],
     ids=["crlf", "no last end", "blank lines", "mark", "tabs", "runs", "spaces after", "spaces before"],
 )
-def test_the_same_file_in_other_dress(tmp_path, change):
+def test_line_ends_and_white_space_change_nothing(tmp_path, change):
     assert list(read_columns(written(tmp_path, change(TEXT)), NAMES)) == SENTENCES
 
 
-def test_many_blank_lines_and_none_at_all(tmp_path):
+def test_blank_lines_separate_sentences(tmp_path):
     assert [s.first_line for s in read_columns(["", "", "a", "", "", "b", "c", ""])] == [3, 6]
     assert list(read_columns(written(tmp_path, ""))) == []
     assert list(read_columns([])) == list(read_columns(["", " "])) == []
@@ -104,14 +104,14 @@ def test_only_spaces_and_tabs_separate():
     assert words(odd) == [[["10\u00a0000"], ["\u3000"], ["a\u2028b"], ["c\x0cd\x1ce"]]]
 
 
-def test_a_separator_makes_empty_fields_possible():
+def test_separator_allows_empty_fields():
     assert words("New York\t\tB\n\tx\tO", separator="\t") == [[["New York", ""], ["", "x"], ["B", "O"]]]
     assert words("a, b,c\n,,\nd,e,f", separator=",") == [[["a"], [" b"], ["c"]], [["d"], ["e"], ["f"]]]
     assert words("a\tb\n\t\n \nc\td", separator="\t") == [[["a"], ["b"]], [["c"], ["d"]]]
-    assert refusal(["a\tb", "c\td\t"], separator="\t").reason == "2 columns were expected, there are 3"
+    assert rejection(["a\tb", "c\td\t"], separator="\t").reason == "2 columns were expected, there are 3"
 
 
-def test_comments_are_words_unless_said_otherwise():
+def test_comments_are_words_by_default():
     text = "# # O\n1 2 3"
     assert words(text) == [[["#", "1"], ["#", "2"], ["O", "3"]]]
     assert words("# sent_id = 1\n" + text + "\n#\na b c", comments=True) == [
@@ -119,18 +119,18 @@ def test_comments_are_words_unless_said_otherwise():
     ]
 
 
-def test_beginnings_of_documents_can_be_passed_over():
+def test_docstart_lines_can_be_skipped():
     text = "-DOCSTART- -X- O\n\na b O\n-DOCSTART-\nc d O"
     assert words(text, docstart=True) == [[["a"], ["b"], ["O"]], [["c"], ["d"], ["O"]]]
-    assert refusal(text.split("\n")).line == 4
+    assert rejection(text.split("\n")).line == 4
     assert words("-DOCSTART- x")[0][0] == ["-DOCSTART-"]
 
 
-def test_the_last_columns_may_be_optional():
+def test_last_columns_may_be_optional():
     assert list(next(read_columns(["a b c"], NAMES, optional=1)).columns) == ["word", "pos", "tag"]
     assert next(read_columns(["a b"], NAMES, optional=1)).columns == {"word": ["a"], "pos": ["b"]}
-    assert refusal(["a b", "", "a b c"], NAMES, optional=1).reason == "2 columns were expected, there are 3"
-    assert refusal(["a"], NAMES, optional=1).reason == "2 to 3 columns were expected, there is 1"
+    assert rejection(["a b", "", "a b c"], NAMES, optional=1).reason == "2 columns were expected, there are 3"
+    assert rejection(["a"], NAMES, optional=1).reason == "2 to 3 columns were expected, there is 1"
 
 
 # ---- from where -------------------------------------------------------------------------------------------------
@@ -155,22 +155,22 @@ def test_sources(tmp_path, opened):
     source = opened(written(tmp_path, TEXT))
     assert list(read_columns(source, NAMES)) == SENTENCES
     if isinstance(source, io.IOBase):
-        assert not source.closed  # who opens closes
+        assert not source.closed  # the caller closes it
         source.close()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_the_standard_input(monkeypatch, encoding):
-    """In the encoding that was asked for, whatever that of the terminal is; and it stays open."""
+def test_standard_input_is_read_in_the_given_encoding(monkeypatch, encoding):
+    """The encoding of the terminal does not matter, and the input stays open."""
     stdin = io.TextIOWrapper(io.BytesIO("ü X\nb".encode(encoding)), encoding="ascii")
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert str(refusal("-", encoding=encoding)) == "<stdin>:2: 2 columns were expected, there is 1"
+    assert str(rejection("-", encoding=encoding)) == "<stdin>:2: 2 columns were expected, there is 1"
     stdin.buffer.seek(0)
     assert words_of(read_columns("-", encoding=encoding, separator=",")) == [[["ü X", "b"]]]
     assert not stdin.buffer.closed
 
 
-def test_a_standard_input_without_bytes(monkeypatch):
+def test_standard_input_without_a_buffer_is_read(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(TEXT))
     assert list(read_columns("-", NAMES)) == SENTENCES
 
@@ -192,7 +192,7 @@ def test_compressed(tmp_path, ending):
 
 
 def test_zstandard(tmp_path):
-    """With a library if there is one; it must be known how to get one if there is none."""
+    """Reads it with a library, or reports which one is missing."""
     path = tmp_path / "train.zst"
     try:
         library = files._zstandard("")
@@ -201,18 +201,18 @@ def test_zstandard(tmp_path):
         with pytest.raises(ImportError, match=r"train\.zst needs Python 3\.14 or the package backports"):
             list(read_columns(path))
         return
-    packed = library.compress(TEXT.encode())
-    assert list(read_columns(written(tmp_path, packed, "train.zst"), NAMES)) == SENTENCES
-    for damaged in (packed[:-3], TEXT.encode(), b""):
-        assert "damaged" in refusal(written(tmp_path, damaged, "train.zst")).reason
+    compressed = library.compress(TEXT.encode())
+    assert list(read_columns(written(tmp_path, compressed, "train.zst"), NAMES)) == SENTENCES
+    for damaged in (compressed[:-3], TEXT.encode(), b""):
+        assert "damaged" in rejection(written(tmp_path, damaged, "train.zst")).reason
 
 
-def test_it_reads_no_more_than_it_must():
+def test_endless_lines_are_read_lazily():
     endless = (line for _ in itertools.count() for line in ("a b", ""))
     assert len(list(itertools.islice(read_columns(endless), 1000))) == 1000
 
 
-def test_what_was_opened_is_closed(tmp_path, monkeypatch):
+def test_opened_files_are_closed(tmp_path, monkeypatch):
     opened = []
 
     def watched(*arguments, **options):
@@ -227,25 +227,25 @@ def test_what_was_opened_is_closed(tmp_path, monkeypatch):
         next(some)
         assert not opened[-1].closed
         some.close()
-        refusal(path, "one")
+        rejection(path, "one")
     assert len(opened) == 12
     assert all(file.closed for file in opened)
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------
+# ---- what is rejected -------------------------------------------------------------------------------------------
 
 
-def test_a_line_with_other_columns(tmp_path):
+def test_line_with_another_number_of_columns_is_rejected(tmp_path):
     path = written(tmp_path, TEXT.replace("sat VBD", "sat"))
-    error = refusal(path)
+    error = rejection(path)
     assert str(error) == f"{path}:5: 3 columns were expected, there are 2"
     assert (error.file, error.line) == (str(path), 5)
-    assert refusal(["a", "b c"]).reason == "1 column was expected, there are 2"
-    assert refusal(["a", "b c"], NAMES).line == 1
+    assert rejection(["a", "b c"]).reason == "1 column was expected, there are 2"
+    assert rejection(["a", "b c"], NAMES).line == 1
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_sentences_before_an_error_are_given():
+def test_sentences_before_an_error_are_yielded():
     sentences = read_columns(["a b", "", "c"])
     assert next(sentences).columns == {"0": ["a"], "1": ["b"]}
     with pytest.raises(InputError, match="<lines>:3: "):
@@ -253,56 +253,56 @@ def test_sentences_before_an_error_are_given():
 
 
 @pytest.mark.parametrize("size", [0, 70_000])
-def test_what_is_not_of_the_encoding(tmp_path, size):
+def test_bytes_outside_the_encoding_are_rejected(tmp_path, size):
     path = written(tmp_path, b"a b\n" * size + b"c d\n\xe4 e\nf g\n")
-    assert str(refusal(path)) == f"{path}:{size + 2}: not utf-8: byte 0xe4 (invalid continuation byte)"
-    assert refusal(path.read_bytes().splitlines()).line == size + 2
+    assert str(rejection(path)) == f"{path}:{size + 2}: not utf-8: byte 0xe4 (invalid continuation byte)"
+    assert rejection(path.read_bytes().splitlines()).line == size + 2
     with path.open(encoding="utf-8") as file:
-        assert "not utf-8" in refusal(file).reason  # it decodes ahead, so the line is not exact
-    assert refusal(written(tmp_path, "ä b".encode()), encoding="ascii").line == 1
+        assert "not utf-8" in rejection(file).reason  # it decodes ahead, so the line is not exact
+    assert rejection(written(tmp_path, "ä b".encode()), encoding="ascii").line == 1
     assert (
-        "not utf-16" in refusal(written(tmp_path, "a b\nc".encode("utf-16")[:-1]), encoding="utf-16").reason
+        "not utf-16" in rejection(written(tmp_path, "a b\nc".encode("utf-16")[:-1]), encoding="utf-16").reason
     )
 
 
-def test_another_encoding_without_a_mark_is_not_taken_for_words(tmp_path):
-    assert "zero byte" in refusal(written(tmp_path, "a b\nc d\n".encode("utf-16-le"))).reason
+def test_utf_16_without_a_mark_is_rejected(tmp_path):
+    assert "zero byte" in rejection(written(tmp_path, "a b\nc d\n".encode("utf-16-le"))).reason
 
 
-def test_line_breaks_that_are_none(tmp_path):
-    assert "line break" in refusal(written(tmp_path, "a b\rc d\r")).reason
-    assert "line break" in refusal(["a b\nc d\n"]).reason
+def test_carriage_return_within_a_line_is_rejected(tmp_path):
+    assert "line break" in rejection(written(tmp_path, "a b\rc d\r")).reason
+    assert "line break" in rejection(["a b\nc d\n"]).reason
 
 
 @pytest.mark.parametrize("ending", PACK)
-def test_a_compressed_file_that_is_cut_off(tmp_path, ending):
-    """At every byte: an error, not an end. (Without its last bytes bz2 or xz may give all lines first.)"""
-    packed = PACK[ending](TEXT.encode())
-    for length in range(len(packed)):
-        error = refusal(written(tmp_path, packed[:length], f"train{ending}"))
+def test_truncated_compressed_file_is_rejected(tmp_path, ending):
+    """At every byte there is an error. (Without its last bytes, bz2 or xz may give all lines first.)"""
+    compressed = PACK[ending](TEXT.encode())
+    for length in range(len(compressed)):
+        error = rejection(written(tmp_path, compressed[:length], f"train{ending}"))
         assert "damaged" in error.reason
 
 
 @pytest.mark.parametrize("ending", PACK)
-def test_a_compressed_file_that_is_damaged(tmp_path, ending):
-    """At any byte. (Some do not matter, like the time in a gzip file; some give odd lines before the checksum.)"""
-    packed = PACK[ending](TEXT.encode())
-    refused = 0
-    for place in range(len(packed)):
+def test_damaged_compressed_file_is_read_or_rejected(tmp_path, ending):
+    """Some bytes do not matter, like the time in a gzip file; some give odd lines before the checksum is read."""
+    compressed = PACK[ending](TEXT.encode())
+    rejected = 0
+    for place in range(len(compressed)):
         for flip in (0x01, 0x06, 0xFF):
-            damaged = bytearray(packed)
+            damaged = bytearray(compressed)
             damaged[place] ^= flip
             try:
                 assert list(read_columns(written(tmp_path, damaged, f"train{ending}"), NAMES)) == SENTENCES
             except InputError as error:
-                refused += error.file is not None
-    assert refused > len(packed)
-    error = refusal(written(tmp_path, TEXT, f"train{ending}"))
+                rejected += error.file is not None
+    assert rejected > len(compressed)
+    error = rejection(written(tmp_path, TEXT, f"train{ending}"))
     assert error.line == 1
     assert "damaged" in error.reason
 
 
-def test_errors_of_the_disk_are_errors_of_the_disk(tmp_path):
+def test_missing_files_and_folders_raise_os_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(read_columns(tmp_path / "none.txt"))
     with pytest.raises(FileNotFoundError):
@@ -312,7 +312,7 @@ def test_errors_of_the_disk_are_errors_of_the_disk(tmp_path):
 
 
 class Endless(io.RawIOBase):
-    """A line without end, and how much of it was read."""
+    """A line without an end. It counts the bytes that were read."""
 
     given = 0
 
@@ -329,23 +329,23 @@ def test_lines_have_a_limit(tmp_path):
     for end in ("", "\n", "\r\n"):
         fits = written(tmp_path, "x" * 100 + end)
         assert len(list(read_columns(fits, max_line=100))) == 1
-        assert refusal(fits, max_line=99).reason == "the line is longer than max_line=99"
+        assert rejection(fits, max_line=99).reason == "the line is longer than max_line=99"
         with fits.open(newline="") as file:
-            assert refusal(file, max_line=99).line == 1
-        assert refusal(["y", "x" * 100 + end], max_line=99).line == 2
+            assert rejection(file, max_line=99).line == 1
+        assert rejection(["y", "x" * 100 + end], max_line=99).line == 2
         assert len(list(read_columns(["x" * 100 + end], max_line=100))) == 1
     source = Endless()
-    assert "longer" in refusal(io.BufferedReader(source)).reason
+    assert "longer" in rejection(io.BufferedReader(source)).reason
     assert source.given < 10 * 2**16
-    assert "longer" in refusal(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8")).reason
+    assert "longer" in rejection(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8")).reason
 
 
 def test_sentences_have_a_limit():
     assert len(next(read_columns(["x"] * 5, max_sentence=5))) == 5
-    error = refusal(["", *["x"] * 6], max_sentence=5)
+    error = rejection(["", *["x"] * 6], max_sentence=5)
     assert error.line == 7
     assert "sentence of line 2 has more than max_sentence=5 tokens" in error.reason
-    assert "max_sentence" in refusal(itertools.repeat("x")).reason
+    assert "max_sentence" in rejection(itertools.repeat("x")).reason
 
 
 @pytest.mark.parametrize(
@@ -371,13 +371,13 @@ def test_sentences_have_a_limit():
         (["a"], {"encoding": None}, ValueError),
     ],
 )
-def test_bad_arguments_are_refused_at_once(source, options, error):
+def test_invalid_arguments_are_rejected_before_reading(source, options, error):
     named = next(iter(options), "source")
     with pytest.raises(error, match=named):
         read_columns(source, **options)
 
 
-def test_lines_that_are_none():
+def test_lines_that_are_not_strings_are_rejected():
     with pytest.raises(TypeError, match="<lines>:2: a line must be a string, not 7"):
         list(read_columns(["a", 7]))
 
@@ -402,10 +402,10 @@ options_ = st.fixed_dictionaries(
 
 @settings(deadline=None, max_examples=300)
 @given(bytes_, options_, st.sampled_from(["", ".gz", ".bz2", ".xz"]), st.booleans())
-def test_any_bytes_are_read_or_refused(data, options, ending, packed):
-    """No other error; and whatever is yielded is a sentence."""
+def test_any_bytes_are_read_or_rejected(data, options, ending, compressed):
+    """There is no other error, and everything that is yielded is a sentence."""
     with tempfile.TemporaryDirectory() as folder:
-        path = written(Path(folder), PACK[ending](data) if ending and packed else data, f"file{ending}")
+        path = written(Path(folder), PACK[ending](data) if ending and compressed else data, f"file{ending}")
         with read_or_rejected():
             for sentence in read_columns(path, **options):
                 assert 0 < len(sentence) <= options.get("max_sentence", 60)
@@ -464,31 +464,31 @@ def test_examples_are_features_and_tags(tmp_path):
     assert read_examples(path, both, NAMES, tag=-2)[1][0] == ["DT", "NN"]
 
 
-def test_options_of_examples_are_those_of_reading():
+def test_examples_take_the_options_of_read_columns():
     assert read_examples(["# x", "a,b"], both, separator=",", comments=True) == ([[["a"]]], [["b"]])
     with pytest.raises(TypeError, match="seperator"):
         examples(["a b"], both, seperator=",")
 
 
 def test_equal_tags_are_one_string():
-    """They are kept for all of a corpus."""
+    """A corpus has many of them."""
     _, y = read_examples(["a B-NP", "b B-NP", "", "c B-NP"], both)
     assert y[0][0] is y[0][1] is y[1][0]
 
 
 @pytest.mark.parametrize("tag", [2, -3, "pos", None, 1.0])
-def test_a_tag_that_is_not_there(tag):
+def test_missing_tag_column_is_rejected(tag):
     with pytest.raises(ValueError, match=r"there is no column tag=.*: there are 'word', 'tag'"):
         read_examples(["a b"], both, "word tag", tag=tag)
 
 
-def test_templates_must_be_something_to_call():
+def test_templates_must_be_callable():
     with pytest.raises(TypeError, match="templates must be"):
         examples(["a b"], ["word[0]"])
 
 
 @pytest.mark.parametrize("collecting", [True, False])
-def test_the_collector_of_garbage_is_as_it_was(collecting):
+def test_garbage_collector_is_restored(collecting):
     was = gc.isenabled()
     try:
         (gc.enable if collecting else gc.disable)()

@@ -46,7 +46,7 @@ class Log:
                                "0.1s", *columns, *self.options, folder=self.folder)  # fmt: skip
 
     def wait_for(self, count):
-        """Until the model that is saved has learned so many."""
+        """Waits until the saved model has learned so many examples."""
         for _ in range(6000):
             assert self.process.poll() is None, self.process.stderr.read()
             if self.learned() >= count:
@@ -66,7 +66,7 @@ class Log:
         return err.decode()
 
     def same_as_a_whole_run(self, run):
-        """The same weights as one run over all that was written."""
+        """Whether the model is the one of a single run over everything that was written."""
         whole = self.folder / f"whole.{self.ending}"
         whole.write_text(text_of(self.ending, self.count))
         assert run("learn", whole.name, "-m", "whole", "-q", *self.options).code == 0
@@ -80,7 +80,7 @@ class Log:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_log_is_learned_as_it_grows_over_rotation_and_restarts(run, tmp_path, ending):
+def test_growing_log_is_learned_over_rotation_and_restarts(run, tmp_path, ending):
     log = Log(tmp_path, ending)
     log.write(30)
     log.start()
@@ -91,7 +91,7 @@ def test_a_log_is_learned_as_it_grows_over_rotation_and_restarts(run, tmp_path, 
     log.write(10)
     log.wait_for(50)
     log.end()
-    log.write(5)  # while nobody looks: more lines, two rotations, and more lines
+    log.write(5)  # while no process reads: more lines, two rotations, and more lines
     os.rename(f"{log.path}.1", f"{log.path}.2")
     os.rename(log.path, f"{log.path}.1")
     log.write(7)
@@ -109,7 +109,7 @@ def test_a_log_is_learned_as_it_grows_over_rotation_and_restarts(run, tmp_path, 
 
 
 @pytest.mark.parametrize("ending", ["svm", "jsonl", "csv"])
-def test_a_log_that_is_truncated_is_read_from_its_beginning(run, tmp_path, ending):
+def test_truncated_log_is_read_from_its_beginning(run, tmp_path, ending):
     log = Log(tmp_path, ending)
     log.write(30)
     log.start()
@@ -119,7 +119,7 @@ def test_a_log_that_is_truncated_is_read_from_its_beginning(run, tmp_path, endin
     log.wait_for(34)
     log.end()
     log.path.write_text("")
-    log.write(50)  # more than there was: its beginning is another one
+    log.write(50)  # longer than before, with another beginning
     log.start()
     log.wait_for(84)
     assert "is no longer there" in log.end()
@@ -127,7 +127,7 @@ def test_a_log_that_is_truncated_is_read_from_its_beginning(run, tmp_path, endin
 
 
 @pytest.mark.parametrize("ending", ["svm", "jsonl"])
-def test_a_line_without_its_end_waits_for_it(run, tmp_path, ending):
+def test_incomplete_last_line_is_learned_when_it_is_complete(run, tmp_path, ending):
     log = Log(tmp_path, ending)
     text = GOOD[ending](10)
     log.write(10, more=text[:-3])
@@ -148,7 +148,7 @@ def test_a_line_without_its_end_waits_for_it(run, tmp_path, ending):
     assert log.same_as_a_whole_run(run)
 
 
-def test_a_bad_line_in_a_log_can_be_corrected(run, tmp_path):
+def test_bad_line_in_a_log_can_be_corrected(run, tmp_path):
     log = Log(tmp_path, "jsonl")
     log.write(20, more=BAD["jsonl"] + "\n")
     log.start()
@@ -168,7 +168,7 @@ def test_a_bad_line_in_a_log_can_be_corrected(run, tmp_path):
     assert log.same_as_a_whole_run(run)
 
 
-def test_a_log_may_come_later_and_predictions_are_exactly_one_per_line(tmp_path):
+def test_log_may_appear_later_and_predictions_are_one_per_line(tmp_path):
     log = Log(tmp_path, "svm", "-p", "predictions", "--task", "classification")
     log.start()
     time.sleep(0.2)
@@ -187,13 +187,13 @@ def test_a_log_may_come_later_and_predictions_are_exactly_one_per_line(tmp_path)
 
 @pytest.mark.parametrize("arguments", [["-"], ["a.svm", "b.svm"], ["a.svm.gz"], ["a.svm", "--passes", "2"],
                                        ["a.svm", "--shuffle"], ["a.svm", "--certificate"]], ids=str)  # fmt: skip
-def test_what_does_not_go_with_following_is_rejected(run, tmp_path, arguments):
+def test_options_that_contradict_following_are_rejected(run, tmp_path, arguments):
     done = run("learn", "--follow", *arguments)
     assert done.code == 2
     assert "--follow" in done.err
 
 
-def test_a_model_that_follows_a_log_resumes_only_with_it(run, tmp_path):
+def test_model_that_follows_a_log_resumes_only_with_follow(run, tmp_path):
     log = Log(tmp_path, "jsonl")
     log.write(5)
     log.start()

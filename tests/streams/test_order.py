@@ -25,7 +25,7 @@ def seen(labels, size=50, as_array=True):
 
 @pytest.mark.parametrize("as_array", [True, False])
 @pytest.mark.parametrize("size", [1, 7, 50, 5000])
-def test_runs_are_noticed_however_the_stream_is_cut(as_array, size):
+def test_runs_of_labels_are_found_in_batches_of_any_size(as_array, size):
     labels = [0.0] * 300 + [1.0] * 300 + [2.0] * 300
     order = seen(labels, size, as_array)
     assert order.count == 900
@@ -35,13 +35,13 @@ def test_runs_are_noticed_however_the_stream_is_cut(as_array, size):
     assert "predicting the last one again errs 0.22 %" in order.remarks()[0]
 
 
-def test_random_order_is_not_remarked_even_if_one_label_is_rare():
+def test_random_order_gives_no_remark():
     random = np.random.default_rng(0)
     for share in (0.5, 0.1, 0.01):
         assert seen((random.random(20_000) < share).astype(float)).remarks() == []
     assert seen(["a", "b", "c"] * 200, as_array=False).remarks() == []
     assert seen([1.0] * 1000).remarks() == []  # there is one label only
-    assert seen([0.0] * 90 + [1.0] * 90).remarks() == []  # too few to say
+    assert seen([0.0] * 90 + [1.0] * 90).remarks() == []  # too few examples
 
 
 def lines(rows, labels):
@@ -59,7 +59,7 @@ def by_class(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["learn"], ["compare"], ["tune", "--grid", "C=0.1,1"]])
-def test_a_file_sorted_by_class_is_remarked_and_can_be_mixed(by_class, capsys, command):
+def test_file_sorted_by_class_gives_a_remark_and_can_be_shuffled(by_class, capsys, command):
     learners = ["pa1:C=0.1"] if command == ["compare"] else []
     assert run([*command, by_class, *learners, "-q"]) == 0
     said = capsys.readouterr().out
@@ -68,24 +68,24 @@ def test_a_file_sorted_by_class_is_remarked_and_can_be_mixed(by_class, capsys, c
     assert "come in runs" not in capsys.readouterr().out
 
 
-def test_mixed_examples_are_compared_as_they_are_learned(by_class, tmp_path, capsys):
-    """The same seed, the same order: the same error, and the certificate is of that run."""
+def test_shuffled_examples_are_compared_in_the_order_of_learning(by_class, tmp_path, capsys):
+    """The same seed gives the same order and the same error, and the certificate is of that run."""
 
-    def told(*arguments):
+    def events(*arguments):
         assert run([*arguments, "--json"]) == 0
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
     options = ["--shuffle", "--random-state", "3"]
-    learned = told("learn", by_class, "--geometry", "diagonal", "--selection", "mira", *options)
-    compared = told("compare", by_class, "mira:geometry=diagonal", *options)
+    learned = events("learn", by_class, "--geometry", "diagonal", "--selection", "mira", *options)
+    compared = events("compare", by_class, "mira:geometry=diagonal", *options)
     error = next(event["error"] for event in learned if event["event"] == "done")
     assert next(event["error"] for event in compared if event["event"] == "learner") == error
     model = str(tmp_path / "best.hinge")
-    tuned = told("tune", by_class, "--grid", "C=1", "--step", "pa1", "-m", model, *options)
+    tuned = events("tune", by_class, "--grid", "C=1", "--step", "pa1", "-m", model, *options)
     assert next(event["best"] for event in tuned if event["event"] == "learner")
     assert hinge.load(model).notes["stream"]["position"]["seed"] == 3
     classes = ["--classes", "0,1,2,3,4,5,6,7,8,9"]
-    told_all = told(
+    certified = events(
         "compare",
         by_class,
         "pa2:geometry=diagonal,covariance-update=precision",
@@ -93,12 +93,12 @@ def test_mixed_examples_are_compared_as_they_are_learned(by_class, tmp_path, cap
         *classes,
         *options,
     )
-    certificate = next(event for event in told_all if event["event"] == "certificate")
+    certificate = next(event for event in certified if event["event"] == "certificate")
     assert certificate["guarantees"]
     assert certificate["holds"]
 
 
-def test_rows_of_unit_length_and_an_intercept(tmp_path, capsys):
+def test_rows_of_unit_length_with_an_intercept_give_a_hint(tmp_path, capsys):
     file = tmp_path / "unit.svm"
     rows = DIGITS / np.linalg.norm(DIGITS, axis=1, keepdims=True)
     file.write_text(lines(rows.round(7), DIGIT))
@@ -108,7 +108,7 @@ def test_rows_of_unit_length_and_an_intercept(tmp_path, capsys):
     assert "--no-fit-intercept" not in capsys.readouterr().out
 
 
-def test_a_field_that_looks_like_text(tmp_path, capsys):
+def test_field_that_looks_like_text_gives_a_hint(tmp_path, capsys):
     random, file = np.random.default_rng(0), tmp_path / "docs.jsonl"
     texts = [" ".join(random.choice(list("abcdefgh"), 12)) for _ in range(300)]
     file.write_text(
@@ -122,14 +122,14 @@ def test_a_field_that_looks_like_text(tmp_path, capsys):
     assert "--text" not in capsys.readouterr().out
 
 
-def test_an_option_that_no_learner_has_is_refused_before_any_data_is_read():
+def test_unknown_option_is_rejected_before_data_is_read():
     from hinge.cli.options import BadOption
 
     with pytest.raises(BadOption, match="there is no option 'c'; did you mean 'C'"):
         run(["compare", "there-is-no-such-file.svm", "pa1:c=2"])
 
 
-def test_taggers_of_the_command_line_are_those_of_python(tmp_path):
+def test_taggers_average_by_default_as_in_python(tmp_path):
     file, model = tmp_path / "tags.conll", tmp_path / "model.hinge"
     file.write_text("the D\ndog N\n\na D\ncat N\n\n")
     run(["learn", str(file), "-q", "-m", str(model)])
@@ -138,7 +138,7 @@ def test_taggers_of_the_command_line_are_those_of_python(tmp_path):
     assert not hinge.load(model).parameters["average"]
 
 
-def test_labels_of_two_kinds_stay_what_they_are():
+def test_numbers_and_strings_are_different_labels():
     model = (
         hinge.PAClassifier().learn_one({"x": 1.0}, 1).learn_one({"x": -1.0}, "1").learn_one({"y": 1.0}, True)
     )

@@ -15,7 +15,7 @@ from hinge.streams.formats.text import read_ahead
 
 START = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may have it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored by the parent process
 from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 from hinge.streams.formats.text import Svmlight, VowpalText, read_ahead
@@ -51,7 +51,7 @@ def ended(process):
     ],
 )
 @pytest.mark.parametrize("fifo", [False, True])
-def test_who_stops_does_not_wait_for_input(tmp_path, leave, fifo):
+def test_closing_does_not_wait_for_input(tmp_path, leave, fifo):
     path = "-"
     if fifo:
         path = str(tmp_path / "fifo")
@@ -65,7 +65,7 @@ def test_who_stops_does_not_wait_for_input(tmp_path, leave, fifo):
         writer.close()
 
 
-def test_python_ends_while_the_thread_reads(tmp_path):
+def test_python_exits_while_the_thread_reads(tmp_path):
     path = tmp_path / "data.svm"
     path.write_bytes(b"1 1:0.25 22:0.5 333:0.125\n" * 1_000_000)
     code = "batches = read_ahead(Svmlight().batches(Input(sys.argv[1]), BadLines()), 400)\nnext(batches)\n"
@@ -73,7 +73,7 @@ def test_python_ends_while_the_thread_reads(tmp_path):
     assert ended(process) == (0, "", "")
 
 
-def test_a_signal_reaches_who_waits():
+def test_signal_interrupts_waiting_for_a_batch():
     waits = "    print(len(next(batches)), flush=True)\n    next(batches)\n"
     process = start(f"try:\n{waits}except KeyboardInterrupt:\n    print('stopped')")
     process.stdin.write(b"1 1:1\n")
@@ -84,13 +84,13 @@ def test_a_signal_reaches_who_waits():
     assert ended(process) == (0, "stopped\n", "")
 
 
-def test_an_endless_pipe_gives_rows_as_they_come():
+def test_endless_pipe_gives_rows_as_they_come():
     process = start("for batch in batches:\n    print(len(batch), batch.lines[-1], flush=True)")
     for i in range(3):
         process.stdin.write(b"1 1:1\n" * (i + 1))
         process.stdin.flush()
         total = 0
-        while total < i + 1:  # a read may come between
+        while total < i + 1:  # a read may end in between
             count, last = process.stdout.readline().split()
             total += int(count)
         assert int(last) == (i + 1) * (i + 2) // 2
@@ -100,13 +100,13 @@ def test_an_endless_pipe_gives_rows_as_they_come():
     process.stderr.close()
 
 
-def test_much_through_a_pipe_in_few_batches():
+def test_full_pipe_is_read_in_few_batches():
     process = start("all = list(batches)\nprint(sum(map(len, all)), all[-1].lines[-1], len(all) < 100)")
     out, errors = process.communicate(b"1 1:0.25 22:0.5 333:0.125\n" * 400_000, timeout=60)
     assert (out, errors) == (b"400000 400000 True\n", b"")
 
 
-def test_errors_come_where_they_belong_and_the_thread_ends():
+def test_errors_keep_their_place_and_end_the_thread():
     def items():
         yield 1
         yield 2
@@ -119,7 +119,7 @@ def test_errors_come_where_they_belong_and_the_thread_ends():
     assert not any(thread.name == "hinge reads ahead" for thread in threading.enumerate())
 
 
-def test_closing_ends_a_thread_that_waits_for_room():
+def test_closing_ends_a_blocked_thread():
     closed = threading.Event()
 
     def items():
@@ -132,7 +132,5 @@ def test_closing_ends_a_thread_that_waits_for_room():
     batches = read_ahead(items(), 1)
     next(batches)
     time.sleep(0.05)
-    begin = time.perf_counter()
     batches.close()
-    assert closed.is_set()
-    assert time.perf_counter() - begin < 0.45
+    assert closed.is_set()  # else `close` has given up waiting for the thread

@@ -42,9 +42,9 @@ def arrays(batch):
 
 
 def batches(source, path, bad=None, native=True):
-    """What the batches hold, and the names of new columns, with the positions in the file."""
+    """The arrays of the batches, the names of new columns, widths and positions in the file."""
     with pytest.MonkeyPatch.context() as patch:
-        if native:  # the other way must not be gone
+        if native:  # it must not be read through Python
             patch.delattr(text, "_fed_from")
         else:
             patch.setattr(text, "_fed_by_itself", lambda *_: None)
@@ -66,7 +66,7 @@ def joined(found):
 
 @KINDS
 @pytest.mark.parametrize("size", [0, 1, 100, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, BATCH, 2 * BATCH + 77])
-def test_a_file_gives_the_same_batches(tmp_path, source, size):
+def test_file_gives_the_same_batches_natively_and_through_python(tmp_path, source, size):
     path = tmp_path / "data"
     path.write_bytes(content(source, size))
     found = batches(source, path)
@@ -77,7 +77,7 @@ def test_a_file_gives_the_same_batches(tmp_path, source, size):
 
 
 @KINDS
-def test_a_line_cut_anywhere_at_the_border_of_a_piece(tmp_path, source):
+def test_line_may_be_split_anywhere_between_pieces(tmp_path, source):
     line = LINES[source][0]
     path = tmp_path / "data"
     for before in range(len(line) + 2):
@@ -88,7 +88,7 @@ def test_a_line_cut_anywhere_at_the_border_of_a_piece(tmp_path, source):
 
 @KINDS
 @pytest.mark.parametrize("step", [7, 5000, 200_000])
-def test_a_pipe_gives_the_same_rows(tmp_path, source, step):
+def test_pipe_gives_the_same_rows(tmp_path, source, step):
     whole = content(source, 40 * step if step < 100 else 300_000)
     file = tmp_path / "data"
     file.write_bytes(whole)
@@ -108,14 +108,14 @@ def test_a_pipe_gives_the_same_rows(tmp_path, source, step):
     assert joined(found) == joined(batches(source, file, native=False))
 
 
-def test_a_pipe_gives_what_it_has_before_more_comes():
+def test_pipe_gives_available_lines_without_waiting():
     reader = SvmlightReader(first=1, max_features=10, max_line=1000)
     reader.restart(skip=False)
     out, into = os.pipe()
     with open(out, "rb", buffering=0), open(into, "wb", buffering=0) as pipe:
         for i in range(1, 4):
             pipe.write(b"1 2:3\n1 2:")
-            assert reader.read_file(out, BATCH) is True  # it does not wait
+            assert reader.read_file(out, BATCH) is True  # it does not block
             assert reader.take().lines.tolist() == [2 * i - 2, 2 * i - 1][i == 1 :]
             pipe.write(b"4\n")
         pipe.close()
@@ -123,7 +123,7 @@ def test_a_pipe_gives_what_it_has_before_more_comes():
         assert reader.take().lines.tolist() == [6]
 
 
-def test_a_pipe_that_must_not_wait():
+def test_non_blocking_pipe_is_read():
     reader = SvmlightReader(first=1, max_features=10, max_line=1000)
     reader.restart(skip=False)
     out, into = os.pipe()
@@ -138,7 +138,7 @@ def test_a_pipe_that_must_not_wait():
 
 @KINDS
 @pytest.mark.parametrize("before", [0, 10, PIECE, BATCH + PIECE])
-def test_a_bad_line_is_told_with_its_place(tmp_path, source, before):
+def test_bad_line_is_reported_with_its_place(tmp_path, source, before):
     good, path = content(source, before), tmp_path / "data"
     path.write_bytes(good + b"\nbad line\n" + content(source, 3 * PIECE, 1))
     errors = []
@@ -173,7 +173,7 @@ def test_bad_lines_are_skipped_and_counted(tmp_path, source, every):
             batches(source, path, bad, native)
 
 
-def test_many_bad_lines_do_not_pile_up(tmp_path):
+def test_bad_lines_do_not_accumulate_in_memory(tmp_path):
     path = tmp_path / "data"
     path.write_bytes(b"x\n" * BATCH)
     reader = SvmlightReader(first=1, max_features=10, max_line=1000)
@@ -188,7 +188,7 @@ def test_many_bad_lines_do_not_pile_up(tmp_path):
     SvmlightReader(first=1, max_features=9, max_line=99),
     VowpalTextReader(hash_bits=0, max_features=9, grow=True, max_line=99),
 ])  # fmt: skip
-def test_what_cannot_be_read(tmp_path, reader):
+def test_folders_and_invalid_descriptors_are_rejected(tmp_path, reader):
     reader.restart(skip=False)
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
@@ -206,7 +206,7 @@ def test_what_cannot_be_read(tmp_path, reader):
     assert reader.take() is not None
 
 
-def test_what_is_unpacked_or_was_peeked_goes_through_python(tmp_path):
+def test_peeked_and_compressed_files_are_read_through_python(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)
     writer = threading.Thread(target=lambda: path.write_bytes(b"1 1:1\n-1 2:1\n"))
@@ -220,8 +220,8 @@ def test_what_is_unpacked_or_was_peeked_goes_through_python(tmp_path):
         assert text._fed_by_itself(reader, file, other, BATCH) is None
 
 
-def test_a_pipe_that_was_peeked_at_is_read_in_large_batches(tmp_path):
-    """What was looked at to know the format comes first; the rest by its descriptor, not in pieces of 64 KB."""
+def test_peeked_pipe_is_read_in_large_batches(tmp_path):
+    """The bytes that were peeked at come first; the rest is read by its descriptor, not in pieces of 64 KB."""
     (tmp_path / "data.svm").write_text(
         "".join(f"{1 - 2 * (k % 2)} {k % 100 + 1}:0.5 200:1\n" for k in range(100_000))
     )

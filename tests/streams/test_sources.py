@@ -22,8 +22,8 @@ from stream_files import PACK, pipe, read, written
 
 
 @pytest.mark.parametrize("format", ENDINGS)
-def test_formats_by_ending(format):
-    """Without a look at the file: there is none."""
+def test_format_is_detected_by_the_ending(format):
+    """The file is not opened: it does not exist."""
     for ending in ENDINGS[format]:
         for packed in ("", ".gz", ".bz2", ".xz", ".zst"):
             assert detect(Input(f"none{ending}{packed}")) == format
@@ -58,7 +58,7 @@ CONTENTS = [
 
 
 @pytest.mark.parametrize(("format", "content"), CONTENTS, ids=range(len(CONTENTS)))
-def test_formats_by_content(tmp_path, format, content):
+def test_format_is_detected_by_the_content(tmp_path, format, content):
     path = written(tmp_path, content, "train.txt")
     assert detect(Input(path)) == format
     for ending, pack in PACK.items():
@@ -69,7 +69,7 @@ def test_formats_by_content(tmp_path, format, content):
         )
 
 
-def test_lines_longer_than_what_is_looked_at(tmp_path):
+def test_format_of_very_long_lines_is_detected(tmp_path):
     pairs = " ".join(f"{k}:0.5" for k in range(1, 20_000))
     for format, content in (
         ("svmlight", f"1 {pairs}\n2 {pairs}\n"),
@@ -84,17 +84,14 @@ def test_lines_longer_than_what_is_looked_at(tmp_path):
     [
         ("", "1: the file is empty, so its format is unknown; use --format, one of "),
         ("\n \n", "1: the file is empty, so its format is unknown; use --format, one of "),
-        (
-            "\nonce upon a time\n",
-            '2: the format is unknown: a line begins with "once upon a time"; ',
-        ),
+        ("\nonce upon a time\n", '2: the format is unknown: a line begins with "once upon a time"; '),
         (b"\x1f\x8b\x08", "1: it is compressed, but its name does not end with .gz"),
         (b"\x28\xb5\x2f\xfd", "1: it is compressed, but its name does not end with .zst"),
         (b"\x7fELF\0\0\0\0", "1: it is not text: it begins with "),
         ("a,y\n1,2\n".encode("utf-16"), "1: it is not text: it begins with "),
     ],
 )
-def test_formats_that_cannot_be_told(tmp_path, content, expected):
+def test_undetectable_format_is_reported(tmp_path, content, expected):
     path = written(tmp_path, content, "train")
     with pytest.raises(InputError) as caught:
         detect(Input(path))
@@ -102,14 +99,14 @@ def test_formats_that_cannot_be_told(tmp_path, content, expected):
     assert "\n" not in str(caught.value)
 
 
-def test_a_packed_file_that_is_damaged_has_no_format(tmp_path):
+def test_damaged_compressed_file_has_no_format(tmp_path):
     packed = PACK[".gz"](b"a,y\n1,2\n")
     for cut in (0, 5, len(packed) - 1):
         with pytest.raises(InputError, match="the compressed file is damaged"):
             detect(Input(written(tmp_path, packed[:cut], "train.gz")))
 
 
-def test_sources_are_made_by_the_names_of_formats(tmp_path):
+def test_sources_are_made_by_the_name_of_the_format(tmp_path):
     for format in ("csv", "tsv", "json", "conll", "parquet", "arrow"):
         source = make_source(format)
         assert isinstance(source, source_class(format))
@@ -123,7 +120,7 @@ def test_sources_are_made_by_the_names_of_formats(tmp_path):
     assert set(FORMATS) == set(ENDINGS)
 
 
-def test_importing_formats_imports_nothing_large():
+def test_formats_are_imported_lazily():
     program = (
         "import sys, hinge.streams.sources; print([m for m in ('pyarrow', 'pandas') if m in sys.modules])"
     )
@@ -133,7 +130,7 @@ def test_importing_formats_imports_nothing_large():
 # ---- peeking ----------------------------------------------------------------------------------------------------
 
 
-def test_what_was_peeked_at_is_read_all_the_same(tmp_path):
+def test_peeked_bytes_are_read_again(tmp_path):
     file = Input(written(tmp_path, "abc" * 100, "a"))
     assert file.peek(5) == b"abcab"
     assert file.peek() == b"abc" * 100
@@ -156,7 +153,7 @@ def test_peeking_into_a_pipe_waits_for_a_line_and_loses_nothing():
         batches.close()
 
 
-def test_the_standard_input_is_peeked_at_and_read():
+def test_standard_input_is_peeked_at_and_read():
     program = """
 from hinge.streams.files import Input
 from hinge.streams.batches import BadLines
@@ -184,7 +181,7 @@ def test_lines_of_any_length_are_joined(tmp_path):
     assert starts[0] == 1
 
 
-def test_a_carriage_return_at_the_end_of_what_has_come_belongs_to_the_end_of_the_line():
+def test_carriage_return_before_a_pending_newline_is_not_part_of_the_line():
     with pipe() as (file, write):
         batches = line_batches(file)
         write(b"a\r\nb\r")
@@ -194,14 +191,14 @@ def test_a_carriage_return_at_the_end_of_what_has_come_belongs_to_the_end_of_the
         batches.close()
 
 
-def test_lines_that_are_not_text_are_cut_out(tmp_path):
+def test_lines_that_are_not_utf_8_are_skipped(tmp_path):
     path = written(tmp_path, b"a\nb\n\xff\n\xfe\xff\nc\n\xe2\x82", "a")
     bad = BadLines(skip=True)
     assert list(text_batches(Input(path), bad)) == [(1, ["a", "b"]), (5, ["c"])]
     assert [(error.line, error.column) for error in bad.first] == [(3, 1), (4, 1), (6, 1)]
 
 
-def test_what_is_quoted_is_short_and_of_one_line():
+def test_quotations_are_short_and_on_one_line():
     assert shortened("a" * 50, 10) == '"' + "a" * 7 + '..."'
     assert shortened("a\nb\0é") == '"a\\nb\\x00é"'
 
@@ -221,7 +218,7 @@ def test_patterns_are_expanded_in_order(tmp_path, monkeypatch):
     assert expand([]) == []
 
 
-def test_files_that_are_not_there(tmp_path, monkeypatch):
+def test_missing_files_are_reported_with_similar_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("data")
     for name in ("train.svm", "test.svm", "data/train.csv"):
@@ -239,7 +236,7 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         expand(["data"])
 
 
-def test_several_files_with_one_source(tmp_path):
+def test_one_source_reads_several_files(tmp_path):
     source = JsonLines()
     written(tmp_path, '{"y": 1, "v": 1}\n', "a.jsonl")
     written(tmp_path, '{"y": 2, "label": 1}\n', "b.jsonl")

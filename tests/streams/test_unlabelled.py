@@ -26,7 +26,7 @@ DATA = {  # the second and the fifth have no label
 
 @pytest.mark.parametrize("ending", DATA)
 @pytest.mark.parametrize("options", [[], ["--average", "yes"], ["--task", "classification"]], ids=str)
-def test_an_example_without_a_label_is_not_learned(run, tmp_path, ending, options):
+def test_example_without_a_label_is_not_learned(run, tmp_path, ending, options):
     (tmp_path / f"data.{ending}").write_text(DATA[ending])
     done = run("learn", f"data.{ending}", "-m", "model", "-q", *options)
     assert done.code == 0, done.err
@@ -43,7 +43,7 @@ def test_an_example_without_a_label_is_not_learned(run, tmp_path, ending, option
 
 
 @pytest.mark.parametrize("ending", DATA)
-def test_the_first_examples_may_have_no_label(run, tmp_path, ending):
+def test_first_examples_may_have_no_label(run, tmp_path, ending):
     rows = DATA[ending].splitlines(keepends=True)
     header = rows[:1] if ending == "csv" else []
     rows = rows[len(header) :]
@@ -57,7 +57,7 @@ def test_the_first_examples_may_have_no_label(run, tmp_path, ending):
     assert hinge.load(tmp_path / "model").statistics.rounds == 2
 
 
-def test_an_empty_name_is_not_a_class(run, tmp_path):
+def test_empty_name_is_not_a_class(run, tmp_path):
     (tmp_path / "data.jsonl").write_text(
         '{"a": 1, "label": ""}\n{"a": 1, "label": "x"}\n{"a": 2, "label": "y"}\n'
     )
@@ -65,7 +65,7 @@ def test_an_empty_name_is_not_a_class(run, tmp_path):
     assert hinge.load("model").labels.known == ["x", "y"]
 
 
-def test_in_tables_of_arrow_null_and_nan_and_an_empty_name_are_no_label(run, tmp_path):
+def test_null_nan_and_empty_names_are_not_labels_in_arrow_tables(run, tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
@@ -88,7 +88,7 @@ def test_sentences_without_tags_are_not_learned(run, tmp_path):
     assert hinge.load("model").statistics.rounds == 2
 
 
-def test_the_empty_set_is_something_to_learn_where_it_can_be_written(run, tmp_path):
+def test_empty_set_is_learned_where_it_can_be_written(run, tmp_path):
     (tmp_path / "sets.svm").write_text("1,2 1:1\n 2:1\n2 3:1\n")
     (tmp_path / "sets.jsonl").write_text('{"a": 1, "label": ["x", "y"]}\n{"a": 2, "label": []}\n{"a": 3}\n')
     for name, learned in (("sets.svm", 3), ("sets.jsonl", 2)):
@@ -98,7 +98,7 @@ def test_the_empty_set_is_something_to_learn_where_it_can_be_written(run, tmp_pa
         assert hinge.load(f"{name}.model").statistics.rounds == learned
 
 
-def test_nothing_with_a_label_is_an_error(run, tmp_path):
+def test_file_without_labels_is_an_error(run, tmp_path):
     (tmp_path / "data.svm").write_text(" 1:1\n 2:1\n")
     done = run("learn", "data.svm", "--task", "classification", "-m", "model")
     assert done.code == 2
@@ -106,7 +106,7 @@ def test_nothing_with_a_label_is_an_error(run, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_certificates_and_curves_leave_out_what_was_not_learned(run, tmp_path):
+def test_certificates_and_curves_skip_examples_without_a_label(run, tmp_path):
     lines = svmlight(300).splitlines()
     lines[7] = lines[7].partition(" ")[2]
     (tmp_path / "data.svm").write_text("\n".join(lines) + "\n")
@@ -122,7 +122,7 @@ def test_certificates_and_curves_leave_out_what_was_not_learned(run, tmp_path):
 @pytest.mark.parametrize("options", [[], ["--average", "yes"], ["--scores"], ["--save-every", "7"]], ids=str)
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_predictions_are_made_before_learning(run, tmp_path, options, kind):
-    """As `predict` with the model of the lines before."""
+    """They are those of `predict` with a model of the lines before."""
     label = (
         (lambda score: f"{score:.3f}") if kind == "numbers" else (lambda score: "+1" if score > 0 else "-1")
     )
@@ -158,7 +158,7 @@ def test_predictions_as_json_and_of_other_formats(run, tmp_path):
     assert len((tmp_path / "made").read_text().splitlines()) == 5
 
 
-def test_predictions_of_a_resumed_run_are_those_of_one_run(run, tmp_path):
+def test_resumed_run_writes_the_predictions_of_one_run(run, tmp_path):
     lines = svmlight(300).splitlines(keepends=True)
     (tmp_path / "data.svm").write_text("".join(lines))
     run("learn", "data.svm", "-m", "whole", "-p", "expected", "-q")

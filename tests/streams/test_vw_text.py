@@ -1,12 +1,8 @@
-"""The native reader of Vowpal Wabbit's text: beside dicts and hashing, cut anywhere, and fed with anything."""
+"""The native reader of Vowpal Wabbit's text: compared with dicts and hashing, on texts cut anywhere, on any bytes."""
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import lzma
-import os
-import threading
 
 import numpy as np
 import pytest
@@ -23,7 +19,7 @@ from hinge.streams.formats.text import VowpalText
 
 
 class Text:
-    """All batches of a text, together."""
+    """All batches of a text as one."""
 
     def __init__(self, path, data, bad=None, source=None, **options):
         path.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -69,7 +65,7 @@ def read(tmp_path):
     return lambda data, **options: Text(tmp_path / "train.vw", data, **options)
 
 
-def test_the_grammar(read):
+def test_grammar_is_read(read):
     text = read(
         "1 | a b:2\n"
         "-1.5 2 'tag |n x y:0.5 |m:10 x:3 |n z\n"
@@ -94,13 +90,13 @@ def test_the_grammar(read):
     assert text.source.settings == {"hash_bits": None, "keep": [], "drop": [], "interactions": []}
 
 
-def test_a_word_that_touches_the_bar_is_a_tag(read):
+def test_word_that_touches_the_bar_is_a_tag(read):
     assert read("1|a b\n1 2|a b\n'x|a b\n1 'y | b\n").labels == [[], [1], [], [1]]
 
 
-def test_no_weights_where_no_line_has_one(read):
+def test_batch_without_weights_has_none(read):
     assert read("1 | a\n1 'tag | a\n").weights is None
-    # nor where the only line that has one is refused after it was read (found by fuzzing)
+    # nor if the only line with a weight is rejected after its weight was read (found by fuzzing)
     text = read("1 | a\n1 2 | a a a a a a a a\n1 | b\n", max_line=15, bad=BadLines(skip=True))
     assert (text.lines, text.weights) == ([1, 3], None)
 
@@ -138,7 +134,7 @@ BAD = [
 
 @pytest.mark.parametrize(("line", "column", "reason"), BAD, ids=[f"{line[:20]!r}" for line, _, _ in BAD])
 @pytest.mark.parametrize("after", [b"\n", b"\n1 | a\n", b"", b"\n" + b"1 | a b:0.5 c:1.25\n" * 9])
-def test_bad_lines_say_where_and_why(read, line, column, reason, after):
+def test_bad_lines_are_reported_with_place_and_reason(read, line, column, reason, after):
     line = line if isinstance(line, bytes) else line.encode()
     data = b"1 | first\n\n" + line + after
     with pytest.raises(InputError, match=f"train.vw:3: {column}: {reason}") as caught:
@@ -153,7 +149,7 @@ def test_bad_lines_say_where_and_why(read, line, column, reason, after):
         read(data, bad=BadLines(skip=True, most=0))
 
 
-def test_too_many_features(read):
+def test_line_with_too_many_features_is_rejected(read):
     data = "1 | a b\n1 | c d e\n1 | b a\n"
     with pytest.raises(InputError, match='vw:2: 9: the feature "e" is new, and there are already 4 features'):
         read(data, max_features=4)
@@ -161,7 +157,7 @@ def test_too_many_features(read):
     assert (text.names, text.lines, text.width) == (["a", "b"], [1, 3], 2)
 
 
-def test_lines_that_are_too_long(read):
+def test_long_lines_are_rejected_or_skipped(read):
     long = "1 | " + "a " * 200_000
     with pytest.raises(InputError, match=r"vw:2: 101: the line is longer than 100 bytes \(max_line\)"):
         read(f"1 | b\n{long}\n1 | c\n", max_line=100)
@@ -172,12 +168,7 @@ def test_lines_that_are_too_long(read):
     assert text.dicts() == [{"a": 200_000}]
 
 
-@pytest.mark.parametrize("data", ["", "\n\n", " \t \r\n", "\r\n"])
-def test_nothing_gives_nothing(read, data):
-    assert read(data).batches == []
-
-
-def test_names_may_be_anything_that_is_text(read):
+def test_names_may_be_any_text(read):
     names = ["ä", "日本", "\U0001f600", "a\x00b", "a,b", "^", "#"]
     text = read("1 |größe " + " ".join(names) + "\n")
     assert text.dicts() == [{f"größe^{name}": 1 for name in names}]
@@ -220,7 +211,7 @@ def test_names_are_hashed_as_dicts_are(tmp_path_factory, events, bits):
 
 @given(rows)
 @settings(deadline=None, max_examples=60)
-def test_names_get_columns_as_they_come(tmp_path_factory, events):
+def test_names_get_columns_in_order_of_appearance(tmp_path_factory, events):
     text = Text(tmp_path_factory.mktemp("vw") / "a.vw", written(events))
     events = [{name: value for name, value in event.items() if value != 0} for event in events]
     assert text.dicts() == events
@@ -233,7 +224,7 @@ def test_names_get_columns_as_they_come(tmp_path_factory, events):
         assert list(learned.named_weights().values()) == fed.weights.tolist()
 
 
-def test_names_of_a_model_come_first_and_names_go_from_file_to_file(read):
+def test_names_of_the_model_come_first_and_last_across_files(read):
     source = VowpalText(names=["known", 7, "b"])
     first = read("1 | a b 7\n", source=source)
     assert first.names == ["a", "7"]
@@ -245,7 +236,7 @@ def test_names_of_a_model_come_first_and_names_go_from_file_to_file(read):
         VowpalText(names=["a", "b", "a"])
 
 
-def test_names_that_must_not_grow(read):
+def test_unknown_names_are_ignored_if_the_vocabulary_is_fixed(read):
     text = read("1 | a:2 x:3 x:1 b y:2\n0 | b\n0 |n a\n", names=["a", "b"], grow=False)
     assert text.names == []
     assert text.dense().tolist() == [[2, 1], [0, 1], [0, 0]]
@@ -254,7 +245,7 @@ def test_names_that_must_not_grow(read):
     assert text.batches[0].X.unseen_squares(text.width).tolist() == [4]
 
 
-def test_a_large_vocabulary(read):
+def test_large_vocabulary_keeps_its_order(read):
     events = [[f"n{i * j % 5000}" for j in range(1, 40)] for i in range(2000)]
     text = read("".join("1 | " + " ".join(event) + "\n" for event in events))
     expected = dict.fromkeys(name for event in events for name in event)
@@ -305,7 +296,7 @@ def outcome(pieces, skip, options):
 )
 @example(b"1 |" + b" a" * 40 + b"\n1 | b\n", [50, 70], True, {})
 @settings(deadline=None)
-def test_any_bytes_cut_anywhere(data, cuts, skip, options):
+def test_any_bytes_in_any_pieces_give_the_same_result(data, cuts, skip, options):
     at = sorted(min(cut, len(data)) for cut in cuts)
     pieces = [memoryview(data)[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
     assert outcome(pieces, skip, options) == outcome([data], skip, options)
@@ -314,58 +305,14 @@ def test_any_bytes_cut_anywhere(data, cuts, skip, options):
 # ---- files, pipes, options, threads
 
 
-@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
-def test_packed_files_whole_and_cut_off(tmp_path, ending, pack):
-    data = "".join(f"{i % 2} | a{i % 7}:{i}.25\n" for i in range(5000)).encode()
-    path = tmp_path / f"train.vw{ending}"
-    text = Text(path, pack(data))
-    assert len(text.lines) == 5000
-    assert text.dense().sum() == 0.25 * 5000 + sum(range(5000))
-    for cut in (0, 1, 20, len(pack(data)) - 1):
-        with pytest.raises(InputError, match="damaged"):
-            Text(path, pack(data)[:cut])
-
-
-def test_a_pipe_gives_what_it_has_at_once(tmp_path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    answers: list[int] = []
-    came = threading.Event()
-
-    def write():
-        with path.open("wb", buffering=0) as pipe:
-            for i in range(3):
-                came.clear()
-                pipe.write(f"1 | a{i}\n1 | half a li".encode())
-                assert came.wait(10), "the batch did not come until more was written"
-                pipe.write(b"ne\n")
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    for batch in VowpalText().batches(Input(path), BadLines()):
-        answers += [int(line) for line in batch.lines]
-        came.set()
-    writer.join()
-    assert answers == [1, 2, 3, 4, 5, 6]
-
-
-def test_options_are_checked():
-    for options, reason in (
-        ({"hash_bits": 0}, "hash_bits must be None or a whole number from 1 to 30, not 0"),
-        ({"hash_bits": 31}, "hash_bits must be"),
-        ({"max_features": 0}, "max_features must be"),
-        ({"max_features": 2**31}, "max_features must be"),
-        ({"max_line": 0}, "max_line must be"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            VowpalText(**options)
+def test_reader_rejects_invalid_options_and_text():
     with pytest.raises(ValueError, match="at most 30"):
         VowpalTextReader(hash_bits=64, max_features=1, grow=True, max_line=1)
     with pytest.raises(TypeError):
         VowpalTextReader(hash_bits=0, max_features=1, grow=True, max_line=1).read("text")
 
 
-def test_one_file_at_a_time(tmp_path):
+def test_source_reads_one_file_at_a_time(tmp_path):
     path = tmp_path / "a.vw"
     path.write_text("1 | a\n")
     source = VowpalText()
@@ -377,7 +324,7 @@ def test_one_file_at_a_time(tmp_path):
     assert len(list(source.batches(Input(path), BadLines()))) == 1
 
 
-def test_arrays_outlive_the_reader_and_are_not_written_again(read):
+def test_arrays_outlive_the_reader(read):
     text = read("".join(f"1 | a{i}:{i}\n" for i in range(1, 200_000)))
     del text.source
     values = np.concatenate([batch.X.csr()[0] for batch in text.batches])

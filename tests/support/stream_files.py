@@ -1,10 +1,11 @@
-"""What the tests of sources share: files to write, batches to join, errors to catch."""
+"""Formats of examples, files to write and to read whole, and what reading them reports."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import importlib
+import itertools
 import json
 import lzma
 import os
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from hinge import InputError
-from hinge.streams.batches import BadLines
+from hinge.streams.batches import BadLines, Numbers
 from hinge.streams.files import Input
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -34,24 +35,40 @@ def written(folder, data, name):
 
 def read(source, path, bad=None):
     """All batches of a file as one: X, labels, lines."""
-    batches = list(source.batches(Input(path), bad or BadLines()))
+    return joined(source.batches(Input(path), bad or BadLines()))
+
+
+def joined(batches):
+    """Batches as one. Rows become dicts, whose names are those of the columns or else their numbers from 1."""
+    found, names = ([], [], []), []
     for batch in batches:
-        assert len(batch) == len(batch.X) == len(batch.labels) == len(batch.lines) > 0
-    joined = ([], [], [])
-    for batch in batches:
-        for values, more in zip(joined, (batch.X, batch.labels, batch.lines), strict=True):
+        names += batch.new_names
+        X, labels = batch.X, batch.labels
+        if isinstance(labels, Numbers):
+            X = list(_named(batch.X, names))
+            each = np.split(labels.values, labels.starts[1:-1])
+            labels = [its.item() if its.size == 1 else its.tolist() or None for its in each]
+        assert len(batch) == len(X) == len(labels) == len(batch.lines) > 0
+        for values, more in zip(found, (X, labels, batch.lines), strict=True):
             values.extend(more)
-    return joined
+    return found
+
+
+def _named(rows, names):
+    values, columns, starts, _ = map(np.asarray, rows.arrays)
+    for start, stop in itertools.pairwise(starts):
+        found = zip(columns[start:stop].tolist(), values[start:stop].tolist(), strict=True)
+        yield {names[column] if names else str(column + 1): value for column, value in found}
 
 
 def again(source):
-    """The same source, made of its settings as a model keeps them."""
+    """A source made of the settings that a model keeps."""
     return type(source)(**json.loads(json.dumps(source.settings)))
 
 
 @contextmanager
 def read_or_rejected():
-    """What is rejected has a place in the file; an error without one is raised again."""
+    """An error of the input must have a place in the file."""
     try:
         yield
     except InputError as error:
@@ -59,7 +76,7 @@ def read_or_rejected():
             raise
 
 
-def refusal(source, path, skip=False):
+def rejection(source, path, skip=False):
     """What an error says after the name of the file."""
     with pytest.raises(InputError) as caught:
         read(source, path, BadLines(skip=skip))
@@ -79,7 +96,7 @@ def skipped(source, path):
 
 @contextmanager
 def pipe():
-    """A file to be read that nobody has finished writing, and what writes it."""
+    """A pipe: the file to be read, and the function that writes to it."""
     reading, writing = os.pipe()
     try:
         yield Input(f"/dev/fd/{reading}"), lambda data: os.write(writing, data)
@@ -89,7 +106,7 @@ def pipe():
 
 
 class Endless(Input):
-    """The same bytes again and again; whoever takes more than `most` of them has no limit."""
+    """The same bytes again and again. A reader that takes more than `most` of them has no limit."""
 
     def __init__(self, data, most):
         super().__init__("endless")

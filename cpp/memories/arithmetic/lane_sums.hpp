@@ -100,7 +100,7 @@ HINGE_INLINE void sum_groups(const Real* lanes, std::size_t stride, const Featur
   Group<Real> sums[Groups] = {};
   for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
     const Real* weights = lanes + x.column(j) * stride;
-    Group<Real> values, group;
+    Group<Real> values{}, group{};
     repeat(x.value(j), values);
     for (int g = 0; g < Groups; ++g) {
       load_lanes(weights + lane_group<Real> * g, group);
@@ -149,7 +149,7 @@ HINGE_INLINE void sum_features(const Real* lanes, std::size_t stride, const Feat
         HINGE_PREFETCH(next[f] + g);
       }
     }
-    Group<Real> sum, group;
+    Group<Real> sum{}, group{};
     load_lanes(scores + g, sum);
     for (std::size_t f = 0; f < Together; ++f) {
       load_lanes(weights[f] + g, group);

@@ -14,7 +14,7 @@
 namespace hinge {
 
 struct Kernel {
-  enum Kind : std::uint8_t { linear, poly, rbf, outside };
+  enum Kind : std::uint8_t { linear, poly, rbf, custom };
   Kind kind = linear;
   double gamma = 1;
   double coef0 = 0;

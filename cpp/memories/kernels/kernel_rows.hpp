@@ -64,9 +64,9 @@ class SupportNumbers {
 };
 
 // A custom kernel: a function of two sets of vectors.
-class Outside {
+class CustomKernel {
  public:
-  virtual ~Outside() = default;
+  virtual ~CustomKernel() = default;
   // values[i * stride + j] = K(x_i, z_j). `sparse`: how the model's instances came; `version` changes with the others.
   virtual void values(const std::vector<SparseVector>& rows, const std::vector<SparseVector>& others, std::size_t width,
                       bool sparse, double* values, std::size_t stride) = 0;

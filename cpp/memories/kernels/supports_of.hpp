@@ -13,8 +13,8 @@ namespace hinge {
 template <class Real>
 class SupportsOf final : public Supports {
  public:
-  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<Outside> outside, std::unique_ptr<Budget> its_budget)
-      : Supports(kind, lanes), outside_(std::move(outside)) {
+  SupportsOf(Kind kind, std::size_t lanes, std::shared_ptr<CustomKernel> custom, std::unique_ptr<Budget> its_budget)
+      : Supports(kind, lanes), custom_(std::move(custom)) {
     budget = std::move(its_budget);
   }
 
@@ -41,12 +41,12 @@ class SupportsOf final : public Supports {
     current_ = 0;
   }
   void look_at(const Rows& rows, std::size_t from, std::size_t count, KernelRows& into) const override {
-    thread_local AskedRows<Real> block;
+    thread_local QueryRows<Real> block;
     take(rows, nullptr, from, count, block, into.in_order);
     with_row([&](std::size_t i) { return from + i; }, [&] { compare(block, into, false); });
   }
   void look_at(const Instance& x, KernelRows& into) const override {
-    thread_local AskedRows<Real> block;
+    thread_local QueryRows<Real> block;
     take(x, block, into.in_order);
     with_row([](std::size_t) { return none; }, [&] { compare(block, into, false); });
   }
@@ -70,7 +70,7 @@ class SupportsOf final : public Supports {
   void hold(const std::vector<SparseVector>& vectors, bool known) override {
     forget_rows();
     vectors_ = Vectors<Real>();
-    AskedRows<Real> block;
+    QueryRows<Real> block;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
       take(Vectors<Real>::instance_of(vectors[i]), block, ahead_.in_order);
       vectors_.reserve(block, 0);
@@ -128,7 +128,7 @@ class SupportsOf final : public Supports {
     }
   }
   // Rows of `order`, or as they lie. Invalid ones are rejected when their turn comes.
-  void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, AskedRows<Real>& block,
+  void take(const Rows& rows, const std::int64_t* order, std::size_t from, std::size_t count, QueryRows<Real>& block,
             std::vector<char>& in_order) const {
     Instance x = rows.blank();
     const auto taken = [&](std::size_t i) {
@@ -154,7 +154,7 @@ class SupportsOf final : public Supports {
     }
   }
   // With its columns in order. False, and nothing is added, if it cannot be.
-  static bool add(const Instance& x, const Rows& rows, AskedRows<Real>& block, Scratch& scratch) {
+  static bool add(const Instance& x, const Rows& rows, QueryRows<Real>& block, Scratch& scratch) {
     if (block.add(x)) return true;
     block.drop_last();
     try {
@@ -163,22 +163,22 @@ class SupportsOf final : public Supports {
       return false;
     }
   }
-  void take(const Instance& x, AskedRows<Real>& block, std::vector<char>& in_order) const {
+  void take(const Instance& x, QueryRows<Real>& block, std::vector<char>& in_order) const {
     const bool is_sparse = x.layout == Layout::sparse32 || x.layout == Layout::sparse64;
     block.clear(is_sparse, x.size, is_sparse);
     in_order.assign(1, block.add(x));
   }
 
-  void compare(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+  void compare(const QueryRows<Real>& rows, KernelRows& into, bool learning) const {
     make_room_for(rows, into, vectors_.count() + (learning ? rows.count() : 0));
-    if (kind_.kernel.kind == Kernel::outside) return ask_outside(rows, into, learning);
+    if (kind_.kernel.kind == Kernel::custom) return ask_custom(rows, into, learning);
     vectors_.products(rows, 0, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < rows.count(); ++i) apply(rows, i, vectors_, squares_.data(), 0, into.of(i));
   }
-  void make_room_for(const AskedRows<Real>& rows, KernelRows& into, std::size_t supports) const {
+  void make_room_for(const QueryRows<Real>& rows, KernelRows& into, std::size_t supports) const {
     into.make_room(rows.count(), supports);
     for (std::size_t i = 0; i < rows.count(); ++i) into.squares[i] = rows.square(i);
-    for (std::size_t i = 0; kind_.kernel.kind != Kernel::outside && i < rows.count(); ++i)
+    for (std::size_t i = 0; kind_.kernel.kind != Kernel::custom && i < rows.count(); ++i)
       into.itself[i] = kind_.kernel.itself(into.squares[i]);
   }
 
@@ -186,11 +186,11 @@ class SupportsOf final : public Supports {
   void begin_passes(const Batch& batch) {
     forget_rows();
     const bool removes = kind_.keeps_values, sums_averages = kind_.distances && kind_.averaging;
-    if (!batch.repeats || vectors_.count() > 0 || removes || sums_averages || kind_.kernel.kind == Kernel::outside) return;
+    if (!batch.repeats || vectors_.count() > 0 || removes || sums_averages || kind_.kernel.kind == Kernel::custom) return;
     const Rows& rows = *batch.rows;
     const double least = RowProducts::bytes(rows.count(), held()) + 8.0 * static_cast<double>(rows.stored());
     if (least > kind_.max_bytes) return;
-    AskedRows<Real> block;
+    QueryRows<Real> block;
     std::vector<char> in_order;
     for (std::size_t from = 0; from < rows.count(); from += together) {
       take(rows, nullptr, from, std::min(together, rows.count() - from), block, in_order);
@@ -243,7 +243,7 @@ class SupportsOf final : public Supports {
 
   // Products of a row with vectors to kernel values. |x|^2 + |z|^2 - 2 x.z loses its digits where it is small relative
   // to its terms: there |x - z|^2 is summed up. Of the vectors from `from` on.
-  void apply(const AskedRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
+  void apply(const QueryRows<Real>& rows, std::size_t row, const Vectors<Real>& with, const double* squares,
              std::size_t from, double* values) const {
     const double square = rows.square(row);
     if (kind_.kernel.kind == Kernel::rbf && std::isfinite(square)) {
@@ -255,7 +255,7 @@ class SupportsOf final : public Supports {
     kind_.kernel.apply(with.count() - from, values + from);
   }
 
-  void ask_outside(const AskedRows<Real>& rows, KernelRows& into, bool learning) const {
+  void ask_custom(const QueryRows<Real>& rows, KernelRows& into, bool learning) const {
     const std::size_t count = rows.count();
     std::vector<SparseVector> asked(count), held;
     for (std::size_t i = 0; i < count; ++i)
@@ -270,12 +270,12 @@ class SupportsOf final : public Supports {
       if (!row.columns.empty()) width = std::max(width, static_cast<std::size_t>(row.columns.back()) + 1);
     const bool as_sparse = held.empty() ? rows.came_sparse() : sparse;
     const double constant = kind_.kernel.constant;
-    if (!held.empty()) outside_->values(asked, held, width, as_sparse, into.with_supports.data(), into.stride);
+    if (!held.empty()) custom_->values(asked, held, width, as_sparse, into.with_supports.data(), into.stride);
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < held.size(); ++j) into.of(i)[j] += constant;
     if (!learning && !kind_.distances) return;
     std::vector<double> values(count * count);
-    outside_->values(asked, asked, width, as_sparse, values.data(), count);
+    custom_->values(asked, asked, width, as_sparse, values.data(), count);
     for (double& value : values) value += constant;
     for (std::size_t i = 0; i < count; ++i) {
       into.itself[i] = values[i * count + i];
@@ -285,17 +285,17 @@ class SupportsOf final : public Supports {
   }
 
   Vectors<Real> vectors_;
-  AskedRows<Real> rows_;  // that are to come
+  QueryRows<Real> rows_;  // that are to come
   Vectors<Real> all_;  // in passes over the same rows: all of them
   std::vector<double> all_squares_;
   // Kernel values with all of them that were computed together, of some rows of `rows_`, ahead of their turn.
   static constexpr std::size_t most_prepared = 8;
-  AskedRows<Real> asked_;
+  QueryRows<Real> asked_;
   std::vector<std::size_t> prepared_rows_;
   std::vector<double> prepared_;
   bool supports_are_frequent_ = false;
   std::size_t supports_before_ = 0, new_rows_ = 0;  // when the last block of rows began
-  std::shared_ptr<Outside> outside_;
+  std::shared_ptr<CustomKernel> custom_;
 };
 
 }  // namespace hinge

@@ -107,12 +107,12 @@ inline void Simplex::negate() {
 }
 
 inline void Simplex::check_restored(double bound) {
-  const SimplexScalars said = now;
+  const SimplexScalars saved = now;
   sum_up_mass();
-  if (!std::isfinite(now.mass) || !(std::abs(now.mass - said.mass) <= 1e-6 * now.mass + 1e-300))
+  if (!std::isfinite(now.mass) || !(std::abs(now.mass - saved.mass) <= 1e-6 * now.mass + 1e-300))
     throw InputError("the weights are not on the simplex");
   const std::int64_t touched = now.touched;
-  now = said;
+  now = saved;
   now.touched = touched;
   weight_bound_ = std::max(bound, largest_weight());
 }

@@ -73,7 +73,7 @@ inline void set_labels(Engine& self, std::size_t count, const std::optional<Doub
   const Settings& settings = self.settings;
   if (settings.task == "ordinal" || !settings.cost.empty()) throw InputError("the labels cannot change");
   for (std::size_t r = count + settings.learned_threshold; self.many_lanes() && r < self.learner.lanes(); ++r)
-    if (self.memory().lane_moved(r)) throw InputError("a label that has learned cannot be removed");
+    if (self.memory().lane_moved(r)) throw InputError("a label that has learned cannot be given up");
   Settings changed = settings;
   changed.labels = count;
   changed.nu = nu ? std::vector<double>(nu->data(), nu->data() + nu->size()) : std::vector<double>();

@@ -29,6 +29,7 @@ from ..model.covariance import check_has_covariance
 from ..model.explain import Contribution
 from ..model.statistics import Statistics
 from ..options import hints, table
+from ..options.classes import CLASSES
 from ..tasks import batch
 from . import inputs
 from .option_changes import FollowsOptions
@@ -390,8 +391,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         values = encoding.encoded(self._file_parameters(self.get_params(deep=False)), tensors)
         header: dict[str, Any] = {
             "kind": type(self).__name__,
-            "parameters": values,
-            "learner": encoding.without_repeated(learner, values),
+            "parameters": encoding.without_defaults(values, self._defaults()),
+            "learner": encoding.without_repeated(learner, values, self._learner_class.defaults()),
             "attributes": {
                 name: encoding.encode_value(self.__dict__[name], tensors)
                 for name in self._kept
@@ -409,9 +410,9 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        values = header["parameters"]
-        estimator = cls(**encoding.decoded(values, tensors, functions))
+        estimator = cls(**encoding.decoded(header["parameters"], tensors, functions))
         estimator._check_options()
+        values = {**cls._file_parameters(cls._defaults()), **header["parameters"]}
         _check_agreement(header["learner"]["parameters"], values)
         learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
         of_learner = {
@@ -429,6 +430,11 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
             estimator.batch_report_ = None if report is None else BatchReport(**report)
         _check_attributes(estimator)
         return estimator._keep(estimator._learner)
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """The defaults of the parameters, which a file omits."""
+        return CLASSES[cls.__name__].completed({}) if cls.__name__ in CLASSES else {}
 
     @classmethod
     def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Parameters and attributes as a model file holds them: JSON, with arrays of numbers among the file's tensors.
 
-What a parameter may be is decided by accepts.py; whatever it accepts can be written here, and comes back equal (a
-number of an unusual type as the float or int that the model computes with). Functions are the exception: no file holds
-code. A file notes where one belongs, and it must be given again.
+options/validators.py decides what a parameter may be. Whatever it accepts can be written here, and comes back equal
+(a number of an unusual type as the float or int that the model computes with). Functions are the exception: a file
+holds no code. It notes where a function belongs, which must be given again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def encoded(parameters: Mapping[str, Any], tensors: Tensors) -> dict[str, Any]:
 def decoded(
     values: Mapping[str, Any], tensors: Tensors, functions: Mapping[str, Any] = NO_FUNCTIONS
 ) -> dict[str, Any]:
-    """The parameters that `encoded` wrote. `functions`: those that no file holds, by the names of their parameters."""
+    """The parameters that `encoded` wrote. `functions`: by the names of their parameters."""
     wanted = [name for name, value in values.items() if value == {"function": name}]
     missing = [name for name in wanted if name not in functions]
     if missing:
@@ -57,27 +57,41 @@ def _must_be_given(names: list[str]) -> str:
     given = ", ".join(f"{name}=..." for name in names)
     load = {"kernel": "hinge.load", "cost": "PASequence.load"}.get(names[0], "PAStructured.load")
     what = f"{names[0]} is a function" if len(names) == 1 else f"{', '.join(names)} are functions"
-    return f"its {what} of your own, which no file holds: use {load}(path, {given})"
+    return f"its {what}, which a file cannot hold: use {load}(path, {given})"
 
 
-# ---- a part of the file that repeats most of another one -------------------------------------------------------------
+# ---- what a file need not hold ---------------------------------------------------------------------------------------
 
 
-def without_repeated(header: dict[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The header of a learner inside of an estimator: of its parameters only those that are not the estimator's."""
+def without_defaults(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Encoded parameters without those that have their defaults. (To change a default is to change the version of the
+    file.)"""
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in defaults or type(value) is not type(defaults[name]) or value != defaults[name]
+    }
+
+
+def without_repeated(
+    header: dict[str, Any], values: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The header of a learner inside of an estimator: of its parameters only those that are neither the estimator's
+    `values` nor, where the estimator has none, their `defaults`."""
     own = {
         name: value
-        for name, value in header["parameters"].items()
-        if name not in parameters or parameters[name] != value
+        for name, value in {**defaults, **header["parameters"]}.items()
+        if name not in values or values[name] != value
     }
-    return {**header, "parameters": own}
+    only_here = {name: value for name, value in defaults.items() if name not in values}
+    return {**header, "parameters": without_defaults(own, only_here)}
 
 
 def with_repeated(
-    header: Mapping[str, Any], parameters: Mapping[str, Any], names: tuple[str, ...]
+    header: Mapping[str, Any], values: Mapping[str, Any], names: tuple[str, ...]
 ) -> dict[str, Any]:
     """The header that `without_repeated` was given."""
-    repeated = {name: parameters[name] for name in names if name in parameters}
+    repeated = {name: values[name] for name in names if name in values}
     return {**header, "parameters": {**repeated, **header["parameters"]}}
 
 
@@ -112,7 +126,7 @@ def _encode_whole(value: Any) -> int:
 
 
 def _encode_numpy(value: Any, tensors: Tensors) -> Any:
-    """What is left: types that only numpy has, and what numpy reads as an array."""
+    """Types that only numpy has, and what numpy reads as an array."""
     import numpy as np
 
     if isinstance(value, np.bool_):
@@ -170,7 +184,7 @@ def decode_value(value: Any, tensors: Tensors) -> Any:
         return _random_state(value["RandomState"])
     if "array" in value:
         return _decode_array(value, tensors)
-    raise ValueError(f"it is not known what {value!r:.100} means")
+    raise ValueError(f"it has a value of an unknown kind: {value!r:.100}")
 
 
 def _decode_array(value: dict[str, Any], tensors: Tensors) -> Any:

@@ -10,12 +10,12 @@ import stat
 from typing import Any
 
 from .._core import ModelFileError as ModelFileError
-from .._core import begins_like_a_model, file_beginning, read_model, read_model_file
-from . import writing
+from .._core import WholeFile, begins_like_a_model, file_bytes, read_model, read_model_file, save_file
+from .locks import check_folder
 
 Tensors = dict[str, Any]  # arrays of numpy, or memoryviews
 
-# What the readers of a header raise if it says something absurd.
+# What the readers of a header raise if its content is absurd.
 ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, MemoryError)
 
 
@@ -24,33 +24,36 @@ ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, Rec
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
     """Writes a model to one file, whole or not at all."""
-    writing.write_whole(path, _pieces(header, tensors))
+    text = _json(header)
+    check_folder(path)
+    save_file(os.fsencode(path), text, tensors)
 
 
 def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
-    return b"".join(_pieces(header, tensors))
+    return file_bytes(_json(header), tensors)
 
 
-def _pieces(header: dict[str, Any], tensors: Tensors) -> list[bytes | memoryview]:
+def whole_file(path: str | os.PathLike[str]) -> WholeFile:
+    """For `with`: a file to write bytes to, which takes its place at the end of the block; if that raises, nothing has
+    happened."""
+    check_folder(path)
+    return WholeFile(os.fsencode(path))
+
+
+def _json(header: dict[str, Any]) -> str:
     try:
-        text = json.dumps(header, separators=(",", ":"))
+        return json.dumps(header, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the notes of the model are not what JSON can hold: {error}") from None
-    beginning, names = file_beginning(text, tensors)
-    return [beginning, *(_bytes_of(memoryview(tensors[name])) for name in names)]
-
-
-def _bytes_of(view: memoryview) -> memoryview:
-    return view.cast("B") if view.nbytes else memoryview(b"")  # an empty one cannot be cast
 
 
 def check_state(state: Tensors) -> None:
-    """What `save` writes, `load` accepts: a model that has left the numbers replaces no file that is good."""
+    """What `save` writes, `load` accepts: a model with an infinite sum does not replace a good file."""
     for tensor in state.values():
         if not tensor.shape and not math.isfinite(number := tensor[()]):
             raise ValueError(
                 f"the model cannot be saved: one of its sums has become {float(number)}, and no file with it would be "
-                "accepted. Its statistics tell which; learn from values that are less extreme"
+                "accepted. Its statistics show which; learn from values that are less extreme"
             )
 
 
@@ -118,5 +121,5 @@ def _check_beginning(beginning: bytes, source: str) -> None:
 def notes_of(header: dict[str, Any]) -> dict[str, Any]:
     notes = header.get("notes", {})
     if not isinstance(notes, dict):
-        raise ModelFileError(f"its notes are no JSON object: {notes!r}")
+        raise ModelFileError(f"its notes are not a JSON object: {notes!r}")
     return notes

@@ -1,4 +1,4 @@
-"""What the file of a learner has: a header of JSON, and arrays."""
+"""The content of a learner's file: a header of JSON, and arrays."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from ..tasks.task import Task
 
 
-def parts_of(learner: Learner) -> tuple[dict[str, Any], file.Tensors]:
-    """The header, and buffers, which need no numpy."""
+def parts_of(learner: Learner, defaults: dict[str, Any]) -> tuple[dict[str, Any], file.Tensors]:
+    """The header, and buffers, which need no numpy. Parameters that have their `defaults` are omitted."""
     with learner._lock:
         tensors, labels = learner._engine.state(), learner.labels
     file.check_state(tensors)
     header = {
         "kind": "Learner",
         "task": learner.task,
-        "parameters": encoding.encoded(learner.parameters, tensors),
+        "parameters": encoding.without_defaults(encoding.encoded(learner.parameters, tensors), defaults),
         "lanes": labels.lanes,
         "closed": learner.closed,
         "arrays_fit": learner._arrays_fit,
@@ -33,7 +33,7 @@ def parts_of(learner: Learner) -> tuple[dict[str, Any], file.Tensors]:
 def restore(
     learner: Learner, task: Task, parameters: dict[str, Any], header: dict[str, Any], tensors: file.Tensors
 ) -> None:
-    """Makes a learner, which has nothing yet, of what its file has."""
+    """Sets up a new learner with the content of its file."""
     labels = Labels(json.loads(tensors["labels"].tobytes()), header["lanes"])
     _check_labels(labels, task.first_labels(parameters), parameters["max_labels"])
     learner._set_up(task, parameters)
@@ -43,7 +43,7 @@ def restore(
 
 
 def _check_labels(labels: Labels, first: Labels, limit: int) -> None:
-    """Whether the labels of a file are those that a learner can have that began with `first`."""
+    """Raises unless a learner that began with the labels `first` can have these."""
     if labels.known[: len(first.known)] != first.known or labels.lanes < first.lanes:
         raise ValueError(f"its labels {labels.listed()} are not those of its parameters")
     if len(labels.known) > limit:

@@ -13,13 +13,14 @@ import os
 import warnings
 from collections.abc import Iterator
 
+from .._core import hidden_path
+
 try:
     import fcntl
 except ImportError:  # not POSIX
     fcntl = None  # type: ignore[assignment]
 
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-_LONGEST = 255  # bytes in a file name, on all usual file systems
 _LOCK_BYTE = 1 << 20  # Windows: the byte that is locked, far behind the process id, which others may read
 
 
@@ -38,7 +39,7 @@ def lock_for_writing(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
         return
     check_folder(place)
-    lock = hidden_path(place, ".lock")
+    lock = os.fsdecode(hidden_path(os.fsencode(place), ".lock"))
     handle = _acquire(lock, place)
     try:
         yield
@@ -46,21 +47,10 @@ def lock_for_writing(path: str | os.PathLike[str]) -> Iterator[None]:
         _release(handle, lock)
 
 
-def hidden_path(place: str, ending: str) -> str:
-    """The path of a hidden file next to `place`. A name that would become too long is replaced by its hash."""
-    folder, name = os.path.split(place)
-    hidden = f".{name}{ending}"
-    if len(os.fsencode(hidden)) > _LONGEST:
-        import hashlib
-
-        hidden = f".{hashlib.sha256(os.fsencode(name)).hexdigest()[:32]}{ending}"
-    return os.path.join(folder, hidden)
-
-
-def check_folder(place: str) -> None:
-    folder = os.path.dirname(place) or "."
+def check_folder(path: str | os.PathLike[str]) -> None:
+    folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"there is no folder {folder} to write {os.path.basename(place)} into")
+        raise FileNotFoundError(f"there is no folder {folder} to write {name} into")
 
 
 def _acquire(lock: str, place: str) -> int:

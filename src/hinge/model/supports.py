@@ -24,7 +24,7 @@ def kernel_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
             "give a number, 1 over the number of features for example"
         )
     return {
-        "kernel": kernel if isinstance(kernel, str) else "outside",
+        "kernel": kernel if isinstance(kernel, str) else "custom",
         "degree": int(parameters["degree"]),
         "gamma": 1.0 if gamma == "scale" else float(gamma),
         "coef0": float(parameters["coef0"]),

@@ -349,6 +349,11 @@ class SequenceLearner:
     def to_bytes(self) -> bytes:
         return file.to_bytes(*self.to_parts())
 
+    @staticmethod
+    def defaults() -> dict[str, Any]:
+        """The defaults of the options, which a file omits."""
+        return CLASSES["SequenceLearner"].completed({})
+
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         self._engine.check_free()  # before the lock, as in learn_many
         with self._lock:
@@ -357,7 +362,9 @@ class SequenceLearner:
         tensors: file.Tensors = {name: np.asarray(tensor) for name, tensor in state.items()}
         header = {
             "kind": "SequenceLearner",
-            "parameters": encoding.encoded(self.parameters, tensors),
+            "parameters": encoding.without_defaults(
+                encoding.encoded(self.parameters, tensors), self.defaults()
+            ),
             "closed": self.closed,
             "notes": file.checked_notes(self.notes),
         }

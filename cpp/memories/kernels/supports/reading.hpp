@@ -84,7 +84,7 @@ inline Reading Supports::finish(const double* products, const std::vector<double
 inline Reading Supports::read_one(const Instance& x, bool averaged, Reads reads, double* scores) const {
   KernelRows own;
   thread_local KernelRows kept;
-  KernelRows& one = kind_.kernel.kind == Kernel::outside ? own : kept;  // a function may ask another learner
+  KernelRows& one = kind_.kernel.kind == Kernel::custom ? own : kept;  // a function may ask another learner
   look_at(x, one);
   return read_row(one, 0, averaged, coefficients(averaged), reads, scores);
 }

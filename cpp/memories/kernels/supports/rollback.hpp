@@ -49,7 +49,7 @@ inline void Supports::negate() {
 inline void Supports::begin(std::size_t /*stored*/) {
   before_ = {*this, weight_bound_, {}, room_};
   // A custom kernel may give another value if it is called again, or raise.
-  if (kind_.kernel.kind == Kernel::outside) before_.values = values_;
+  if (kind_.kernel.kind == Kernel::custom) before_.values = values_;
   buried_.clear();
   journaling_ = true;
   if (budget) budget->begin();
@@ -69,7 +69,7 @@ inline void Supports::rollback() {
   for (const std::int64_t age : before_.numbers.ages) vectors.push_back(found_vector(age));
   static_cast<SupportNumbers&>(*this) = std::move(before_.numbers);
   weight_bound_ = before_.weight_bound;
-  const bool known = kind_.kernel.kind == Kernel::outside;
+  const bool known = kind_.kernel.kind == Kernel::custom;
   if (known) {
     values_ = std::move(before_.values);
     room_ = before_.room;

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...model.writing import whole_file
+from ...model.file import whole_file
 from ...streams.batches import Batch
 from ...streams.evaluation import Score, Study, has_labels, located
 from ...streams.formats.conll import SentenceBatch

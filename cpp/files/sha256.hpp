@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace hinge {
 
@@ -26,6 +27,11 @@ class Sha256 {
     for (; size >= 64; bytes += 64, size -= 64) compress(bytes);
     if (size > 0) std::memcpy(block_.data(), bytes, size);
     filled_ = size;
+  }
+  static std::string of(std::string_view text) {
+    Sha256 sha;
+    sha.update(text.data(), text.size());
+    return sha.digest();
   }
   // The digest, in hexadecimal digits. Nothing can be added after it.
   std::string digest() {
