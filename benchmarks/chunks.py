@@ -17,23 +17,23 @@ SEPARATOR = "\x1f"  # in no name of a feature
 
 
 def sentences(path: Path) -> tuple[Sentences, Tags]:
-    """The features are those of crfsuite's example for chunking: what would reach beyond the sentence is left out."""
+    """The features are those of crfsuite's example for chunking, without those that reach beyond the sentence."""
     from hinge import Templates, read_examples
 
     return read_examples(path, Templates.named("chunking"), "word pos chunk")
 
 
 class Fresh:
-    """Copies of sentences, each with strings of its own, as if a loop over f-strings had just made them.
+    """Copies of sentences with new strings, as if a loop over f-strings had just made them.
 
-    (Python remembers the hash of a string that it has seen, so who looks strings up would be faster the second time.)
+    (Python caches the hash of a string, so a second lookup of the same object would be faster.)
     """
 
     def __init__(self, x: Sentences) -> None:
-        self.packed = [[SEPARATOR.join(names) for names in tokens] for tokens in x]
+        self.joined = [[SEPARATOR.join(names) for names in tokens] for tokens in x]
 
     def __call__(self) -> Sentences:
-        return [[names.split(SEPARATOR) for names in tokens] for tokens in self.packed]
+        return [[names.split(SEPARATOR) for names in tokens] for tokens in self.joined]
 
 
 # ---- F1 ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Seeded data for the workloads, made in a second or two and kept nowhere."""
+"""Seeded data for the workloads, generated in a second or two and not stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def zipf_classes(
 ) -> tuple[Any, Integers]:
     """The matrix of `zipf_matrix`, and labels 0, 1, ...: the highest score of a random linear teacher.
 
-    Frequent columns weigh more, as in `zipf_rows`. From each score its median goes off first, so that every
+    Frequent columns weigh more, as in `zipf_rows`. The median is subtracted from each score, so that every
     class has some rows (60 to 380 of 20,000 for most). A part `noise` of the labels is drawn at random instead.
     """
     random = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def unsorted(x: Any, descending: bool = False, seed: int = 0) -> Any:
 
 
 def images(rows: int, classes: int = 10, seed: int = 0) -> tuple[Floats, Integers]:
-    """Something like MNIST: dense rows of 28 x 28 numbers from 0 to 1, four in five of them 0 and in runs.
+    """Images like those of MNIST: dense rows of 28 x 28 numbers from 0 to 1, four in five of them 0 and in runs.
 
     Each class has a smooth picture; an image is its picture, smoothly disturbed, above a threshold.
     """
@@ -109,7 +109,7 @@ def images(rows: int, classes: int = 10, seed: int = 0) -> tuple[Floats, Integer
 
 
 def clusters(rows: int, columns: int = 256, classes: int = 10, seed: int = 0) -> tuple[Floats, Integers]:
-    """Dense rows that no hyperplane tells apart: each class is six clusters in 24 dimensions, bent into more."""
+    """Dense rows that no hyperplane separates: each class is six clusters in 24 dimensions, bent into more."""
     random = np.random.default_rng(seed)
     each, inner, spread, noise = 6, 24, 0.7, 0.3
     centres = random.standard_normal((classes * each, inner))

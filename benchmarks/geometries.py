@@ -1,4 +1,4 @@
-"""How much the learners with a covariance err on real sets, beside PA-II: scaled and unscaled, 10 permutations.
+"""Errors of the learners with a covariance and of PA-II on real sets: scaled and unscaled, 10 permutations.
 
     HINGE_DATA=folder python benchmarks/geometries.py [bupa crx ...] [--quick] [--data FOLDER] [--markdown FILE]
 
@@ -7,7 +7,7 @@ Data     real_sets.py, from the folder $HINGE_DATA: bupa, crx, spambase; usps an
          with those of 20 pages at least. Unscaled: as they come. Scaled: rows of about length 1; what it takes is in
          the title of each table. Means and deviations are those of the whole set (of features, never of labels).
 Ours     PA-II; PAM-II with a full covariance, with a diagonal one and its two updates; AROW, CW, SOP (the second-order
-         perceptron), full and diagonal; and beside them the multiplicative PA (geometry='entropy', step='pa').
+         perceptron), full and diagonal; and the multiplicative PA (geometry='entropy', step='pa').
 Choice   everybody has one number, of which 11 values are tried, with and without an intercept (22 choices): C of PA-II
          and PAM-II (whose covariance regulariser is 1, as in M11), r of AROW, eta of CW, a of SOP, the scale of the
          multiplicative PA. The choice is that of the fewest mistakes in 2 permutations of their own, none of those that
@@ -134,7 +134,7 @@ class Stream:
         return model.partial_fit(self.x, self.y, classes=CLASSES)
 
     def mistakes(self, model: Any) -> tuple[int, int]:
-        """On the negatives and on the positives: every row is a test before it is a lesson."""
+        """The mistakes on the negatives and on the positives: each row is predicted before it is learned."""
         labels, counts, before = [self.y[t : t + 1] for t in range(len(self.y))], [0, 0], 0
         model.partial_fit(self.rows[0], labels[0], classes=CLASSES)
         for t, (row, label) in enumerate(zip(self.rows, labels, strict=True)):
@@ -159,7 +159,7 @@ class Result:
     as_is: list[float] = field(default_factory=list)
     seconds: float = 0.0  # a row
     updates: float = 0.0  # the part of the rounds that updated
-    refusal: str = ""
+    rejection: str = ""
 
     @property
     def chosen(self) -> str:
@@ -171,15 +171,15 @@ def f1(hits: int, false_alarms: int, misses: int) -> float:
 
 
 def choose(learner: Learner, streams: Sequence[Stream], quick: bool) -> tuple[float, bool]:
-    """A choice that is refused on the way (numbers that leave float64) is none; stderr says so."""
+    """A choice that is rejected (numbers beyond float64) is skipped, and reported on stderr."""
     numbers = learner.numbers[1::4] if quick else learner.numbers
     tried = {}
     for choice in itertools.product(numbers, (True, False)):
         try:
             models = [stream.learned(learner.fresh(*choice)) for stream in streams]
             tried[choice] = sum(model.stats_.mistakes for model in models)
-        except ValueError as refusal:
-            print(f"{learner.name}, {choice}: {refusal}", file=sys.stderr)
+        except ValueError as error:
+            print(f"{learner.name}, {choice}: {error}", file=sys.stderr)
     return min(tried, key=tried.__getitem__)
 
 
@@ -187,10 +187,10 @@ def measured(learner: Learner, search: Sequence[Stream], streams: Sequence[Strea
     result = Result(learner)
     try:
         learner.fresh(learner.usual, True).partial_fit(search[0].x[:2], search[0].y[:2], classes=CLASSES)
-    except ValueError as refusal:
-        if "diagonal" not in str(refusal):  # a full covariance would take too much memory
+    except ValueError as error:
+        if "diagonal" not in str(error):  # a full covariance would take too much memory
             raise
-        result.refusal = str(refusal)
+        result.rejection = str(error)
         return result
     result.number, result.intercept = choose(learner, search, quick)
     for stream in streams:
@@ -219,11 +219,11 @@ def one_stream(result: Result, stream: Stream) -> None:
 
 
 def as_is(learner: Learner, streams: Sequence[Stream]) -> list[float]:
-    """The errors with nothing chosen; none if that is refused on the way."""
+    """The errors with the default options; empty if they are rejected."""
     try:
         return [stream.learned(learner.fresh(learner.usual, True)).stats_.error for stream in streams]
-    except ValueError as refusal:
-        print(f"{learner.name}, as is: {refusal}", file=sys.stderr)
+    except ValueError as error:
+        print(f"{learner.name}, as is: {error}", file=sys.stderr)
         return []
 
 
@@ -243,7 +243,7 @@ def one_set(data: real_sets.Binary, names: Sequence[str], permutations: int, qui
             start = time.process_time()
             result = measured(learner, search, streams, quick)
             results[scaling].append(result)
-            shown = result.refusal or f"error {percent(result.error)}, {result.chosen}"
+            shown = result.rejection or f"error {percent(result.error)}, {result.chosen}"
             took = time.process_time() - start
             print(
                 f"{data.name}, {scaling}, {learner.name}: {shown} ({took:.1f} s)", file=sys.stderr, flush=True
@@ -295,8 +295,8 @@ def lines(results: Results) -> list[list[str]]:
 PAPER = ["set", "class", "learner", "M11", *SCALINGS]
 
 
-def beside_the_paper(name: str, results: Results) -> list[list[str]]:
-    """PAM-II and CW with a full covariance, as there; where that is refused, with a diagonal one."""
+def compared_with_the_paper(name: str, results: Results) -> list[list[str]]:
+    """PAM-II and CW with a full covariance, as in the paper; with a diagonal one where that is rejected."""
     table = []
     for place, (sign, key) in enumerate((("+", "f1"), ("-", "f1_negative"))):
         for peer, reported in M11.get(name, {}).items():
@@ -312,7 +312,7 @@ def beside_the_paper(name: str, results: Results) -> list[list[str]]:
 
 CSV = (
     "set", "rows", "columns", "scaling", "learner", "number", "value", "intercept", "error", "error sd", "F1", "F1 sd",
-    "F1 of negatives", "F1 of negatives sd", "as is, error", "as is, error sd", "updates a row", "us a row", "refused",
+    "F1 of negatives", "F1 of negatives sd", "as is, error", "as is, error sd", "updates a row", "us a row", "rejected",
 )  # fmt: skip
 
 
@@ -321,8 +321,8 @@ def records(data: real_sets.Binary, rows: int, results: Results) -> list[list[An
     for scaling, of_it in results.items():
         for r in of_it:
             line = [data.name, rows, data.scaled.shape[1], scaling, r.learner.name, r.learner.symbol]
-            if r.refusal:
-                table.append([*line, *[""] * (len(CSV) - len(line) - 1), r.refusal])
+            if r.rejection:
+                table.append([*line, *[""] * (len(CSV) - len(line) - 1), r.rejection])
                 continue
             line += [f"{r.number:g}", r.intercept]
             for values in (r.error, r.f1, r.f1_negative, r.as_is):
@@ -366,7 +366,7 @@ def main() -> int:
         title = f"{name}: {rows} x {data.scaled.shape[1]}, {data.about}; {permutations} permutations"
         texts.append(markdown(title, HEADINGS, lines(results)))
         numbers += records(data, rows, results)
-        paper += beside_the_paper(name, results)
+        paper += compared_with_the_paper(name, results)
     texts.append(markdown("Beside M11's Table 1: F1 in percent", PAPER, paper))
     print("\n".join(texts))
     if options.markdown:

@@ -1,4 +1,4 @@
-"""Kernels on a budget, on real sets: how much they err, how many supports they keep, how long they take.
+"""Kernels on a budget, on real sets: errors, supports and times.
 
     HINGE_DATA=folder python benchmarks/kernels.py [usps letter mnist] [--quick] [--data FOLDER] [--markdown FILE]
 
@@ -44,7 +44,7 @@ MIRA: dict[str, Any] = {"selection": "mira"}
 
 @dataclass
 class Result:
-    """Of one learner on one set: an entry a permutation."""
+    """The results of one learner on one set: one entry per permutation."""
 
     set: str
     learner: str
@@ -151,7 +151,7 @@ def run_set(name: str, quick: bool, say: Callable[[str], None]) -> list[Result]:
 
 
 def verdicts(results: list[Result]) -> list[str]:
-    """What the issue asked for, in words."""
+    """The targets, and whether they are reached."""
     found = {(r.set, r.learner): r for r in results}
     lines, good = [], 0
     for name in dict.fromkeys(r.set for r in results):

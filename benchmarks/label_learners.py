@@ -1,5 +1,5 @@
-"""The learners that labels.py compares: ours with every selection, scikit-learn's, and mord's, each with what is to be
-chosen for it on held-out rows.
+"""The learners that labels.py compares: ours with every selection, scikit-learn's, and mord's, each with the
+options that are chosen on held-out rows.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Learner:
 def ours(
     estimator: str, selection: str, intercepts: Sequence[bool | None] = EITHER, diagonal: float = 0
 ) -> Learner:
-    """`diagonal`: with a diagonal covariance, of which the regularizer is this over C."""
+    """`diagonal`: with a diagonal covariance, whose regularizer is this number divided by C."""
     import hinge
 
     more: dict[str, Any] = {"beta": 1.0} if selection == "mira" else {}
@@ -73,7 +73,7 @@ def all_of_ours(estimator: str) -> list[Learner]:
 
 
 def default_intercept(estimator: str) -> Learner:
-    """'max' as it comes. For comparison: it is not among those that are chosen from."""
+    """'max' with default options. For comparison only: it is not among the candidates."""
     learner = ours(estimator, "max", [True])
     learner.name, learner.ours = "max, intercept", False
     return learner

@@ -1,4 +1,4 @@
-"""How much our learners for many labels err on real sets, beside others: not a race, but times stand beside.
+"""Errors of the learners for many labels on real sets, compared with others; times are reported, too.
 
     HINGE_DATA=folder python benchmarks/labels.py [mnist ml_enron ...] [--quick] [--markdown FILE] [--csv FILE]
 
@@ -94,7 +94,7 @@ class Report:
     def judge(
         self, name: str, measure: str, results: Sequence[Result], keys: Sequence[str], sign: int = 1
     ) -> None:
-        """Ours, as chosen on the held-out rows, beside scikit-learn's PA; `sign` -1: more is better."""
+        """Ours, as chosen on the held-out rows, and scikit-learn's PA; `sign` is -1 if more is better."""
         ours = [r for r in results if r.learner.ours]
         peer = next(r for r in results if r.learner.name.startswith(SKLEARN))
         choices = [(r.held_out[k], sign * r.values[k], r.learner.name, k) for r in ours for k in keys]

@@ -132,7 +132,7 @@ def compared(
 
 
 def compiled(name: str) -> Any:
-    """A source file beside this one as a library, compiled for this run with -O3; None without a compiler."""
+    """A source file next to this one as a library, compiled for this run with -O3; None without a compiler."""
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if not compiler:
         return None

@@ -136,7 +136,7 @@ def mulan(name: str) -> Set:
 
 
 def narrow(x: Any) -> Any:
-    """With int32 indices: scikit-learn's linear models refuse the int64 ones of its own svmlight reader."""
+    """With int32 indices: scikit-learn's linear models reject the int64 ones of its own svmlight reader."""
     x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
     return x
 

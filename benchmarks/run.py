@@ -1,4 +1,4 @@
-"""Ours against what users would pick instead, side by side: python benchmarks/run.py [W1 W4 ...] [--quick]
+"""hinge and the libraries that users would choose instead: python benchmarks/run.py [W1 W4 ...] [--quick]
 
 Each workload is a file w<number>_<name>.py next to this one and runs in its own process.
 """

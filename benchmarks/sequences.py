@@ -1,4 +1,4 @@
-"""CoNLL-2000 chunking: F1 and time of PASequence beside crfsuite's learners, on the same features in one run.
+"""CoNLL-2000 chunking: F1 and time of PASequence and of crfsuite's learners, on the same features in one run.
 
     HINGE_DATA=folder python benchmarks/sequences.py [--quick] [--data FOLDER] [--markdown FILE] [--csv FILE]
 
@@ -63,7 +63,7 @@ class Data:
 
 
 def read(quick: bool) -> tuple[Data, Data]:
-    """The real thing, and a tenth of the training sentences held out from the others."""
+    """The test sentences, and a tenth of the training sentences held out from the others."""
     x, y = chunks.sentences(real_sets.folder() / "conll2000_train.txt.gz")
     test_x, test_y = chunks.sentences(real_sets.folder() / "conll2000_test.txt.gz")
     if quick:
@@ -157,7 +157,7 @@ class Line:
     best: bool = False  # the highest F1 on the held-out sentences
 
     def run(self, data: Data, order: int) -> None:
-        """Learns and tags once more. The order is that of our sentences; crfsuite's cannot be asked for."""
+        """Learns and tags once more. The order is that of our sentences; that of crfsuite cannot be set."""
         train, tag, predicted = (crfsuite_run if self.who == CRFSUITE else our_run)(self, data, order)
         self.train.append(train)
         self.tag.append(tag)
@@ -272,7 +272,7 @@ def cells(line: Line, data: Data) -> list[str]:
 
 
 def by_epochs(lines: Sequence[Line]) -> list[list[str]]:
-    """F1 of each of ours after so many epochs, and the time to the model."""
+    """F1 of each of ours after a number of epochs, and the time to the model."""
     table: dict[str, list[str]] = {}
     for line in lines:
         if line.who == OURS and line.average:
@@ -282,7 +282,7 @@ def by_epochs(lines: Sequence[Line]) -> list[list[str]]:
 
 
 def verdict(lines: Sequence[Line]) -> Iterator[str]:
-    """Ours, chosen on held-out sentences and as it comes, against the best of crfsuite's three as they come."""
+    """Ours, chosen on held-out sentences and with defaults, against the best of crfsuite's three with defaults."""
     peers = [line for line in lines if line.who == CRFSUITE and line.learner in ASKED and not line.chosen]
     if not peers:
         return

@@ -42,7 +42,7 @@ def makers() -> dict[str, Any]:
 
 
 def candidates_for(prepare: Any, x: Any, ordered: Any) -> dict[str, Prepare | None]:
-    """`prepare(make, x)` hands back the work of a learner on x."""
+    """`prepare(make, x)` returns the work of a learner on x."""
     found: dict[str, Prepare | None] = {
         name: None if make is None else partial(prepare, make, x) for name, make in makers().items()
     }

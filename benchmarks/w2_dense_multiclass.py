@@ -10,7 +10,7 @@ Ours     PAClassifier(step="pa1", C=1, selection="max", fit_intercept=False).par
 Limit    lanes.cpp: the same epoch as a plain C++ loop with the weights of a feature side by side.
 Clock    CPU time of a single thread (VW: and its parser's), best of 15 (VW: of 5), taking turns.
 Check    ours ends with the weights of the C++ loop, to 1e-8 (float32: 1e-4). The peers learn another model: what both
-         err on the other rows stands beside.
+         err on the other rows is reported, too.
 """
 
 from __future__ import annotations

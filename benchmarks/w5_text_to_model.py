@@ -1,4 +1,4 @@
-"""W5: 278 MB of svmlight text to a saved model, whole processes: `hinge learn` beside VW, scikit-learn and liblinear.
+"""W5: 278 MB of svmlight text to a saved model, whole processes: `hinge learn`, VW, scikit-learn and liblinear.
 
 Each is a process of its own, from its start to its end, with its CPU time (user and system, all threads) and its peak
 memory. VW gets the same numbers in its own format, and hinge is timed on that, too, and from a pipe. The limit is to
@@ -24,7 +24,7 @@ import sys, joblib
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import SGDClassifier
 x, y = load_svmlight_file(sys.argv[1])
-x.indices, x.indptr = x.indices.astype("int32"), x.indptr.astype("int32")  # else scikit-learn 1.9.1 refuses them
+x.indices, x.indptr = x.indices.astype("int32"), x.indptr.astype("int32")  # else scikit-learn 1.9.1 rejects them
 model = SGDClassifier(loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0, max_iter=1, tol=None, shuffle=False)
 joblib.dump(model.fit(x, y), sys.argv[2])
 """
@@ -57,7 +57,7 @@ class Usage:
 
 
 def usage_of(command: list[str], feed: Path | None = None) -> Usage:
-    """Runs a process to its end."""
+    """Runs a process and waits for its end."""
     # As in any installation: with compiled bytecode, which pip writes, and which must not be written here.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(Path(command[-1]).parent / "bytecode")

@@ -9,7 +9,7 @@ Peer     crfsuite (python-crfsuite): Trainer("pa", type 1, c = 1, averaging, 10 
 Ours     PASequence(step="pa1", C=1, selection="prediction", average=True, max_iter=10, tol=None).fit; predict.
 Clock    CPU time of a single thread, best of 7, taking turns.
 Check    the two learn different models (crfsuite weighs only the pairs of feature and tag that it saw): what both err
-         on the tokens of the other sentences stands beside.
+         on the tokens of the other sentences is reported, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EPOCHS = 10
 
 
 def sentences(count: int, seed: int = 0) -> tuple[Sentences, Tags]:
-    """Tags from a Markov chain, and features of which half tell something about the tag."""
+    """Tags from a Markov chain, and features, half of which are informative."""
     random = np.random.default_rng(seed)
     world = np.random.default_rng(0)  # the same chain and the same values for every seed
     chain = np.cumsum(world.dirichlet(np.full(TAGS, 0.5), TAGS), axis=1)

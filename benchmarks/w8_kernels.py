@@ -4,7 +4,7 @@ Data     data.clusters: 10,000 rows of 256 numbers in float64, each class in six
          2,000 more rows to predict, and to see how much each errs. All in memory before the clock starts.
 Peer     scikit-learn SVC (libsvm), poly (degree 3) and rbf, its defaults: C=1, gamma='scale'; its cache of 200 MB.
 Ours     PAClassifier(kernel=..., selection="mira", fit_intercept=False), the same gamma, one pass: 1,500 supports, in
-         float64 and in float32; beside them all supports, and as many as are needed (adaptive).
+         float64 and in float32; and with all supports, and with an adaptive budget.
 Limit    BLAS: the products of the rows with the supports that there are at the end, by numpy (to predict only).
 Clock    CPU time of a single thread, best of 3, taking turns; to predict: a row, all 2,000 in one call.
 Check    ours errs at most 1 point more than SVC; else the row says so.

@@ -3,7 +3,7 @@
 Data     dense rows of 500 standard normals (and of 100 and 2,000), 2,000 of them (5,000; 300). An adversary labels
          them, each against AROW's prediction: every round is a mistake, so every round updates (stats_ is asked).
 Peers    NumPy as one would write it down: S @ x, S -= b * np.outer(g, g), all of S; and with a place for the product.
-         glibc is told to keep its memory: else new pages for the product can cost more than the work (3 ms instead of
+         glibc is set to keep its memory: otherwise new pages for the product can cost more than the work (3 ms, not
          0.3). BLAS through scipy.linalg.blas: dsymv, and dsyr in place on one half of S; that nothing is copied is
          checked.
 Ours     PAClassifier(geometry="mahalanobis", step="pa2", C=0.5, fit_intercept=False).partial_fit, in one batch and row
@@ -44,7 +44,7 @@ def keep_memory() -> None:
 
 
 class NumpyArow:
-    """As one would write it down: the whole matrix, in double."""
+    """Straightforward NumPy: the whole matrix, in double."""
 
     def __init__(self, n: int) -> None:
         self.w, self.S = np.zeros(n), np.eye(n)

@@ -1,6 +1,6 @@
 """Aligning a performance with its score, by a time warping whose weights are learned (an application that J06 names).
 
-Both are pitch contours of the same melody. The performance has a tempo of its own, is out of tune, now and then in the
+Both are pitch contours of the same melody. The performance has another tempo, is out of tune, now and then in the
 wrong octave, and has wrong notes. An alignment is a path through all pairs of frames; its score adds up what w says of
 each pair that it passes, and of each step on in both at once. Dynamic time warping finds the best path, PAStructured
 learns w from pairs of contours whose true path is known.
@@ -26,7 +26,7 @@ BY_HAND = {
 
 
 def joint_features(x, path):
-    """How often the path passes pairs of each kind, and goes on in both: by the number of frames."""
+    """How often the path passes pairs of each kind, and advances in both: by the number of frames."""
     both = (np.diff(path, axis=0) == 1).all(axis=1).sum()
     return np.append(x[path[:, 0], path[:, 1]].sum(axis=0), both) / sum(x.shape[:2])
 
@@ -36,13 +36,13 @@ def argmax(w, x):
 
 
 def cost(path, predicted):
-    """How many frames the predicted path is beside the true one, in the mean."""
-    return frames_beside(path)[predicted[:, 0], predicted[:, 1]].sum() / (path[-1] + 1).sum()
+    """How many frames the predicted path is off the true one, in the mean."""
+    return frames_off(path)[predicted[:, 0], predicted[:, 1]].sum() / (path[-1] + 1).sum()
 
 
 def loss_augmented_argmax(w, x, path):
     """The largest score + cost: both are sums over the pairs of a path, so it is the same search."""
-    return best_path(x @ w[:-1] + frames_beside(path), w[-1])
+    return best_path(x @ w[:-1] + frames_off(path), w[-1])
 
 
 def best_path(pairs, both):
@@ -64,8 +64,8 @@ def best_path(pairs, both):
     return np.array(path[::-1])
 
 
-def frames_beside(path):
-    """How far each pair of frames lies beside the path; one frame is not counted."""
+def frames_off(path):
+    """How far each pair of frames is off the path; one frame is not counted."""
     rows, columns = path[-1] + 1
     at = np.interp(np.arange(rows), path[:, 0], path[:, 1])
     return np.maximum(0.0, np.abs(np.arange(columns) - at[:, np.newaxis]) - 1)
@@ -110,7 +110,7 @@ def draw(file, x, path, weights):
     axes.plot(path[:, 1], path[:, 0], color="black", linewidth=5, alpha=0.4, label="the true path")
     for name, w in weights.items():
         found = argmax(w, x)
-        axes.plot(found[:, 1], found[:, 0], label=f"{name} ({cost(path, found):.2f} frames beside it)")
+        axes.plot(found[:, 1], found[:, 0], label=f"{name} ({cost(path, found):.2f} frames off)")
     axes.set(
         xlabel="frames of the performance",
         ylabel="frames of the score",
@@ -131,7 +131,7 @@ def main():
         average=True, max_iter=5, random_state=0,
     )  # fmt: skip
     weights = BY_HAND | {"learned": model.fit(X[:30], y[:30]).coef_}
-    print("frames beside the true path, in the mean, of 30 held-out performances")
+    print("frames off the true path, in the mean, of 30 held-out performances")
     for name, w in weights.items():
         costs = [cost(path, argmax(w, x)) for x, path in zip(X[30:], y[30:], strict=True)]
         print(f"  {name:36}{np.mean(costs):5.2f}")

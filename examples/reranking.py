@@ -1,6 +1,6 @@
 """Reranking: which of a translation system's candidates is the best?
 
-The system has a score for each candidate, but it is wrong about many of its own rules, and likes short sentences too
+The system has a score for each candidate, but many of its rules are wrong, and it likes short sentences too
 much. A candidate is a dict of features (the system's score, the length, the rules that made it) and a quality, which
 is known of the training sentences only. (All of it is simulated.) PAStructured learns to pick the best one; to pick
 another costs what is lost in quality.
@@ -96,7 +96,7 @@ def main():
 
     seen = model.stats_
     print(
-        f"\n{seen.updates} updates in {seen.rounds} rounds. What it would have picked, before it was told the best one,"
+        f"\n{seen.updates} updates in {seen.rounds} rounds. What it would have picked, before it learned the best one,"
     )
     print(f"was {seen.cost / seen.rounds:.3f} below it, in the mean.\n")
     print("Why is this one picked, and not the one that the system likes most?")

@@ -22,14 +22,14 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pages(page: Path) -> None:
+def test_examples_of_pages_are_correct(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False)
     assert result.failed == 0
     assert result.attempted == page.read_text().count("\n>>> ")
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name: str) -> None:
+def test_examples_of_docstrings_are_correct(name: str) -> None:
     if name == "hinge.__main__":
         return
     if name == "hinge.river":
@@ -58,7 +58,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_readme_shows_what_the_demo_says(tmp_path: Path) -> None:
+def test_the_readme_shows_the_output_of_the_demo(tmp_path: Path) -> None:
     """Line by line, but for the times."""
     ran = subprocess.run(
         [sys.executable, "-m", "hinge", "demo", "--no-plot"],

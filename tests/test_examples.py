@@ -36,13 +36,13 @@ def numbers(text, name):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_they_say_what_they_are_for_and_how_to_run_them(example):
+def test_examples_have_a_docstring_and_a_command(example):
     text = example.read_text()
     assert text.startswith('"""')
     assert f"    python examples/{example.name}" in text.split('"""')[1]
 
 
-def test_reranking(tmp_path):
+def test_reranking_improves_on_the_system(tmp_path):
     """Better than the system, nearly as good as can be; and the same each time."""
     said = run("reranking.py", tmp_path)
     system, best = numbers(said, "the system's own score"), numbers(said, "the best there is")
@@ -54,8 +54,8 @@ def test_reranking(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_alignment(tmp_path):
-    """Learned weights are less than half as far beside the true path as those set by hand."""
+def test_learned_weights_align_better_than_weights_set_by_hand(tmp_path):
+    """Learned weights are less than half as far off the true path as those set by hand."""
     said = run("alignment.py", tmp_path)
     learned = numbers(said, "learned")[0]
     for by_hand in ("by hand: the distance in semitones", "by hand: octaves forgiven"):
@@ -65,7 +65,7 @@ def test_alignment(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_inbox(tmp_path):
+def test_the_inbox_learns_to_sort(tmp_path):
     """It learns, and a model from its file knows what to do with a record."""
     said = run("inbox.py", tmp_path)
     first, last = numbers(said, "of the first 500")[-1], numbers(said, "of the last 500")[-1]

@@ -1,4 +1,4 @@
-"""Pictures, without eyes: names do not overlap and are not cut off, curves differ, titles say what one sees."""
+"""Plots: names do not overlap and are not cut off, curves differ, titles state the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def figure(curves, **options):
 
 
 def texts(drawn):
-    """All that is written, with its box in pixels."""
+    """All texts, with their boxes in pixels."""
     found = list(drawn.texts)
     for axes in drawn.axes:
         found += [*axes.texts, axes.xaxis.label, axes.title, axes._left_title, axes._right_title]
@@ -35,7 +35,7 @@ def texts(drawn):
 
 
 def check_readable(drawn):
-    """Whether no text covers another, and none leaves the picture."""
+    """Checks that no text covers another one or leaves the figure."""
     drawn.draw_without_rendering()
     assert all(axes.get_legend() is None for axes in drawn.axes)  # it would cover curves
     written, whole = texts(drawn), drawn.bbox
@@ -73,13 +73,13 @@ def test_titles_are_not_cut_off(title):
     check_readable(plots.history_figure(history([0.5, 0.4]), title))
 
 
-def test_dollars_are_written_as_they_are():
+def test_dollars_are_not_formulas():
     drawn = figure({"a$b$c": falling(0.2), "$": falling(0.1)}, title="$x_1$ errs least")
     assert not any(text.get_parse_math() for text in [*drawn.texts, *drawn.axes[0].texts])
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 30])
-def test_no_two_curves_look_the_same(count):
+def test_curves_look_different(count):
     drawn = figure({f"learner {i}": falling(0.01 * i) for i in range(count)}, dashed={"SVM": falling(0.1)})
     curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) > 2]
     looks = {(line.get_color(), str(line._dash_pattern if line.is_dashed() else "solid")) for line in curves}
@@ -95,7 +95,7 @@ def lab(colour):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_colours_can_be_told_apart_and_read_on_white():
+def test_colours_are_distinct_and_legible_on_white():
     for one, other in itertools.combinations(plots.COLOURS, 2):
         assert np.linalg.norm(lab(one) - lab(other)) > 20, (one, other)
     for colour in (*plots.COLOURS, plots.INK, plots.FAINT):
@@ -103,7 +103,7 @@ def test_colours_can_be_told_apart_and_read_on_white():
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 7, 100])
-def test_what_is_counted_is_whole(rounds):
+def test_ticks_are_whole_numbers(rounds):
     drawn = figure({"pa": falling(0.2, rounds)}, x="tags")
     ticks = drawn.axes[0].get_xticks()
     np.testing.assert_array_equal(ticks, np.round(ticks))
@@ -111,12 +111,12 @@ def test_what_is_counted_is_whole(rounds):
 
 
 @pytest.mark.filterwarnings("error")
-def test_errors_of_zero_are_drawn_from_zero():
+def test_axes_of_zero_errors_start_at_zero():
     drawn = figure({"pa": [(at, 0.0) for at in range(1, 100)]})
     assert drawn.axes[0].get_ylim() == (0, 5)
 
 
-def test_errors_that_are_not_shares():
+def test_errors_that_are_not_fractions_are_legible():
     check_readable(
         figure({"pa": falling(2.0), "pa2": falling(1.9)}, share=False, dashed={"guaranteed": falling(400.0)})
     )
@@ -132,7 +132,7 @@ def test_errors_that_are_not_shares():
         ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1}, "a, b and 2 others err least: 10.00 % wrong"),
     ],
 )
-def test_the_title_of_a_comparison_names_all_that_err_least(errors, title):
+def test_the_title_of_a_comparison_names_all_ties(errors, title):
     assert title_of("classification", errors) == title
 
 
@@ -148,7 +148,7 @@ def history(losses, scores=None):
 
 @pytest.mark.parametrize("count", [1, 2, 5, 30])
 @pytest.mark.parametrize("best", [0, -1])
-def test_the_passes_of_fit_can_be_read(count, best):
+def test_the_history_of_fit_is_legible(count, best):
     losses, scores = np.linspace(0.6, 0.4, count), np.full(count, 0.7)
     scores[best] = 0.9
     for drawn in (plots.history_figure(history(losses)), plots.history_figure(history(losses, scores))):
@@ -159,13 +159,13 @@ def test_the_passes_of_fit_can_be_read(count, best):
             assert shown == sorted(set(map(round, shown)))
 
 
-def test_the_title_of_passes_says_what_one_sees():
-    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5, 0.4])).texts]
-    assert said == ["Mean loss 0.4 after 3 passes, 0.6 in the first", "3 passes, 0.3 s"]
-    said = [text.get_text() for text in plots.history_figure(history([0.6, 0.5], [0.9, 0.8])).texts]
-    assert said[0] == "Pass 1 of 2 was kept: its score was 0.9"
-    said = [text.get_text() for text in plots.history_figure(history([0.6])).texts]
-    assert said == ["Mean loss 0.6 after 1 pass", "1 pass, 0.1 s"]
+def test_the_title_of_a_history_states_the_result():
+    titles = [text.get_text() for text in plots.history_figure(history([0.6, 0.5, 0.4])).texts]
+    assert titles == ["Mean loss 0.4 after 3 passes, 0.6 in the first", "3 passes, 0.3 s"]
+    titles = [text.get_text() for text in plots.history_figure(history([0.6, 0.5], [0.9, 0.8])).texts]
+    assert titles[0] == "Pass 1 of 2 was kept: its score was 0.9"
+    titles = [text.get_text() for text in plots.history_figure(history([0.6])).texts]
+    assert titles == ["Mean loss 0.6 after 1 pass", "1 pass, 0.1 s"]
 
 
 # ---- the figures of the papers ------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ POINTS = Panel(
     ],
     ids=range(8),
 )
-def test_figures_of_papers_can_be_read(panels):
-    title, reading = "A title that says what one sees, in more than one line " * 3, "How to read it. " * 9
+def test_figures_of_papers_are_legible(panels):
+    title, reading = "A title that states the result, in more than one line " * 3, "How to read it. " * 9
     drawn = figure_of(Picture(title, reading, panels), "E0 (not judged): data.")
     check_readable(drawn)
     named = {text for text, _ in texts(drawn)} | {
@@ -209,6 +209,6 @@ def test_figures_of_papers_can_be_read(panels):
 
 
 @pytest.mark.parametrize("name", ["E6", "E7", "E8", "E10"])
-def test_figures_of_kept_tables_can_be_read(name):
+def test_figures_of_saved_tables_are_legible(name):
     table = Table.read(Path(__file__).parent.parent / "docs" / "theory" / "papers" / f"{name}.csv")
     check_readable(figure_of(papers.recipe_named(name).picture(table.lines), f"{name}: {table.data}"))

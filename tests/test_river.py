@@ -1,11 +1,8 @@
-"""hinge.river: River's own checks, River's own Passive-Aggressive as a reference, pipelines, files."""
+"""hinge.river: River's checks, River's Passive-Aggressive classes as a reference, pipelines, files."""
 
 from __future__ import annotations
 
-import copy
-import doctest
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -62,7 +59,7 @@ CHECKS = [
 
 
 class Songs:
-    """Stands in for datasets.Music, which has to be downloaded: numbers, and of each of six labels whether it holds."""
+    """Replaces datasets.Music, which needs a download: eight numbers and six labels per song."""
 
     def __iter__(self):
         rng = np.random.default_rng(5)
@@ -102,18 +99,13 @@ def as_bytes(model):
 
 
 @pytest.mark.parametrize(("cls", "options", "place"), CHECKS)
-def test_rivers_own_checks(cls, options, place):
+def test_rivers_checks_pass(cls, options, place):
     model = cls(**options)
     assert model._unit_test_skips() == set()
-    list(checks.yield_checks(model))[place](model.clone())  # afresh: their datasets can be iterated once
+    list(checks.yield_checks(model))[place](model.clone())  # new checks: their datasets can be iterated once
 
 
-@pytest.mark.parametrize("cls", [PAClassifier, PARegressor])
-def test_check_estimator(cls):
-    checks.check_estimator(cls())
-
-
-def test_what_they_are():
+def test_classes_have_the_base_classes_of_river():
     assert issubclass(PAClassifier, base.MiniBatchClassifier)
     assert issubclass(PARegressor, base.MiniBatchRegressor)
     assert issubclass(PAMultilabel, base.MultiLabelClassifier)
@@ -126,8 +118,7 @@ def test_what_they_are():
 
 @pytest.mark.parametrize("mode", [0, 1, 2])
 @pytest.mark.parametrize("C", [0.01, 0.3])
-def test_rivers_own_classifier(mode, C):
-    """Without an intercept River's own is the paper's."""
+def test_without_an_intercept_the_classifier_equals_that_of_river(mode, C):
     ours = PAClassifier(C=C, step=("pa", "pa1", "pa2")[mode], fit_intercept=False)
     theirs = linear_model.PAClassifier(C=C, mode=mode, learn_intercept=False)
     for x, y in events(PAClassifier, 500):
@@ -141,8 +132,8 @@ def test_rivers_own_classifier(mode, C):
 
 @pytest.mark.parametrize("mode", [0, 1, 2])
 @pytest.mark.parametrize("C", [0.01, 0.3])
-def test_rivers_own_regressor(mode, C):
-    """But for its loss: River 0.26 measures the error from 2 y - 1, as if y were a class of 0 or 1."""
+def test_without_an_intercept_the_regressor_equals_that_of_river(mode, C):
+    """Except for the loss: River 0.26 measures the error from 2 y - 1, as if y were a class of 0 or 1."""
     ours = PARegressor(C=C, step=("pa", "pa1", "pa2")[mode], epsilon=0.05, fit_intercept=False)
     theirs = linear_model.PARegressor(C=C, mode=mode, eps=0.05, learn_intercept=False)
     theirs.loss = lambda truth, guess: max(abs(guess - truth) - 0.05, 0)
@@ -155,7 +146,7 @@ def test_rivers_own_regressor(mode, C):
 
 
 @pytest.mark.parametrize(("cls", "options"), SETTINGS)
-def test_equals_the_learner(cls, options):
+def test_models_equal_the_learner(cls, options):
     model, learner = cls(**options), hinge.Learner(cls._task, **options)
     for number, (x, y) in enumerate(events(cls)):
         assert model.score_one(x) == learner.score_one(x)
@@ -170,14 +161,14 @@ def test_equals_the_learner(cls, options):
 
 
 def flat(weights):
-    """One number a name, or a label and a name."""
+    """One number per name, or per label and name."""
     if not any(isinstance(value, dict) for value in weights.values()):
         return weights
     return {(label, name): w for label, lane in weights.items() for name, w in lane.items()}
 
 
 @pytest.mark.parametrize(("cls", "options"), SETTINGS)
-def test_many_equals_one_by_one(cls, options):
+def test_learn_many_equals_learn_one(cls, options):
     given = events(cls)
     X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
     w = pd.Series(np.tile([1.0, 0.5, 2.0], len(y) // 3))
@@ -209,7 +200,7 @@ def test_many_equals_one_by_one(cls, options):
 
 
 @pytest.mark.parametrize("w", [2, 2.0, np.int64(2), np.float32(2), [2.0] * 60])
-def test_one_weight_for_all_or_one_each(w):
+def test_weights_are_one_number_or_one_per_row(w):
     given = events(PAClassifier, 60)
     X, y = pd.DataFrame([x for x, _ in given]), pd.Series([y for _, y in given])
     one, many = PAClassifier(C=0.1), PAClassifier(C=0.1)
@@ -221,8 +212,8 @@ def test_one_weight_for_all_or_one_each(w):
 
 @pytest.mark.parametrize("labels", [(False, True), (0, 1), ("ham", "spam"), (np.False_, np.True_)])
 @pytest.mark.parametrize("first", [0, 1])
-def test_labels_of_any_kind(labels, first):
-    """The keys are the labels seen; False and True from the beginning."""
+def test_labels_may_have_any_type(labels, first):
+    """The keys are the labels so far; boolean labels are both known from the start."""
     model = PAClassifier(fit_intercept=False)
     x, z = {"a": 1.0, "b": -0.5}, {"a": -0.5, "b": 1.0}
     assert model.predict_proba_one(x) == {False: 0.5, True: 0.5}
@@ -245,7 +236,7 @@ def test_labels_of_any_kind(labels, first):
         assert shares[labels[truth]] > 0.6
         assert sum(shares.values()) == pytest.approx(1.0)
         assert model.predict_one(event) == labels[truth]
-    model.learn_one({"c": 1.0}, "third")  # welcome any time
+    model.learn_one({"c": 1.0}, "third")  # may appear at any time
     assert list(model.predict_proba_one(x)) == [*labels, "third"]
     assert model.predict_one({"c": 1.0}) == "third"
 
@@ -253,8 +244,7 @@ def test_labels_of_any_kind(labels, first):
 @pytest.mark.parametrize(
     "options", [{}, {"selection": "mira"}, {"hash_bits": 8, "selection": "prediction"}], ids=str
 )
-def test_many_classes(options, tmp_path):
-    """The softmax of the scores: one that sums to 1, in the order of the scores."""
+def test_probabilities_of_many_classes_are_the_softmax(options, tmp_path):
     model, learner = PAClassifier(C=0.1, **options), hinge.Learner("classification", C=0.1, **options)
     given = list(scaled(datasets.ImageSegments(), 300))
     right = 0
@@ -281,15 +271,11 @@ def test_many_classes(options, tmp_path):
         m.learn_one(x, "another")
     assert as_bytes(again) == as_bytes(model)
     assert list(again.weights)[-1] == "another"
-    assert model.explain_one(x, "another") == learner_of(again).explain_one(x, "another")
+    assert model.explain_one(x, "another") == again._learner.explain_one(x, "another")
 
 
-def learner_of(model):
-    return model._learner
-
-
-def test_two_classes_with_weights_each():
-    """With another selection two classes have a score each: the sigmoid of the difference is the softmax."""
+def test_probabilities_of_two_scores_are_the_sigmoid_of_the_difference():
+    """Except for selection='max', each of two classes has a score."""
     model = PAClassifier(selection="simproj")
     for x, y in events(PAClassifier, 50):
         model.learn_one(x, y)
@@ -301,7 +287,7 @@ def test_two_classes_with_weights_each():
 
 
 @pytest.mark.parametrize(("cls", "options"), MULTILABEL, ids=str)
-def test_multilabel(cls, options, tmp_path):
+def test_multilabel_equals_the_learner(cls, options):
     model, learner = cls(C=0.1, **options), hinge.Learner("multilabel", C=0.1, **options)
     assert model.predict_one({"f0": 1.0}) == model.predict_proba_one({"f0": 1.0}) == {}
     right = total = 0
@@ -316,7 +302,7 @@ def test_multilabel(cls, options, tmp_path):
         model.learn_one(x, y)
         learner.learn_one(x, {label for label, relevant in y.items() if relevant})
     assert right / total > 0.75
-    assert learner_of(model).to_bytes() == learner.to_bytes()
+    assert model._learner.to_bytes() == learner.to_bytes()
     assert "Score: " in model.debug_one(x)
     before = as_bytes(model)
     for bad in ({"l0": True, "new": 1.0, None: True}, ["l0"], "l0", None):
@@ -327,16 +313,9 @@ def test_multilabel(cls, options, tmp_path):
     assert as_bytes(model) == before
     model.learn_one(x, {"l0": True, "never": False})
     assert model.predict_one(x)["never"] is False
-    model.save(tmp_path / "model")
-    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    for one in (model, *copies):
-        one.learn_one(x, {"l1": True, "l9": True})
-    for one in copies:
-        assert as_bytes(one) == as_bytes(model)
-        assert one.predict_one(x) == model.predict_one(x)
 
 
-def test_pipeline_and_progressive_validation():
+def test_progressive_validation_in_a_pipeline():
     model = preprocessing.StandardScaler() | PAClassifier(C=0.01, average=True)
     metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy() + metrics.ROCAUC())
     assert [m.get() for m in metric.data] == pytest.approx([0.894, 0.96], abs=0.03)
@@ -353,7 +332,7 @@ def test_mini_batches_in_a_pipeline():
     assert (model.predict_many(X) == y).mean() > 0.85
 
 
-def test_debug_one():
+def test_debug_one_prints_the_score():
     model = preprocessing.StandardScaler() | PARegressor()
     for x, y in datasets.TrumpApproval().take(50):
         model.learn_one(x, y)
@@ -363,26 +342,8 @@ def test_debug_one():
     assert score == pytest.approx(model.predict_one(x), abs=1e-4)
 
 
-@pytest.mark.parametrize(("cls", "options"), SETTINGS)
-def test_save_load_and_go_on(cls, options, tmp_path):
-    given = events(cls, 120)
-    never_stopped, model = cls(**options), cls(**options)
-    for x, y in given[:60]:
-        never_stopped.learn_one(x, y)
-        model.learn_one(x, y)
-    model.save(tmp_path / "model")
-    copies = [hinge.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    for x, y in given[60:]:
-        for one in (never_stopped, *copies):
-            one.learn_one(x, y)
-    for one in copies:
-        assert type(one) is cls
-        assert one._get_params() == never_stopped._get_params()
-        assert as_bytes(one) == as_bytes(never_stopped)
-
-
 @pytest.mark.parametrize("cls", [PAClassifier, PARegressor])
-def test_a_refusal_changes_nothing(cls):
+def test_rejected_input_changes_nothing(cls):
     model = cls()
     for x, y in events(cls, 30):
         model.learn_one(x, y)
@@ -402,14 +363,8 @@ def test_a_refusal_changes_nothing(cls):
     assert as_bytes(model) == before
 
 
-def test_the_examples_of_the_docstrings():
-    failures, tried = doctest.testmod(hinge.river)
-    assert tried >= 8
-    assert failures == 0
-
-
 def test_irrelevant_labels_count_as_labels():
-    """River's multilabel classifiers keep every label that they were told of."""
+    """River's multilabel classifiers also know the labels that were never relevant."""
     model = PAMultilabel(max_labels=3)
     model.learn_one({"a": 1.0}, {"x": True, "y": False, "z": False})
     with pytest.raises(ValueError, match=r"'w' is new.*the limit is 3 \(max_labels\)"):

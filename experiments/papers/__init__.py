@@ -1,4 +1,4 @@
-"""The experiments of the papers as recipes: what was claimed, run again, and whether it comes out.
+"""The experiments of the papers as recipes: what was claimed, and whether it can be reproduced.
 
     >>> from experiments import papers
     >>> [recipe.name for recipe in papers.recipes()][:4]
@@ -21,7 +21,7 @@ _MODULES = ("noise", "digits", "caches", "mail", "covariance", "beyond")
 
 
 def recipes() -> list[Recipe]:
-    """All of them, in the order of their names."""
+    """All experiments, in the order of their names."""
     found = [
         recipe for module in _MODULES for recipe in importlib.import_module(f".{module}", __package__).RECIPES
     ]

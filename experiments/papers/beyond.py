@@ -1,4 +1,4 @@
-"""E10, which no paper has: AROW beside PAM-II, SimProj beside the exact joint solution, how tight the bounds are."""
+"""E10, which is in no paper: AROW and PAM-II, SimProj and the exact joint solution, how tight the bounds are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def learned(name: str, x: Any, y: Any, **options: Any) -> Any:
 
 
 def apart(one: Any, other: Any) -> float:
-    """How far two models are apart, of the largest weight; infinite if they did not err alike."""
+    """The distance of two models, relative to the largest weight; infinite if their mistakes differ."""
     if one.stats_.mistakes != other.stats_.mistakes:
         return math.inf
     return float(np.max(np.abs(one.coef_ - other.coef_)) / np.max(np.abs(other.coef_)))
@@ -124,7 +124,7 @@ def simproj_and_mira(setting: Setting, outcome: Outcome) -> None:
 
 
 def _timed(name: str, data: Labelled, C: float, options: dict[str, Any]) -> tuple[float, float]:
-    """The error of a pass, and the CPU time of the fastest of three."""
+    """The error of one pass, and the CPU time of the fastest of three."""
     seconds = math.inf
     for _ in range(3):
         model = make(name, C=C, fit_intercept=False, **options)
@@ -189,7 +189,7 @@ def picture(table: Sequence[Line]) -> Picture:
 
 
 def _ratios(line: Line) -> list[float]:
-    """Of what is guaranteed to what was suffered, one for each stream."""
+    """The ratios of what is guaranteed to what was suffered, one per stream."""
     if not line.what.endswith("guaranteed / suffered"):
         return []
     return [float(ratio) for ratio in re.findall(r"(\S+) \(", line.note)]

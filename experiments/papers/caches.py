@@ -1,4 +1,4 @@
-"""E5 (B03): MIRA on a budget: caches of a fixed size, and a cache that finds its size."""
+"""E5 (B03): MIRA on a budget: caches of a fixed size, and an adaptive cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL_SIZES = (25, 50, 100, 200, 400)
 
 @dataclass
 class Cache:
-    """One way to keep supports, in some permutations."""
+    """The results of one budget, over several permutations."""
 
     supports: list[int] = field(default_factory=list)
     test: list[float] = field(default_factory=list)  # errors, in percent
@@ -60,7 +60,7 @@ def learn(data: Digits, seed: int, rows: int, budget: Any, kernel: dict[str, Any
 
 
 def kernel_of(name: str) -> dict[str, Any]:
-    """The paper: homogeneous of degree 9 for digits; rbf for letter, whose width it does not give."""
+    """As in the paper: homogeneous of degree 9 for digits; rbf for letter, for which the paper gives no width."""
     if name == "letter":
         return {"kernel": "rbf", "gamma": 8.0}
     return {"kernel": "poly", "degree": 9, "gamma": 1.0}

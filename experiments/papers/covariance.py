@@ -1,4 +1,4 @@
-"""E7 and E8 (M11): PA-II, PAM-II and CW on five sets; the mistakes as they add up, and F1."""
+"""E7 and E8 (M11): PA-II, PAM-II and CW on five sets; cumulative mistakes, and F1."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Method:
     symbol: str
     numbers: Sequence[float]
     options: Callable[[float], Mapping[str, Any]]
-    curved: bool = True
+    has_covariance: bool = True
 
     def fresh(self, data: TwoClasses, number: float, intercept: bool) -> Learner:
-        geometry = "euclidean" if not self.curved else "mahalanobis" if data.full else "diagonal"
+        geometry = "euclidean" if not self.has_covariance else "mahalanobis" if data.full else "diagonal"
         more = {**self.options(number), "geometry": geometry, "fit_intercept": intercept}
         if geometry == "diagonal":  # as the paper has it, "in the same way as the CW algorithm"
             more["covariance_update"] = "precision"
@@ -48,7 +48,7 @@ class Method:
 
 
 METHODS = {
-    "PA-II": Method("C", CS, lambda C: {"step": "pa2", "C": C}, curved=False),
+    "PA-II": Method("C", CS, lambda C: {"step": "pa2", "C": C}, has_covariance=False),
     "PAM-II": Method("C", CS, lambda C: {"step": "pa2", "C": C}),
     "CW": Method("eta", ETAS, lambda eta: {"step": "cw", "eta": eta}),
 }
@@ -80,7 +80,7 @@ def mistakes(learner: Learner, x: Any, y: Integers) -> Floats:
 
 
 def f1(made: Floats, y: Integers) -> tuple[float, float]:
-    """Of the positive and of the negative class, from the online predictions."""
+    """F1 of the positive and of the negative class, from the online predictions."""
     wrong = made.sum()
     right = [float((1 - made[y == label]).sum()) for label in (1, 0)]
     return right[0] / (right[0] + wrong / 2), right[1] / (right[1] + wrong / 2)
@@ -152,7 +152,7 @@ def two_classes_there(sets: Sequence[TwoClasses]) -> bool:
 
 
 def counted(sets: Sequence[TwoClasses]) -> list[str]:
-    """The sets that criteria speak of: those with a full covariance, as in the paper."""
+    """The sets that the criteria count: those with a full covariance, as in the paper."""
     return [data.name for data in sets if data.full]
 
 
@@ -185,7 +185,7 @@ def cumulative_error(setting: Setting) -> Outcome:
 
 
 def lowest_error(runs: Runs, names: Sequence[str], scaling: str) -> list[str]:
-    """The sets on which it is PAM-II's."""
+    """The sets on which PAM-II has the lowest error."""
     errors = {n: {m: runs[n, scaling, m].errors.mean() for m in METHODS} for n in names}
     return [n for n in names if errors[n]["PAM-II"] <= min(errors[n].values())]
 
@@ -278,12 +278,12 @@ def _ours(line: Line) -> float:
 
 
 def _lead(cells: _Cells, scaling: str, row: str, rival: str, sign: int) -> float:
-    """Of PAM-II, in points: positive is better. `sign` is -1 if less is better."""
+    """The lead of PAM-II, in points: positive is better. `sign` is -1 if less is better."""
     return sign * (_ours(cells[scaling, row, "PAM-II"]) - _ours(cells[scaling, row, rival]))
 
 
 def _first(cells: _Cells, sign: int) -> tuple[dict[str, int], int]:
-    """In how many rows PAM-II is the best, of those that the criteria count; and how many those are."""
+    """In how many of the rows that the criteria count PAM-II is the best, and the number of these rows."""
     rows = [row for row in dict.fromkeys(row for _, row, _ in cells) if not row.startswith(ALL_WORDS)]
     ahead = {
         scaling: sum(all(_lead(cells, scaling, row, r, sign) >= 0 for r in _RIVALS) for row in rows)
@@ -325,7 +325,7 @@ def error_picture(table: Sequence[Line]) -> Picture:
     ahead, rows = _first(cells, -1)
     return Picture(
         f"PAM-II errs least on {ahead['scaled']} of {rows} sets if features are scaled, on {ahead['unscaled']} if not",
-        "Right of the line PAM-II makes fewer mistakes; beside the names: its error."
+        "Right of the line PAM-II makes fewer mistakes; next to the names: its error."
         + (f" {ALL_WORDS}, with a diagonal covariance, does not count." if len(cells) > 6 * rows else ""),
         _lead_panels(cells, -1, "points by which PAM-II errs less", (-4.0, 9.0)),
     )
@@ -338,7 +338,7 @@ def f1_picture(table: Sequence[Line]) -> Picture:
     return Picture(
         f"PAM-II has the best F1 in {ahead['scaled']} of {rows} classes if features are scaled, in {ahead['unscaled']} "
         "if not",
-        "Right of the line PAM-II has the better F1; beside the classes (of a set, + or -): its F1."
+        "Right of the line PAM-II has the better F1; next to the classes (of a set, + or -): its F1."
         + (f" {ALL_WORDS} is in the table only." if len(found) > len(cells) else ""),
         _lead_panels(cells, 1, "points of F1 by which PAM-II is better", (-5.0, 14.0)),
     )

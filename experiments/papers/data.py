@@ -1,6 +1,6 @@
-"""The data of E6 to E8 and E10: from the folder of the sets (their files are a recipe's `needs`), or a substitute.
+"""The data of E6 to E8 and E10: from the folder of the sets (the files are in `needs` of each recipe), or a substitute.
 
-Substitutes are scikit-learn's bundled sets, and for mail a stream that is made up: nothing is downloaded.
+Substitutes are scikit-learn's bundled sets, and for mail a generated stream: nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def enron_file(user: str) -> str:
 
 
 def enron(setting: Setting, users: Sequence[str] = USERS) -> list[Mail]:
-    """Those of the users whose messages are in the folder."""
+    """The mail of the users whose messages are in the folder."""
     return [_enron_user(user, file) for user in users if (file := setting.file(enron_file(user)))]
 
 
@@ -99,9 +99,9 @@ def made_up_mail(messages: int, seed: int, folders: int = 20) -> Mail:
 
 @dataclass(frozen=True)
 class TwoClasses:
-    """Rows as they come and scaled to about length 1, and their classes.
+    """Rows, unscaled and scaled to a length of about 1, and their classes.
 
-    With `ten` y holds digits: a stream has all rows of one of them, which its seed draws, and as many of the others.
+    With `ten`, y holds digits: a stream has all rows of one digit, which the seed selects, and as many of the others.
     """
 
     name: str
@@ -145,7 +145,7 @@ def _uci(file: Path, positive: int, about: str) -> TwoClasses:
 
 
 def _digits(file: Path) -> TwoClasses:
-    """MNIST is divided by one number: to standardise would blow up the pixels at the border."""
+    """MNIST is divided by one number: standardising would inflate the pixels at the border."""
     from scipy.sparse import csr_matrix
 
     about = "one digit (each time another) against as many of the others"
@@ -159,7 +159,7 @@ def _digits(file: Path) -> TwoClasses:
 
 
 def _webkb(file: Path, common: int) -> TwoClasses:
-    """Pages of courses: the words outside of the tags that occur in `common` pages at least."""
+    """Pages of courses: the words outside of tags that occur in at least `common` pages."""
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
     pages = list(json_lines(file))
@@ -191,7 +191,7 @@ def two_classes(setting: Setting) -> list[TwoClasses]:
 
 
 def bundled() -> list[TwoClasses]:
-    """scikit-learn's: no network, no folder."""
+    """Sets that come with scikit-learn: no network, no folder."""
     from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
     cancer, digits, iris, wine = load_breast_cancer(), load_digits(), load_iris(), load_wine()

@@ -25,7 +25,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Digits:
-    """Rows shifted to mean 0 and scaled to an average squared norm of 1, as the paper has it; and test rows."""
+    """Rows shifted to mean 0 and scaled to an average squared norm of 1, as in the paper; and test rows."""
 
     name: str
     x: Floats
@@ -63,7 +63,7 @@ def digits_of(setting: Setting, name: str, shift: bool = True) -> Digits | None:
 
 
 def small_digits(shift: bool = True) -> Digits:
-    """The 8 x 8 digits that scikit-learn ships: 1,797 of them, of which 500 to test."""
+    """The 8 x 8 digits that scikit-learn ships: 1,797 rows, 500 of them for testing."""
     from sklearn.datasets import load_digits
 
     x, y = load_digits(return_X_y=True)
@@ -81,7 +81,7 @@ KERNELS = {"usps": (1.0, 5), "mnist": (0.5, 3)}  # a and d of (a + x.z)^d
 def mistakes_of(
     x: Floats, y: npt.NDArray[np.int64], options: dict[str, Any], moments: list[int]
 ) -> list[int]:
-    """The cumulative mistakes at some moments of a pass."""
+    """The cumulative mistakes at several points of a pass."""
     learner = Learner("classification", classes=list(range(10)), fit_intercept=False, **options)
     found, done = [], 0
     for moment in moments:

@@ -32,7 +32,7 @@ PAPER = {
     "sanders-r": (20.7, 25.6, 23.2, 23.8, 36.3, 34.1),
     "williams-w3": (4.2, 5.0, 5.9, 5.8, 4.2, 5.4),
 }
-"""Table 1, mistakes in percent, in the order of LEARNERS. Which column is whose is inferred (experiments E6)."""
+"""Table 1, mistakes in percent, in the order of LEARNERS. The assignment of columns to learners is inferred (E6)."""
 
 
 Runs = dict[tuple[str, str, str, float], float]  # the mistakes in percent, by way, user, learner, C
@@ -40,7 +40,7 @@ Runs = dict[tuple[str, str, str, float], float]  # the mistakes in percent, by w
 
 def learn(model: Any, words: Any, folders: Any, every: Sequence[Any]) -> float:
     """One pass in the order of time: the mistakes in percent. All folders are known from the start, as in the paper
-    (k - 1 constraints a message): those that are empty as yet have phi = 0."""
+    (k - 1 constraints per message): folders that are still empty have phi = 0."""
     model.partial_fit(words, folders, classes=every)
     return float(100 * model.stats_.mistakes / len(folders))
 
@@ -60,7 +60,7 @@ def learn_mail(mail: Mail, name: str, C: float, way: str) -> float:
 
 
 def all_runs(setting: Setting, mails: Sequence[Mail], grid: Sequence[float]) -> Runs:
-    """(The predictions of SimPerc do not depend on C.)"""
+    """Mistakes for every C. (The predictions of SimPerc do not depend on C.)"""
     runs: Runs = {}
     for mail in mails:
         for way in WAYS:
@@ -79,7 +79,8 @@ def best(runs: Runs, way: str, user: str, name: str, grid: Sequence[float]) -> t
 
 
 def percents(runs: Runs, way: str, user: str, grid: Sequence[float]) -> dict[str, float]:
-    """Of each learner with its best C. `way` is that of phi: the learners without it count words, as in the paper."""
+    """The mistakes of each learner with its best C. `way` is that of phi: the others count words, as in the
+    paper."""
     ways = dict.fromkeys(WITH_PHI, way) | dict.fromkeys(WITH_WORDS, "counts")
     return {name: best(runs, ways[name], user, name, grid)[1] for name in LEARNERS}
 

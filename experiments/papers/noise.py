@@ -1,4 +1,4 @@
-"""E1 to E3 (J06 section 10): two Gaussians in the plane, noise in the instances or in the labels, and what C does."""
+"""E1 to E3 (J06 section 10): two Gaussians in the plane, noise in instances or labels, and the effect of C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRID = tuple(10.0**k for k in range(-4, 3))
 
 
 def stream(rounds: int, seed: int, sigma: float = 0.0, flipped: float = 0.0) -> tuple[Floats, Floats]:
-    """x ~ N(y (1, 1), diag(0.2, 2)), y of -1 or 1; noise of deviation sigma, labels turned by chance."""
+    """x ~ N(y (1, 1), diag(0.2, 2)), y of -1 or 1; noise of deviation sigma, labels flipped at random."""
     random = np.random.default_rng(seed)
     y = random.choice([-1.0, 1.0], size=rounds)
     x = y[:, np.newaxis] + random.standard_normal((rounds, 2)) * np.sqrt([0.2, 2.0])
@@ -232,7 +232,7 @@ def length_of_the_stream(setting: Setting) -> Outcome:
 
 
 def _curve(x: Floats, y: Floats, step: str, C: float, moments: Sequence[int]) -> Any:
-    """The average error after so many rounds."""
+    """The average error after a number of rounds."""
     learner = Learner("classification", step=step, C=C, fit_intercept=False, classes=[-1.0, 1.0])
     errors, done = [], 0
     for moment in moments:

@@ -1,4 +1,4 @@
-"""The figures of the experiments: a title that says what one sees, and panels below it."""
+"""The figures of the experiments: a title that states the result, and panels below it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES_HEIGHT, ROW_HEIGHT, LANE_HEIGHT = 3.6, 0.4, 0.14  # inches
 
 
 def draw(path: Path, picture: Picture, about: str) -> None:
-    """Into a file: .png, .svg or .pdf. `about` is what the experiment was and ran on."""
+    """Draws into a file: .png, .svg or .pdf. `about` names the experiment and its data."""
     drawn = picture_of(figure_of(picture, about), path.suffix.lstrip(".").lower() or "png")
     with whole_file(path) as file:
         file.write(drawn)
@@ -70,7 +70,7 @@ def _height(panel: Panel) -> float:
 
 
 def _colours(panel: Panel) -> list[str]:
-    """Of the series of a panel."""
+    """The colours of the series of a panel."""
     free = iter(range(len(panel.series)))
     return [
         FAINT if s.dashed else COLOURS[(next(free) if s.colour is None else s.colour) % len(COLOURS)]
@@ -79,7 +79,7 @@ def _colours(panel: Panel) -> list[str]:
 
 
 def _key(panels: Sequence[Panel]) -> list[Any]:
-    """What the marks are, above panels with rows or points: there, they have no ends to be named at."""
+    """A key of the marks, above panels with rows or points, whose series have no right ends to label."""
     from matplotlib.lines import Line2D
 
     marks = {
@@ -96,7 +96,7 @@ def _has_points(panel: Panel) -> bool:
 
 
 def _style(panel: Panel, series: Series) -> dict[str, Any]:
-    """Of a series in a panel: marks, or a line, with marks if they are few."""
+    """Draws a series: marks, or a line, with marks if there are few."""
     if panel.rows or series.points:
         return _marker(series)
     line: dict[str, Any] = {"linestyle": (0, (5, 4))} if series.dashed else {}
@@ -127,7 +127,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 
 def _draw_lines(axes: Any, panel: Panel) -> None:
-    """Named at their right ends; with points among them, by the key above."""
+    """Labels lines at their right ends; if there are points, the key above names them."""
     colours = _colours(panel)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=FAINT, linewidth=1.0)
@@ -143,7 +143,7 @@ def _draw_lines(axes: Any, panel: Panel) -> None:
 
 
 def _draw_rows(axes: Any, panel: Panel) -> None:
-    """Each row has a lane for each series, so that their marks do not cover each other."""
+    """The series of a row are offset, so that their marks do not overlap."""
     low, high = panel.limits or (-math.inf, math.inf)
     if panel.limits:
         room = 0.03 * (high - low)

@@ -1,4 +1,4 @@
-"""What an experiment is, what it needs, and what comes out of it."""
+"""What an experiment is, what it needs, and its outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Choice = TypeVar("_Choice")
 
 @dataclass(frozen=True)
 class Setting:
-    """How an experiment is run: the folder with the data (None: there is none), how much of it, whom to tell."""
+    """How an experiment is run: the folder with the data (None: none), its size, and where messages go."""
 
     data: Path | None
     size: str = "full"  # 'quick': minutes; 'tiny': seconds, for tests
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Line:
-    """One number of the table: what the paper has (if it says), and ours."""
+    """One number of the table: the paper's (if it has one), and ours."""
 
     what: str
     paper: str
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Criterion:
-    """What must be so for the experiment to count as reproduced, and what was seen."""
+    """A condition for the experiment to count as reproduced, and what was observed."""
 
     text: str
     met: bool
@@ -87,7 +87,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: the title says what one sees, `reading` how to read it."""
+    """A figure: the title states the result, `reading` explains how to read it."""
 
     title: str
     reading: str
@@ -96,7 +96,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """What a kept table says: enough to draw the figure again."""
+    """The content of a table on disk: enough to draw the figure again."""
 
     data: str
     verdict: str
@@ -108,7 +108,7 @@ class Table:
             rows = list(csv.DictReader(file))
         about = [row for row in rows if row["kind"] == "data"]
         if not about:
-            raise ValueError(f"{path} does not say what it was run on: run the experiment again")
+            raise ValueError(f"{path} does not name its data: run the experiment again")
         values = [row for row in rows if row["kind"] == "value"]
         lines = [Line(row["what"], row["paper"], row["ours"], row["note"]) for row in values]
         return cls(about[0]["what"], about[0]["ours"], lines)
@@ -116,7 +116,7 @@ class Table:
 
 @dataclass
 class Outcome:
-    """What came out: a table, criteria, and a figure to draw."""
+    """The outcome: a table, criteria, and a figure to draw."""
 
     data: str  # what it ran on; if that is a substitute, it says so
     lines: list[Line] = field(default_factory=list)

@@ -40,7 +40,7 @@ class Rows:
 
 
 def streams(rounds: int, seed: int) -> list[Rows]:
-    """E1's (noise in x), E2's and E3's (labels turned), and what the theorems for the separable case ask for."""
+    """E1's (noise in x), E2's and E3's (labels flipped), and separable streams, for the theorems that need one."""
     found = [
         _rows("clean", *stream(rounds, seed)),
         _rows("sigma = 1", *stream(rounds, seed, sigma=1.0)),
@@ -66,7 +66,7 @@ def _rows(name: str, x: Floats, y: Floats) -> Rows:
 
 @dataclass(frozen=True)
 class Way:
-    """A learner whose theorems are asked for."""
+    """A learner whose theorems are evaluated."""
 
     name: str
     step: str
@@ -110,7 +110,7 @@ WAYS = (
 
 
 def guaranteed(way: Way, rows: Rows) -> Iterator[Guarantee]:
-    """Every theorem of the learner on the stream, each with the length of u that serves it best."""
+    """Every theorem of the learner on the stream, each with the length of u that gives the lowest bound."""
     coded = (rows.y > 0).astype(np.int64)
     numbered = way.kind in ("labels", "ranks")
     task = "ordinal" if way.kind == "ranks" else "classification"
@@ -134,7 +134,7 @@ def guaranteed(way: Way, rows: Rows) -> Iterator[Guarantee]:
 
 
 def _lengths(rows: Rows) -> list[float]:
-    """And the shortest u without loss, if there is one."""
+    """The lengths to try, with the shortest u without loss, if there is one."""
     smallest = float((rows.y * (rows.x @ rows.u)).min())
     return [*LENGTHS, (1 + 1e-12) / smallest] if smallest > 0 else list(LENGTHS)
 

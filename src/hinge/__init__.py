@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .estimators.ordinal import PAOrdinal as PAOrdinal
     from .estimators.regressor import PARegressor as PARegressor
     from .estimators.text import TextClassifier as TextClassifier
-    from .features.pipeline import Features as Features
+    from .features.features import Features as Features
     from .features.pipeline import Pipeline as Pipeline
     from .learner import Learner as Learner
     from .model.file import ModelFileError as ModelFileError

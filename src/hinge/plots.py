@@ -1,4 +1,4 @@
-"""Pictures. They need matplotlib (pip install 'hinge[plots]'), which is imported when one is drawn."""
+"""Plots. They need matplotlib (pip install 'hinge[plots]'), which is imported when the first one is drawn."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 __all__ = ["MatplotlibMissing", "error_curves", "plot_history", "progressive_curves"]
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart; darker where they are light,
-# as names are written in the colour of their curve.
+# The colours of Okabe and Ito, which people with any kind of colour vision can distinguish. Light ones are darkened,
+# because names are written in the colour of their curve.
 COLOURS = ("#D55E00", "#0072B2", "#008060", "#A8417A", "#595959", "#8A6D00", "#3E9CCB", "#000000")
 INK, FAINT = "#222222", "#767676"
 
-# Inches of a picture: the least of it, the curves, and the margins around them.
+# In inches: the minimum size of a figure, the curves, and the margins around them.
 WIDTH, HEIGHT = 10.0, 5.6
 CURVES_WIDTH, NARROWEST, LEFT, NAMES_FROM, RIGHT = 5.8, 5.0, 0.9, 0.3, 0.15
 ABOVE, BELOW = 0.9, 0.62
@@ -24,7 +24,7 @@ NAME_SIZE, SMALLEST = 11.0, 9.0  # points
 
 
 class MatplotlibMissing(ImportError):
-    """There is no matplotlib here."""
+    """matplotlib is not installed."""
 
 
 def error_curves(
@@ -35,9 +35,9 @@ def error_curves(
     subtitle: str = "",
     reference: tuple[str, float] | None = None,
 ) -> None:
-    """Draws progressive errors (between 0 and 1) over rounds, one curve a learner, into a file.
+    """Draws progressive errors (between 0 and 1) over rounds into a file, one curve per learner.
 
-    The curves are named at their right ends. `reference` is the name and the height of a dashed line.
+    The name of a curve is at its right end. `reference` is the name and the height of a dashed line.
     """
     points = {name: list(enumerate(curve, 1)) for name, curve in curves.items()}
     rounds = max(map(len, curves.values()))
@@ -59,9 +59,8 @@ def progressive_curves(
 ) -> None:
     """Draws errors over rounds, each curve a list of (round, error), into a file: .png, .svg, .pdf or .html.
 
-    `share`: the errors are shares, from 0 to 1, and shown in percent with so many `digits`. `dashed` are what the
-    curves are compared with. `bold` is the curve that matters most; without, the one that ends lowest. `x` is what is
-    counted.
+    `share`: the errors are fractions from 0 to 1, and are shown in percent with `digits` decimals. `dashed`: curves to
+    compare with. `bold`: the curve to emphasise, by default the one that ends lowest. `x`: the unit of the rounds.
     """
     figure = progressive_figure(
         curves, title=title, subtitle=subtitle, share=share, dashed=dashed, bold=bold, x=x, digits=digits
@@ -84,16 +83,15 @@ def progressive_figure(
     x: str,
     digits: int,
 ) -> Any:
-    """The picture of `progressive_curves`."""
+    """The figure of `progressive_curves`."""
     figure = _new_figure()
     axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
     rounds = max(curve[-1][0] for curve in curves.values())
     factor, unit = (100.0, " %") if share else (1.0, "")
     best = bold or min(curves, key=lambda name: curves[name][-1][1])
     _set_limits(axes, curves, dashed or {}, rounds, share)
-    first = (
-        1 if axes.get_xscale() == "log" else max(rounds // 40, 1)
-    )  # before, an error rate says nothing yet
+    # An error rate of the first few rounds means nothing.
+    first = 1 if axes.get_xscale() == "log" else max(rounds // 40, 1)
     styles = [*line_styles(len(curves)), *([(FAINT, (0, (5, 4)))] * len(dashed or {}))]
     labels = []
     for (name, curve), (colour, line) in zip([*curves.items(), *(dashed or {}).items()], styles, strict=True):
@@ -115,7 +113,7 @@ def progressive_figure(
 
 
 def line_styles(count: int) -> list[tuple[str, Any]]:
-    """A colour and a line for each curve, no two of them the same: lines, and then dashes with more and more dots."""
+    """A colour and a line style for each curve, all different: solid lines, then dashes with more and more dots."""
     styles: list[tuple[str, Any]] = []
     for number in range(count):
         dots = number // len(COLOURS)
@@ -129,8 +127,8 @@ def _shortened(name: str, most: int = 60) -> str:
 
 
 def _make_room(figure: Any, axes: Any, labels: list[tuple[float, str, str, bool]]) -> float:
-    """Makes the picture so large that all names are in it, and no two overlap. Returns their distance, as a part of the
-    height of the axes."""
+    """Enlarges the figure until all names fit in without overlap. Returns their distance, as a fraction of the height
+    of the axes."""
     names = [
         figure.text(0, 0, text, fontsize=NAME_SIZE, fontweight="bold" if bold else "normal", parse_math=False)
         for _, text, _, bold in labels
@@ -153,7 +151,7 @@ def _inches(text: Any) -> float:
 
 
 def _write_title(figure: Any, title: str, subtitle: str) -> None:
-    """As large as fits; what is too long ends with an ellipsis."""
+    """In the largest size that fits. Text that is still too long ends with an ellipsis."""
     width, height = figure.get_size_inches()
     for words, size, weight, colour, below in (
         (title, 14, "bold", INK, 0.31),
@@ -169,27 +167,27 @@ def _write_title(figure: Any, title: str, subtitle: str) -> None:
 
 
 def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, title: str = "") -> None:
-    """Draws the passes of a `fit` (`history_`) into a file: the mean loss, and below it the validation score if rows
-    were held back, with the pass that was kept marked."""
+    """Draws the passes of `fit` (`history_`) into a file: the mean loss and, with early stopping, the validation score,
+    in which the pass that was kept is marked."""
     if not history:
         raise ValueError("the history has no passes: call `fit` first")
     _write(history_figure(history, title), Path(path))
 
 
 def history_figure(history: Sequence[Mapping[str, float]], title: str = "") -> Any:
-    """The picture of `plot_history`."""
+    """The figure of `plot_history`."""
     figure = _new_figure()
     judged = all("validation_score" in entry for entry in history)
     places = [(0.09, 0.53, 0.86, 0.3), (0.09, 0.12, 0.86, 0.3)] if judged else [(0.09, 0.12, 0.86, 0.7)]
     panels = [("mean_loss", "mean loss of the rows learned", COLOURS[1])]
     if judged:
         panels.append(("validation_score", "score of the rows held back", COLOURS[0]))
-    for place, (name, said, colour) in zip(places, panels, strict=True):
+    for place, (name, caption, colour) in zip(places, panels, strict=True):
         axes = figure.add_axes(place)
         values = [entry[name] for entry in history]
         axes.plot(range(1, len(values) + 1), values, color=colour, linewidth=2, marker="o", markersize=4)
         _dress(axes, "", "pass" if name == panels[-1][0] else "")
-        axes.set_title(said, loc="left", fontsize=11, color=colour)
+        axes.set_title(caption, loc="left", fontsize=11, color=colour)
         axes.margins(y=0.15)
         axes.set_xlim(0.5, len(values) + 0.5)
     count, losses = len(history), [entry["mean_loss"] for entry in history]
@@ -216,8 +214,8 @@ def _set_limits(
     rounds: int,
     share: bool,
 ) -> None:
-    """So that all ends are to be seen. Shares are drawn from 0 %; other errors that differ by orders of magnitude on
-    logarithmic axes."""
+    """Chooses the axes so that the ends of all curves are visible. Fractions start at 0 %. Other errors
+    have logarithmic axes if they differ by orders of magnitude."""
     factor = 100.0 if share else 1.0
     early = 3 * max(rounds // 40, 1)
     top = factor * max(
@@ -233,14 +231,14 @@ def _set_limits(
         axes.set_xlim(min(curve[0][0] for curve in curves.values()), rounds)
         return
     if share:
-        top = max([top, *(2 * end for end in above)])  # a bound that falls comes in from above
+        top = max([top, *(2 * end for end in above)])  # a falling bound enters from above
     axes.set_ylim(0, max(5, min(100, 5 * math.ceil(top / 5))) if share else 1.1 * top or 1.0)
     axes.set_xlim(0, rounds)
 
 
 def _new_figure() -> Any:
     try:
-        # A figure of its own, without pyplot: no window, no backend, no global state.
+        # Without pyplot: no window, no backend, no global state.
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MatplotlibMissing(f"it needs matplotlib ({error}): pip install 'hinge[plots]'") from error
@@ -257,45 +255,51 @@ def _dress(axes: Any, unit: str, x: str) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}{unit}")
     axes.set_xlabel(x, fontsize=11, color=INK)
-    if axes.get_xscale() == "linear":  # what is counted is whole
+    if axes.get_xscale() == "linear":  # rounds are whole numbers
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
 
 
 def name_curves(
     axes: Any, labels: list[tuple[float, str, str, bool]], gap: float = 0.05, size: float = 11
 ) -> None:
-    """Writes the names beside the right ends, moved apart where they would overlap."""
+    """Writes the names next to the right ends, moved apart where they would overlap."""
     labels = sorted(labels)
-    scale = axes.transData + axes.transAxes.inverted()  # from data to parts of the axes, whatever their scale
+    scale = axes.transData + axes.transAxes.inverted()  # from data to fractions of the axes
     labels = [
         (float(scale.transform((1.0, end))[1]), text, colour, bold) for end, text, colour, bold in labels
     ]
     heights = spread([height for height, *_ in labels], min(gap, 1 / max(len(labels) - 1, 1)), 0.0, 1.0)
-    beside = axes.transAxes
     for height, (end, text, colour, bold) in zip(heights, labels, strict=True):
-        axes.plot((1.005, 1.025), (end, height), color=colour, linewidth=0.8, transform=beside, clip_on=False)
+        axes.plot(
+            (1.005, 1.025),
+            (end, height),
+            color=colour,
+            linewidth=0.8,
+            transform=axes.transAxes,
+            clip_on=False,
+        )
         axes.text(1.033, height, text, color=colour, fontsize=size, fontweight="bold" if bold else "normal",
-                  verticalalignment="center", transform=beside, parse_math=False)  # fmt: skip
+                  verticalalignment="center", transform=axes.transAxes, parse_math=False)  # fmt: skip
 
 
 def spread(
     heights: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
-    """Ascending heights, moved as little as possible (least squares) to be at least `gap` apart, and within limits."""
-    groups: list[tuple[float, int]] = []  # the sum of (height - rank * gap), and how many
+    """Moves ascending heights as little as possible (least squares), at least `gap` apart and within the limits."""
+    groups: list[tuple[float, int]] = []  # the sum of (height - rank * gap), and the count
     for rank, height in enumerate(heights):
         total, count = height - rank * gap, 1
-        while groups and groups[-1][0] / groups[-1][1] > total / count:  # pool what would cross
+        while groups and groups[-1][0] / groups[-1][1] > total / count:  # merge groups that would cross
             before, members = groups.pop()
             total, count = total + before, count + members
         groups.append((total, count))
-    highest = high - (len(heights) - 1) * gap  # where the lowest one may be, so that all have room
+    highest = high - (len(heights) - 1) * gap  # the limit of the lowest one, so that all fit
     means = [max(min(total / count, highest), low) for total, count in groups for _ in range(count)]
     return [mean + rank * gap for rank, mean in enumerate(means)]
 
 
 def _write(figure: Any, path: Path) -> None:
-    """In one go, so that an error while drawing leaves no half picture behind."""
+    """Writes the complete picture at once: an error while drawing leaves no partial file."""
     path.write_bytes(picture_of(figure, path.suffix.lstrip(".").lower() or "png"))
 
 
@@ -315,7 +319,7 @@ def _write_page(
     unit: str,
     x: str,
 ) -> None:
-    """A page that needs nothing else: the picture, and its numbers at some moments in a table."""
+    """A self-contained page: the figure, and a table of its numbers at some rounds."""
     drawing = picture_of(figure, "svg").decode()
     drawing = drawing[drawing.index("<svg") :]
     last = max(curve[-1][0] for curve in curves.values())

@@ -1,4 +1,4 @@
-"""River's classes: PAClassifier, PARegressor and PAMultilabel for River's pipelines, over a hinge.Learner."""
+"""PAClassifier, PARegressor and PAMultilabel for River's pipelines, over a hinge.Learner."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
 
 
-class _Linear(FollowsOptions, base.Estimator):
-    """What they share: a learner, what it has learned, and its file."""
+class _Model(FollowsOptions, base.Estimator):
+    """The base: a learner, its weights, and its file."""
 
     _task: ClassVar[str]
     _kind: ClassVar[str]
@@ -44,34 +44,18 @@ class _Linear(FollowsOptions, base.Estimator):
     _learner: Learner
 
     def _initialized(self) -> None:
-        """The learner follows the options from here on."""
+        """Creates the learner, which follows the options from now on."""
         self._keep(Learner(self._task, **self._options_now()))
-
-    def _scores(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """A score a row, or many of them."""
-        if self._learner.parameters["hash_bits"] is None:
-            return self._learner.scores(X)
-        return np.asarray(
-            for_each(lambda x: _numbers(self._learner.score_one(x)), X.to_dict(orient="records"))
-        )
-
-    def _learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series) -> None:
-        learner = self._current()
-        events: Any = X if is_frame(X) else as_list(X, "X", "of events, or a DataFrame")
-        if is_frame(X) and learner.parameters["hash_bits"] is not None:
-            events = X.to_dict(orient="records")
-        weights: Any = [targets.number(w, "the weight")] * len(X) if isinstance(w, numbers.Real) else w
-        learner.learn_many(events, y, weights)
 
     @property
     def weights(self) -> dict[Any, Any]:
-        """The weights by the names of their features (the average, if `average`; none if hashed); many labels: for
-        each label."""
+        """The weights by feature name (the average, if `average`; none if hashed); many labels: a dict for each
+        label."""
         return self._learner.named_weights()
 
     @property
     def intercept(self) -> Any:
-        """A number; many labels: one each."""
+        """A number; many labels: one per label."""
         return self._learner.intercept
 
     @property
@@ -80,21 +64,24 @@ class _Linear(FollowsOptions, base.Estimator):
         return self._learner.statistics
 
     def score_one(self, x: dict[Any, Any]) -> Any:
-        """w.x, with the intercept; many labels: a dict of scores. Features never seen count nothing."""
+        """w.x, with the intercept; many labels: a dict of scores. Unknown features have the weight 0."""
         return self._learner.score_one(x)
 
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
-        """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
+        """x'Sx: the variance of the score of `x` (geometries with a covariance)."""
         return self._learner.uncertainty_one(x)
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
-        """What each feature of `x` contributed to its score (of many labels to that of `label`), the largest first."""
+        """What each feature of `x` contributed to its score, or to that of `label`, the largest first."""
         return self._learner.explain_one(x, label)
 
     def debug_one(self, x: dict[Any, Any], decimals: int = 5) -> str:
-        """The contributions to the score of `x` (of many labels to the highest one) as a table."""
+        """The contributions to the score of `x`, or to its highest score, as a table."""
         scores = np.atleast_1d(_numbers(self._learner.score_one(x)))
-        if self._learner.parameters["kernel"] not in (None, "linear"):  # no feature has a part of its own
+        if self._learner.parameters["kernel"] not in (
+            None,
+            "linear",
+        ):  # features have no separate contributions
             return f"Supports: {self._learner.n_support:,}\nScore: {max(scores, default=0.0):,.{decimals}f}"
         parts = self._learner.explain_one(x)
         columns = [[str(part.feature) for part in parts]]
@@ -103,7 +90,7 @@ class _Linear(FollowsOptions, base.Estimator):
         return f"{table}\nScore: {max(scores, default=0.0):,.{decimals}f}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
+        """Writes the model to one file, atomically. `hinge.load` reads it."""
         file.save(path, *self.to_parts())
 
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
@@ -130,13 +117,41 @@ class _Linear(FollowsOptions, base.Estimator):
         return model._keep(Learner.from_parts(learner, tensors, functions))
 
 
+class _MiniBatchModel(_Model):
+    """A model that also learns DataFrames."""
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """One round. The weight `w` scales C; 0 changes nothing."""
+        try:
+            learner = self._ready
+        except AttributeError:
+            learner = self._current()
+        learner.learn_one(x, y, w)
+
+    def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
+        """Learns the rows in their order, all or none of them."""
+        learner = self._current()
+        events: Any = X if is_frame(X) else as_list(X, "X", "of events, or a DataFrame")
+        if is_frame(X) and learner.parameters["hash_bits"] is not None:
+            events = X.to_dict(orient="records")
+        weights: Any = [targets.number(w, "the weight")] * len(X) if isinstance(w, numbers.Real) else w
+        learner.learn_many(events, y, weights)
+
+    def _scores(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """One score per row; many labels: one row of scores."""
+        if self._learner.parameters["hash_bits"] is None:
+            return self._learner.scores(X)
+        return np.asarray(
+            for_each(lambda x: _numbers(self._learner.score_one(x)), X.to_dict(orient="records"))
+        )
+
+
 @constructor("river.PAClassifier")
-class PAClassifier(_Linear, base.MiniBatchClassifier):
+class PAClassifier(_MiniBatchModel, base.MiniBatchClassifier):
     """Passive-Aggressive classification with two or more classes (J06 sections 3, 4, 7 and 8, N03, S06, CS03).
 
-    Unlike River's own, it counts the intercept in the norm of x, takes labels of any kind and any number of them,
-    new ones any time, averages if you like, and refuses NaN and infinity instead of learning them. Names of features
-    are strings (or ints).
+    Unlike River's class, it counts the intercept in the norm of x, takes any number of labels of any type, which may
+    appear at any time, can average, and rejects NaN and infinity. Names of features are strings (or ints).
 
     Parameters
     ----------
@@ -169,30 +184,18 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
     def _multiclass(self) -> bool:
         return True
 
-    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """One round. The weight `w` scales C; 0 changes nothing."""
-        try:
-            learner = self._ready
-        except AttributeError:
-            learner = self._current()
-        learner.learn_one(x, y, w)
-
-    def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
-        """The rounds of the rows, one after the other: all of them, or none."""
-        self._learn_many(X, y, w)
-
     def _labels(self) -> list[Any]:
-        """The labels in their order: those met so far. Before the first one they are taken to be boolean."""
+        """The labels so far, in order. Before the first one they are assumed to be boolean."""
         return self._learner.labels.known or [False, True]
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The label with the highest score, the first of them; of two the first one if the score is 0."""
+        """The label with the highest score; the first of equal ones."""
         label = self._learner.predict_one(x)
         return self._labels()[0] if label is None else label
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Two classes: the sigmoid of the score, as River's own. More: the softmax of the scores, which is the same
-        of two. It is not calibrated: its order is what counts."""
+        """Two classes: the sigmoid of the score, as in River's class. More classes: the softmax of the scores. Not
+        calibrated: only its order is meaningful."""
         labels = self._labels()
         return dict(
             zip(labels, _shares(np.atleast_1d(_numbers(self.score_one(x))), len(labels)), strict=True)
@@ -221,11 +224,11 @@ class PAClassifier(_Linear, base.MiniBatchClassifier):
 
 
 @constructor("river.PAMultilabel")
-class PAMultilabel(_Linear, base.MultiLabelClassifier):
+class PAMultilabel(_Model, base.MultiLabelClassifier):
     """Passive-Aggressive label ranking (J06 section 7, S06, CS03): every relevant label above every other one.
 
-    y is a dict that says of each label whether it is relevant. Predicted are the labels that score higher than a
-    threshold, which is learned beside the ranking, or given. A label joins the ranking when it is relevant first.
+    y is a dict {label: whether it is relevant}. The prediction is the set of labels that score higher than a threshold,
+    which is given, or learned together with the ranking. A label joins the ranking when it is first relevant.
 
     Parameters
     ----------
@@ -255,7 +258,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
 
     def _initialized(self) -> None:
         super()._initialized()
-        self._met: dict[Any, None] = {}  # the labels that were named, relevant or not
+        self._met: dict[Any, None] = {}  # the labels so far, relevant or not
 
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], w: float = 1.0) -> None:
         """One round. The weight `w` scales C; 0 changes nothing."""
@@ -281,7 +284,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
             raise
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
-        """The sigmoid of each score less the threshold. It is not calibrated: its order is what counts."""
+        """The sigmoid of each score minus the threshold. It is not calibrated; only its order is meaningful."""
         learner = self._learner
         above = above_threshold(learner, learner._lanes_one(x)[np.newaxis])[0].tolist()
         known = dict(zip(learner.labels.known, above, strict=True))
@@ -289,7 +292,7 @@ class PAMultilabel(_Linear, base.MultiLabelClassifier):
         return {label: {False: 1.0 - p, True: p} for label, p in shares.items()}
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, bool]:
-        """Of each label met so far whether it is above the threshold."""
+        """For each label so far, whether it scores above the threshold."""
         chosen = self._learner.predict_one(x)
         return {label: label in chosen for label in self._met}
 
@@ -320,7 +323,7 @@ def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
     if len(scores) == 1:
         p = float(utils.math.sigmoid(float(scores[0])))
         return [1.0 - p, p]
-    if len(scores) == 0:  # nothing learned: all the same
+    if len(scores) == 0:  # nothing learned
         return [1.0 / labels] * labels
     powers = np.exp(scores - scores.max())
     shares: list[float] = (powers / powers.sum()).tolist()
@@ -328,11 +331,11 @@ def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
 
 
 @constructor("river.PARegressor")
-class PARegressor(_Linear, base.MiniBatchRegressor):
+class PARegressor(_MiniBatchModel, base.MiniBatchRegressor):
     """Passive-Aggressive regression (J06 section 5, N03).
 
-    Unlike River's own, it counts the intercept in the norm of x, averages if you like, and refuses NaN and
-    infinity instead of learning them. Names of features are strings (or ints).
+    Unlike River's class, it counts the intercept in the norm of x, can average, and rejects NaN and infinity. Names of
+    features are strings (or ints).
 
     Parameters
     ----------
@@ -352,18 +355,6 @@ class PARegressor(_Linear, base.MiniBatchRegressor):
     _kind: ClassVar[str] = "river.PARegressor"
 
     def __init__(self, C: float = table.default("C"), **options: Unpack[RiverPARegressorOptions]) -> None: ...
-
-    def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
-        """One round. The weight `w` scales C; 0 changes nothing."""
-        try:
-            learner = self._ready
-        except AttributeError:
-            learner = self._current()
-        learner.learn_one(x, y, w)
-
-    def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
-        """The rounds of the rows, one after the other: all of them, or none."""
-        self._learn_many(X, y, w)
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """w.x, with the intercept."""

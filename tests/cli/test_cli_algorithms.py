@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from command_line import table_of
 from hinge.cli.app import run
 from hinge.options.catalogue import algorithms
 
@@ -23,35 +24,13 @@ MANY = np.digitize(SCORES, [-1.5, 0, 1.5]).tolist()
 CLASSES = ["--classes", "0,1,2,3"]
 
 
-def joined(label):
-    return ",".join(map(str, label)) if isinstance(label, list) else str(label)
-
-
-def text_of(form, labels):
-    lines = ["x0,x1,x2,x3,label"] if form == "csv" else []
-    for row, label in zip(ROWS.tolist(), labels, strict=True):
-        if form == "svm":
-            lines.append(f"{joined(label)} " + " ".join(f"{j + 1}:{v:g}" for j, v in enumerate(row)))
-        elif form == "vw":
-            lines.append(f"{joined(label)} |f " + " ".join(f"x{j}:{v:g}" for j, v in enumerate(row)))
-        elif form == "csv":
-            lines.append(",".join(f"{v:g}" for v in row) + f",{label}")
-        else:
-            lines.append(json.dumps({"label": label, **{f"x{j}": v for j, v in enumerate(row)}}))
-    return "\n".join(lines) + "\n"
-
-
 PAIRS = [
     (algorithm.name, task)
     for algorithm in algorithms()
     for task in [*algorithm.tasks, "many"]
     if task in LABELS or (task == "many" and "classification" in algorithm.tasks)
 ]
-OTHERS = (
-    "svm",
-    "jsonl",
-    "csv",
-)  # one of them for each pair, VW text (which names a feature only once) for all
+OTHERS = ("svm", "jsonl", "csv")  # one of them for each pair, and VW text for all
 CASES = [
     (*pair, form)
     for place, pair in enumerate(PAIRS)
@@ -63,7 +42,7 @@ CASES = [
 def test_every_algorithm_is_certified_and_drawn(tmp_path, capsys, algorithm, task, form):
     labels = MANY if task == "many" else LABELS[task]
     data, picture = tmp_path / f"data.{form}", tmp_path / "curve.svg"
-    data.write_text(text_of(form, labels))
+    data.write_text(table_of(form, ROWS.tolist(), labels))
     options = ["--task", "classification" if task == "many" else task, "--algorithm", algorithm]
     options += CLASSES if task in ("many", "ordinal") else []
     options += ["--label", "label"] if form in ("csv", "jsonl") else []
@@ -75,10 +54,10 @@ def test_every_algorithm_is_certified_and_drawn(tmp_path, capsys, algorithm, tas
 
 
 @pytest.mark.parametrize("algorithm", ["uniform", "mira", "simproj"])
-def test_an_average_predicts_before_it_knows_a_label(tmp_path, capsys, algorithm):
+def test_the_first_prediction_of_an_average_counts_as_a_mistake(tmp_path, capsys, algorithm):
     """With scores for each label from the start, there are none before the first example."""
     data = tmp_path / "data.svm"
-    data.write_text(text_of("svm", MANY))
+    data.write_text(table_of("svm", ROWS.tolist(), MANY))
     assert run(["learn", str(data), "--algorithm", algorithm, "--average", "yes", "--json"]) == 0
     seen = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     first = next(event for event in seen if event.get("examples") == 1)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import hinge
-from command_line import called
 
 RBF = ("--kernel", "rbf", "--gamma", "0.5")
-
-
-@pytest.fixture
-def run(capfd, monkeypatch):
-    return called(capfd, monkeypatch)
 
 
 @pytest.fixture
@@ -45,9 +37,9 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
     assert set(predicted) <= {"-1", "1"}
 
     shown = run("inspect", model).out
-    assert f"supports   {learner.n_support}: {learner.statistics.insertions} came" in shown
-    assert ("nothing is known: supports went" in shown) == (learner.statistics.removals > 0)
-    told = json.loads(run("inspect", model, "--json").out)
+    assert f"supports   {learner.n_support}: {learner.statistics.insertions} inserted" in shown
+    assert ("nothing is known: supports were removed" in shown) == (learner.statistics.removals > 0)
+    (told,) = run("inspect", model, "--json").records
     assert told["weights"] == []
     assert told["statistics"]["insertions"] - told["statistics"]["removals"] == learner.n_support
 
@@ -58,14 +50,12 @@ def test_learn_predict_inspect_resume(run, file, tmp_path, budget):
     assert hinge.load(model).to_bytes() == learner.to_bytes()
 
 
-def test_features_never_seen_are_distance(run, file, tmp_path):
+def test_unseen_features_count_as_distance_with_a_kernel(run, file, tmp_path):
     """A row with a column that the model has not: the prediction is that of the event."""
     model, more = tmp_path / "model", tmp_path / "more.svm"
     run("learn", file, *RBF, "-m", model)
     more.write_text("1 1:0.5 9:3\n1 1:0.5\n")
-    told = [
-        json.loads(line) for line in run("predict", more, "-m", model, "--scores", "--json").out.splitlines()
-    ]
+    told = run("predict", more, "-m", model, "--scores", "--json").records
     learner = hinge.load(model)
     expected = [learner.score_one({0: 0.5, "beyond": 3.0}), learner.score_one({0: 0.5})]
     assert [one["score"] for one in told] == pytest.approx(expected)
@@ -84,14 +74,14 @@ def test_features_never_seen_are_distance(run, file, tmp_path):
     ],
     ids=str,
 )
-def test_refused_in_words(run, file, tmp_path, options, match):
+def test_invalid_kernel_options_are_rejected(run, file, tmp_path, options, match):
     ran = run("learn", file, *options, "-m", tmp_path / "model")
     assert ran.code not in (0, None)
     assert match in " ".join(ran.err.split())
     assert "Traceback" not in ran.err
 
 
-def test_compare_and_tune(run, file):
+def test_learners_with_kernels_are_compared(run, file):
     told = run("compare", file, "pa1", "pa1:kernel=rbf,gamma=0.5", "pa1:kernel=rbf,gamma=0.5,budget=30").out
     assert "pa1:kernel=rbf,gamma=0.5,budget=30" in told
     assert "kernel=rbf,gamma=0.5" in next(

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import json
 import lzma
 import re
 
@@ -11,7 +10,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import hinge
-from command_line import called
 from hinge import Learner
 from hinge.streams import read_svmlight
 from stream_files import rows, svmlight
@@ -26,12 +24,6 @@ def array(count, seed=0):
     )
 
 
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
-
-
 # ---- the same as the library ------------------------------------------------------------------------------------
 
 LABELS = {
@@ -44,7 +36,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("options", [{}, {"step": "pa2", "C": 0.1}, {"average": True, "step": "pa"},
                                      {"geometry": "diagonal", "dtype": "float32"}], ids=str)  # fmt: skip
-def test_what_is_learned_is_what_the_library_learns(run, tmp_path, kind, options):
+def test_the_command_learns_what_the_library_learns(run, tmp_path, kind, options):
     (tmp_path / "train.svm").write_text(svmlight(300, LABELS[kind]))
     flags = [word for name, value in options.items() for word in (f"--{name}", value)]
     done = run("learn", "train.svm", "-m", "model.hinge", "-q", *flags)
@@ -60,7 +52,7 @@ def test_what_is_learned_is_what_the_library_learns(run, tmp_path, kind, options
 
     (tmp_path / "test.svm").write_text(svmlight(50, LABELS[kind], seed=1))
     done = run("predict", "test.svm", "-m", "model.hinge", "--scores", "--json")
-    records = [json.loads(line) for line in done.out.splitlines()]
+    records = done.records
     test, _ = array(50, seed=1)
     expected = twin.scores(test)
     for record, score in zip(records, expected, strict=True):
@@ -72,7 +64,7 @@ def test_what_is_learned_is_what_the_library_learns(run, tmp_path, kind, options
 
 def test_the_error_is_progressive(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(200))
-    said = run("learn", "train.svm", "--json").out.splitlines()
+    said = run("learn", "train.svm", "--json").records
     X, scores = array(200)
     twin, wrong = Learner("classification", classes=[-1, 1]), 0
     errors = {}
@@ -82,17 +74,17 @@ def test_the_error_is_progressive(run, tmp_path):
         wrong += number == 1 or twin.scores(x)[0] * np.sign(score) <= 0
         twin.learn(x, np.sign([score]))
         errors[number] = wrong / number
-    records = [json.loads(line) for line in said if "progress" in line]
+    records = [record for record in said if record["event"] == "progress"]
     assert len(records) > 5
     for record in records:
         assert record["error"] == pytest.approx(errors[record["examples"]])
         assert record["window_error"] == record["error"]  # the window is larger than the data
-    assert json.loads(said[-1])["error"] == pytest.approx(errors[200])
+    assert said[-1]["error"] == pytest.approx(errors[200])
 
 
 def test_the_error_of_an_average_is_that_of_the_average(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(60))
-    last = json.loads(run("learn", "train.svm", "--json", "--average", "yes").out.splitlines()[-1])
+    last = run("learn", "train.svm", "--json", "--average", "yes").records[-1]
     X, scores = array(60)
     twin, wrong = Learner("classification", average=True), 0
     learned = 0
@@ -107,7 +99,7 @@ def test_the_error_of_an_average_is_that_of_the_average(run, tmp_path):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
-def test_packed_files_globs_and_several_files_are_one_stream(run, tmp_path, pack):
+def test_compressed_files_and_patterns_are_one_stream(run, tmp_path, pack):
     ending = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
     text = svmlight(90)
     lines = text.splitlines(keepends=True)
@@ -148,10 +140,8 @@ def test_tolerance_is_the_batch_conversion(run, tmp_path):
 def test_passes_stop_when_nothing_improves(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(60))
     arguments = ["learn", "train.svm", "--json", "--max-iter", "50"]
-    whole = json.loads(run(*arguments).out.splitlines()[-1])["passes"]
-    few = json.loads(run(*arguments, "--tol", "0.5", "--n-iter-no-change", "2").out.splitlines()[-1])[
-        "passes"
-    ]
+    whole = run(*arguments).records[-1]["passes"]
+    few = run(*arguments, "--tol", "0.5", "--n-iter-no-change", "2").records[-1]["passes"]
     assert 3 <= few < whole == 50
 
 
@@ -180,7 +170,7 @@ def test_shuffled_passes_have_orders_of_their_own(run, tmp_path):
     ("1:1\n2:1\n", "uniclass", "there are no labels"),
     ("".join(f"{k} 1:1\n" for k in range(150)), "regression", "150 different whole numbers"),
 ], ids=["classes", "numbers", "sets", "none", "quantities"])  # fmt: skip
-def test_the_task_is_guessed_and_said(run, tmp_path, text, task, reason):
+def test_the_task_is_inferred_and_reported(run, tmp_path, text, task, reason):
     (tmp_path / "data.svm").write_text(text)
     done = run("learn", "data.svm", "-m", "model")
     assert f"Task: {task}, because " in done.err
@@ -192,7 +182,7 @@ def test_the_task_is_guessed_and_said(run, tmp_path, text, task, reason):
         assert hinge.load(tmp_path / "other").task == other
 
 
-def test_a_label_that_does_not_fit_is_refused_with_its_line(run, tmp_path):
+def test_a_label_of_another_task_is_rejected_with_its_line(run, tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n1,2 1:1\n")
     done = run("learn", "data.svm", "-m", "model", "--task", "classification")
     assert done.code == 2
@@ -200,7 +190,7 @@ def test_a_label_that_does_not_fit_is_refused_with_its_line(run, tmp_path):
     assert hinge.load(tmp_path / "model").statistics.rounds == 2
 
 
-def test_an_option_of_another_task_is_refused(run, tmp_path):
+def test_an_option_of_another_task_is_rejected(run, tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n")
     done = run("learn", "data.svm", "--epsilon", "0.2", "-m", "model")
     assert (done.code, done.err.splitlines()[-1]) == (
@@ -225,7 +215,7 @@ def test_a_model_is_never_replaced_by_accident(run, tmp_path):
     assert hinge.load(tmp_path / "model").parameters["C"] == 0.01
 
 
-def test_resuming_goes_on_to_the_bit(run, tmp_path):
+def test_a_resumed_model_is_bit_identical(run, tmp_path):
     lines = svmlight(400).splitlines(keepends=True)
     (tmp_path / "data.svm").write_text("".join(lines))
     run("learn", "data.svm", "-m", "whole", "-q")
@@ -237,7 +227,7 @@ def test_resuming_goes_on_to_the_bit(run, tmp_path):
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_resuming_is_for_the_same_data_and_the_same_options(run, tmp_path):
+def test_resume_rejects_other_data_and_other_options(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(20))
     (tmp_path / "other.svm").write_text(svmlight(20, seed=1))
     run("learn", "data.svm", "-m", "model", "-q")
@@ -253,7 +243,7 @@ def test_resuming_is_for_the_same_data_and_the_same_options(run, tmp_path):
     assert run("learn", "data.svm", "-m", "model", "--resume", "--C", "1", "-q").code == 0
 
 
-def test_an_initial_model_learns_more(run, tmp_path):
+def test_learning_starts_from_an_initial_model(run, tmp_path):
     (tmp_path / "one.svm").write_text(svmlight(50))
     (tmp_path / "two.svm").write_text(svmlight(50, seed=1))
     run("learn", "one.svm", "-m", "first", "-q")
@@ -270,7 +260,7 @@ def test_an_initial_model_learns_more(run, tmp_path):
     assert hinge.load(tmp_path / "first").statistics.rounds == 50  # as it was
 
 
-def test_models_of_estimators_predict_here_too(run, tmp_path):
+def test_models_of_estimators_can_be_used_on_the_command_line(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(60))
     X, scores = array(60)
     model = hinge.PAClassifier().fit(X, np.sign(scores))
@@ -279,7 +269,7 @@ def test_models_of_estimators_predict_here_too(run, tmp_path):
     assert list(map(float, done.out.split())) == model.predict(X).tolist()
 
 
-def test_features_never_seen_count_nothing(run, tmp_path):
+def test_unseen_features_do_not_change_a_prediction(run, tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n")
     run("learn", "data.svm", "-m", "model", "-q")
     (tmp_path / "new.svm").write_text("1 1:1 900:5\n-1 900:1 901:2\n")
@@ -291,7 +281,7 @@ def test_features_never_seen_count_nothing(run, tmp_path):
 
 
 @pytest.mark.parametrize("given", ["model", "other"])
-def test_what_is_no_model_is_refused(run, tmp_path, given):
+def test_an_invalid_model_file_is_rejected(run, tmp_path, given):
     (tmp_path / "data.svm").write_text(svmlight(5))
     (tmp_path / "model").write_bytes(b"not a model")
     done = run("predict", "data.svm", "-m", given)
@@ -317,7 +307,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_told_in_one_line(run, tmp_path, name):
+def test_an_invalid_line_is_reported_in_one_line(run, tmp_path, name):
     text, told = WRONG[name]
     (tmp_path / "data.svm").write_text(text)
     done = run("learn", "data.svm", "-q")
@@ -336,7 +326,7 @@ def test_what_is_wrong_is_told_in_one_line(run, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_can_be_skipped(run, tmp_path, name):
+def test_invalid_lines_can_be_skipped(run, tmp_path, name):
     text, told = WRONG[name]
     (tmp_path / "data.svm").write_text(text + "1 3:1\n" + text)
     done = run("learn", "data.svm", "-m", "model", "--on-error", "skip")
@@ -351,7 +341,7 @@ def test_what_is_wrong_can_be_skipped(run, tmp_path, name):
 
 
 @pytest.mark.parametrize("cut", [10, -20])
-def test_packed_files_that_are_damaged_are_errors_not_ends(run, tmp_path, cut):
+def test_a_damaged_compressed_file_is_an_error(run, tmp_path, cut):
     data = gzip.compress(svmlight(2000).encode())
     (tmp_path / "data.svm.gz").write_bytes(data[:cut])
     done = run("learn", "data.svm.gz", "-m", "model", "-q")
@@ -364,7 +354,7 @@ def test_packed_files_that_are_damaged_are_errors_not_ends(run, tmp_path, cut):
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n"], ids=["empty", "blank", "comment"])
-def test_nothing_to_learn_from_is_an_error(run, tmp_path, text):
+def test_data_without_examples_is_an_error(run, tmp_path, text):
     (tmp_path / "data.svm").write_text(text)
     done = run("learn", "data.svm", "-m", "model", "-q")
     assert (done.code, done.err) == (
@@ -399,7 +389,7 @@ USES = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_wrong_use_is_told_in_one_line(run, tmp_path, name):
+def test_invalid_arguments_are_reported_in_one_line(run, tmp_path, name):
     (tmp_path / "data.svm").write_text(svmlight(10))
     arguments, told = USES[name]
     done = run(*arguments, *(["-q"] if arguments[0] in ("learn", "compare", "tune") else []))
@@ -424,7 +414,7 @@ def test_the_curve_is_drawn_with_its_bound(run, tmp_path, ending):
         assert b"<th>lately</th>" not in data  # 200 examples are fewer than its 1000: it is the whole curve
 
 
-def test_the_last_examples_are_a_curve_of_their_own_if_they_are_not_all(run, tmp_path):
+def test_the_error_of_the_window_is_a_separate_curve(run, tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n" * 100)
     run("learn", "data.svm", "-q", "--plot", "curve.html", "--window", "50")
     page = (tmp_path / "curve.html").read_bytes()
@@ -432,7 +422,7 @@ def test_the_last_examples_are_a_curve_of_their_own_if_they_are_not_all(run, tmp
     assert b"; lately: the last 50." in page
 
 
-def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):
+def test_a_bound_above_100_percent_is_not_drawn(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(300))
     done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--certificate")
     assert "The curve is in curve.html (no bound: it is above 100 %, which says nothing)" in done.out
@@ -440,7 +430,7 @@ def test_a_bound_that_says_nothing_is_not_drawn(run, tmp_path):
     assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
 
 
-def test_a_bound_of_more_ranks_than_there_are_is_not_drawn(run, tmp_path):
+def test_a_bound_above_the_largest_error_in_ranks_is_not_drawn(run, tmp_path):
     (tmp_path / "data.svm").write_text("0 1:1\n2 1:1\n1 2:1\n" * 30)
     done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--task", "ordinal", "--classes", "0,1,2")
     assert (
@@ -450,7 +440,7 @@ def test_a_bound_of_more_ranks_than_there_are_is_not_drawn(run, tmp_path):
     assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
 
 
-def test_a_picture_of_tags_counts_tags(run, tmp_path):
+def test_the_plot_of_a_sequence_learner_counts_tags(run, tmp_path):
     (tmp_path / "data.conll").write_text("the DET\nman NOUN\n\nold ADJ\nmen NOUN\n\n" * 20)
     run("learn", "data.conll", "-q", "--plot", "curve.html")
     assert b"<th>tags</th><th>so far</th>" in (tmp_path / "curve.html").read_bytes()
@@ -486,7 +476,7 @@ def test_the_bound_is_above_the_curve(run, tmp_path):
         assert bound[300] < 50  # it says something
 
 
-def test_completion_completes(run):
+def test_completion_prints_the_possible_next_words(run):
     assert run("completion", "--words", "le").out == "learn\n"
     assert "--step" in run("completion", "--words", "learn", "--st").out.split()
     assert run("completion", "--words", "learn", "--step", "pa").out.split() == ["pa", "pa1", "pa2"]

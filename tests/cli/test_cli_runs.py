@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called, started
+from command_line import feed, shown_on_a_terminal, started
 from stream_files import svmlight
 
 
 @pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(60))
-    return called(capfd, monkeypatch)
+    return run
 
 
 def table(count, seed=0):
@@ -33,7 +32,7 @@ def table(count, seed=0):
 # ---- what is written where --------------------------------------------------------------------------------------
 
 
-def test_devices_and_pipes_are_written_to_and_links_are_followed(run, tmp_path):
+def test_predictions_are_written_to_devices_and_through_links(run, tmp_path):
     run("learn", "data.svm", "-m", "model", "-q")
     expected = run("predict", "data.svm", "-m", "model", "-q").out
     assert run("predict", "data.svm", "-m", "model", "-o", "/dev/null", "-q").code == 0
@@ -50,7 +49,7 @@ def test_devices_and_pipes_are_written_to_and_links_are_followed(run, tmp_path):
     assert (tmp_path / "folder" / "true.txt").read_text() == expected
 
 
-def test_a_pipe_with_a_name_gets_the_predictions(run, tmp_path):
+def test_predictions_are_written_to_a_named_pipe(run, tmp_path):
     run("learn", "data.svm", "-m", "model", "-q")
     os.mkfifo(tmp_path / "pipe")
     reading = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, cwd=tmp_path)
@@ -64,7 +63,7 @@ def test_a_pipe_with_a_name_gets_the_predictions(run, tmp_path):
     ["predict", "data.svm", "-m", "model", "-o", "data.svm"],
     ["learn", "data.svm", "-m", "data.svm", "--force"],
 ], ids=["the model", "the data", "the data to learn from"])  # fmt: skip
-def test_what_is_read_is_never_written_over(run, tmp_path, arguments):
+def test_inputs_are_never_overwritten(run, tmp_path, arguments):
     run("learn", "data.svm", "-m", "model", "-q")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(*arguments)
@@ -76,7 +75,7 @@ def test_what_is_read_is_never_written_over(run, tmp_path, arguments):
 # ---- going on ---------------------------------------------------------------------------------------------------
 
 
-def test_resuming_with_an_algorithm_that_agrees(run):
+def test_resume_accepts_the_same_algorithm(run):
     arguments = [
         "learn",
         "data.svm",
@@ -99,7 +98,7 @@ def test_resuming_with_an_algorithm_that_agrees(run):
 @pytest.mark.parametrize(
     "changed", [["--label", "kind"], ["--drop", "size"], ["--missing", "omit"], ["--shuffle"]]
 )
-def test_resuming_reads_the_data_as_before(run, tmp_path, changed):
+def test_resume_rejects_changed_data_options(run, tmp_path, changed):
     whole = table(60)
     (tmp_path / "log.csv").write_text(whole[: whole.index("\n", len(whole) // 2) + 1])
     assert run("learn", "log.csv", "--label", "other", "-m", "model", "-q").code == 0
@@ -112,7 +111,7 @@ def test_resuming_reads_the_data_as_before(run, tmp_path, changed):
     assert run("learn", "log.csv", "--label", "other", "-m", "model", "--resume", "-q").code == 0
 
 
-def test_resuming_notices_a_log_that_is_another_one(run, tmp_path):
+def test_resume_rejects_a_file_that_was_replaced_or_shortened(run, tmp_path):
     run("learn", "data.svm", "-m", "model", "-q")
     lines = svmlight(60).splitlines(keepends=True)
     (tmp_path / "data.svm").write_text(svmlight(80, seed=3))
@@ -129,7 +128,7 @@ def test_resuming_notices_a_log_that_is_another_one(run, tmp_path):
     assert "The last line of data.svm has no newline at its end: it was read nevertheless." in done.out
 
 
-def test_resuming_takes_files_that_have_come_since(run, tmp_path):
+def test_resume_learns_new_files(run, tmp_path):
     text = svmlight(90).splitlines(keepends=True)
     for day in range(3):
         (tmp_path / f"day-{day}.svm").write_text("".join(text[30 * day : 30 * day + 30]))
@@ -139,7 +138,7 @@ def test_resuming_takes_files_that_have_come_since(run, tmp_path):
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_resuming_from_a_pipe_goes_on_with_what_comes(tmp_path):
+def test_resuming_from_a_pipe_reads_from_its_current_position(tmp_path):
     text = svmlight(90).splitlines(keepends=True)
     for part in (text[:50], text[50:]):
         process = started(
@@ -150,7 +149,7 @@ def test_resuming_from_a_pipe_goes_on_with_what_comes(tmp_path):
     assert hinge.load(tmp_path / "model").statistics.rounds == 90
 
 
-def test_shuffled_averages_go_on_to_the_bit(run, tmp_path):
+def test_a_shuffled_average_resumes_bit_identically(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(2500))
     options = ["--shuffle", "--passes", "3", "--average", "yes", "-q"]
     run("learn", "data.svm", "-m", "whole", *options)
@@ -171,7 +170,7 @@ def test_shuffled_averages_go_on_to_the_bit(run, tmp_path):
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_a_pipe_cannot_be_gone_over_again(run, tmp_path):
+def test_several_passes_over_a_pipe_are_rejected(run, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writing = subprocess.Popen(["cp", "data.svm", "pipe"], cwd=tmp_path)
     try:
@@ -186,14 +185,8 @@ def test_a_pipe_cannot_be_gone_over_again(run, tmp_path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )
-def test_stopped_before_the_first_example(tmp_path, number, code):
-    hangup = signal.signal(
-        signal.SIGHUP, signal.SIG_DFL
-    )  # the tests may run under nohup, which hinge respects
-    try:
-        process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
-    finally:
-        signal.signal(signal.SIGHUP, hangup)
+def test_a_signal_before_the_first_example_saves_nothing(tmp_path, number, code):
+    process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
     for line in process.stderr:
         if b"svmlight" in line:
             break
@@ -207,12 +200,8 @@ def test_stopped_before_the_first_example(tmp_path, number, code):
 
 def test_under_nohup_a_hangup_is_ignored(tmp_path):
     process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path,
-                      preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # fmt: skip
-    process.stdin.write(b"1 1:1\n")
-    process.stdin.flush()
-    for line in process.stderr:
-        if line.split()[:1] == [b"1"]:
-            break
+                      before="signal.signal(signal.SIGHUP, signal.SIG_IGN)")  # fmt: skip
+    feed(process, "1 1:1\n", 1)
     process.send_signal(signal.SIGHUP)
     process.communicate(b"-1 2:1\n", timeout=60)
     assert process.returncode == 0
@@ -223,40 +212,36 @@ def test_under_nohup_a_hangup_is_ignored(tmp_path):
 
 
 def test_the_error_of_the_batch_conversion_is_that_of_all_examples(run):
-    plain = json.loads(run("learn", "data.svm", "--step", "pa", "--json", "-q").out.splitlines()[-1])
-    conversion = json.loads(
-        run(
-            "learn", "data.svm", "--step", "pa", "--batch-tolerance", "1e-9", "--json", "-q"
-        ).out.splitlines()[-1]
-    )
+    command = ("learn", "data.svm", "--step", "pa", "--json", "-q")
+    plain, conversion = (run(*command, *more).records[-1] for more in ((), ("--batch-tolerance", "1e-9")))
     assert conversion["passes"] > 1
     assert conversion["error"] == pytest.approx(plain["error"])
     assert conversion["examples"] == 60
 
 
-def test_what_is_for_machines_is_json_and_nothing_else(run):
+def test_with_json_every_line_is_json(run):
     for arguments in (["learn", "data.svm"], ["compare", "data.svm", "pa1"], ["tune", "data.svm"]):
         done = run(*arguments, "--json", "--plot", "curve.svg")
         assert done.code == 0
-        events = [json.loads(line)["event"] for line in done.out.splitlines()]
+        events = [record["event"] for record in done.records]
         assert events[-1] == "plot"
 
 
-def test_options_may_stand_among_the_data(run):
+def test_options_may_come_between_files(run):
     done = run("compare", "data.svm", "--C", "0.1", "pa1", "-q", "mira")
     assert done.code == 0, done.err
     assert [line.split()[0] for line in done.out.splitlines()[2:4]] == ["pa1", "mira"]
 
 
-def test_an_option_is_not_said_twice_in_two_ways(run):
+def test_contradicting_options_are_rejected(run):
     done = run("learn", "data.svm", "-a", "pa1:C=0.1", "--C", "0.2", "-q")
     assert (done.code, done.err) == (2, "hinge: pa1:C=0.1 has C=0.1, and --C says 0.2\n")
     assert run("learn", "data.svm", "-a", "pa1:C=0.1", "--C", "0.1", "-q").code == 0
-    table = run("compare", "data.svm", "pa1:C=0.001", "pa1", "--C", "0.2", "--json", "-q").out.splitlines()
-    assert [json.loads(line)["options"]["C"] for line in table[:2]] == [0.001, 0.2]
+    table = run("compare", "data.svm", "pa1:C=0.001", "pa1", "--C", "0.2", "--json", "-q").records
+    assert [record["options"]["C"] for record in table[:2]] == [0.001, 0.2]
 
 
-def test_what_tune_says_can_be_learned(run):
+def test_the_printed_options_of_tune_can_be_learned(run):
     done = run("tune", "data.svm", "-q", "--grid", "fit-intercept=no", "--grid", "C=0.1", "--grid", "C=0.2")
     best = done.out.splitlines()[-1].removeprefix("Best: ").split()
     assert best[0] == "--no-fit-intercept"
@@ -264,7 +249,7 @@ def test_what_tune_says_can_be_learned(run):
     assert len([line for line in done.out.splitlines() if "fit_intercept=no C=" in line]) == 2
 
 
-def test_learners_that_cannot_run_are_out_and_the_others_go_on(run, tmp_path):
+def test_compare_excludes_learners_that_cannot_learn_the_data(run, tmp_path):
     (tmp_path / "normal.jsonl").write_text('{"a": 1}\n{"a": 2}\n{"a": 1.5}\n')
     done = run("compare", "normal.jsonl", "perceptron", "pa", "pa1", "-q")
     assert done.code == 0, done.err
@@ -278,7 +263,7 @@ def test_learners_that_cannot_run_are_out_and_the_others_go_on(run, tmp_path):
     (["learn", "one.svm", "--plot", "one.png"], "hinge: --plot: there are too few examples to draw a curve"),
     (["predict", "data.svm", "-m", "model", "-o", "no/where"], "hinge: there is no directory no for the predictions"),
 ], ids=str)  # fmt: skip
-def test_what_does_not_fit_is_told_in_one_line(run, tmp_path, arguments, told):
+def test_data_of_another_kind_is_rejected_in_one_line(run, tmp_path, arguments, told):
     (tmp_path / "words.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
     (tmp_path / "one.svm").write_text("1 1:1\n")
     run("learn", "words.conll", "-m", "tagger", "-q")
@@ -289,7 +274,7 @@ def test_what_does_not_fit_is_told_in_one_line(run, tmp_path, arguments, told):
     assert done.err.startswith(told)
 
 
-def test_ranks_that_are_not_known_are_no_reason_not_to_predict(run, tmp_path):
+def test_data_with_unknown_ranks_is_predicted(run, tmp_path):
     (tmp_path / "ranks.csv").write_text("a,label\n1,low\n2,high\n1.1,low\n")
     run("learn", "ranks.csv", "-m", "ranks", "--task", "ordinal", "--classes", "low,high", "-q")
     (tmp_path / "new.csv").write_text("a,label\n1,low\n2,best\n")
@@ -308,7 +293,7 @@ def test_a_model_reads_other_formats_with_the_same_options(run, tmp_path):
     assert found[0] == found[1] != ""
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path):
+def test_a_closed_pipe_is_not_an_error(tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(3000))
     for command in ("predict data.svm -m model", "inspect model", "algorithms"):
         process = started("learn", "data.svm", "-m", "model", "-q", "--force", folder=tmp_path)
@@ -346,55 +331,33 @@ def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
 
 
 @pytest.mark.parametrize(("every", "expected"), [("25", [25, 50, 75, 100]), ("1000s", [])])
-def test_progress_is_told_as_often_as_asked(run, tmp_path, every, expected):
+def test_progress_is_printed_at_the_given_intervals(run, tmp_path, every, expected):
     (tmp_path / "more.svm").write_text(svmlight(110))
     done = run("learn", "more.svm", "--json", "--progress", every)
-    records = [json.loads(line) for line in done.out.splitlines()]
-    assert [its["examples"] for its in records if its["event"] == "progress"] == expected
+    assert [its["examples"] for its in done.records if its["event"] == "progress"] == expected
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path):
-    pty = pytest.importorskip("pty")
     (tmp_path / "data.svm").write_text(svmlight(20_000))
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    process = started(
-        "learn", "data.svm", folder=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            piece = os.read(ours, 2**16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        said += piece
-    assert process.wait(timeout=60) == 0
-    text = said.decode()
+    text = shown_on_a_terminal("learn", "data.svm", folder=tmp_path, columns=120)
     assert "\x1b[" in text
     assert "Task: classification" in text
-    assert "updates" in text.split("classification (pa1")[0]  # beside the bar
+    assert "updates" in text.split("classification (pa1")[0]  # next to the bar
     assert "20,000 examples" in text
 
 
-def test_names_and_numbers_are_not_mixed(run, tmp_path):
+def test_a_model_with_names_rejects_numbered_features_and_vice_versa(run, tmp_path):
     (tmp_path / "names.vw").write_text("1 | a b\n-1 | c\n1 | a\n")
     run("learn", "names.vw", "-m", "named", "-q")
     run("learn", "data.svm", "-m", "numbered", "-q")
     for command in ("predict", "learn"):
         more = ["--initial"] if command == "learn" else ["-m"]
-        done = run(command, "data.svm", *more, "named", "-q")
-        assert (done.code, done.err) == (
-            2,
-            "data.svm:1: the features have numbers, those of the model have names\n",
-        )
-        done = run(command, "names.vw", *more, "numbered", "-q")
-        assert (done.code, done.err) == (
-            2,
-            "names.vw:1: the features have names, those of the model have numbers\n",
-        )
+        for data, model, theirs, ours in (
+            ("data.svm", "named", "numbers", "names"), ("names.vw", "numbered", "names", "numbers"),
+        ):  # fmt: skip
+            done = run(command, data, *more, model, "-q")
+            expected = f"{data}:1: the features have {theirs}, those of the model have {ours}\n"
+            assert (done.code, done.err) == (2, expected)
 
 
 @pytest.mark.parametrize(("more", "why"), [
@@ -408,7 +371,7 @@ def test_a_bound_is_drawn_only_where_a_theorem_holds(run, more, why):
     assert why in done.out.split("(no bound: ")[1]
 
 
-def test_weighted_examples_have_no_certificate(run, tmp_path):
+def test_there_is_no_certificate_for_weighted_examples(run, tmp_path):
     plain = ["1 | a", "-1 | b c", "1 | a d"] * 5
     (tmp_path / "plain.vw").write_text("\n".join(plain) + "\n")
     (tmp_path / "weighted.vw").write_text("\n".join([*plain, "1 0.5 | a b"]) + "\n")
@@ -419,7 +382,7 @@ def test_weighted_examples_have_no_certificate(run, tmp_path):
     assert "nothing is known: examples had weights" in " ".join(run("inspect", "weighted").out.split())
 
 
-def test_the_batch_conversion_is_not_for_events(run, tmp_path):
+def test_the_batch_conversion_rejects_events(run, tmp_path):
     (tmp_path / "data.jsonl").write_text('{"a": 1, "label": "x"}\n{"b": 1, "label": "y"}\n')
     done = run("learn", "data.jsonl", "--step", "pa", "--batch-tolerance", "0.1", "-q")
     assert (done.code, done.err) == (
@@ -428,7 +391,7 @@ def test_the_batch_conversion_is_not_for_events(run, tmp_path):
     assert run("learn", "data.svm", "-a", "pa", "--batch-tolerance", "0.1", "-q").code == 0
 
 
-def test_labels_that_do_not_fit_are_no_reason_not_to_predict(run, tmp_path):
+def test_data_with_invalid_labels_is_predicted(run, tmp_path):
     run("learn", "data.svm", "-m", "model", "-q")
     (tmp_path / "sets.svm").write_text("1,-1 1:1\n1 2:1\n")
     (tmp_path / "sets.jsonl").write_text('{"a": 1, "label": ["x", "y"]}\n')
@@ -441,7 +404,7 @@ def test_labels_that_do_not_fit_are_no_reason_not_to_predict(run, tmp_path):
     assert "No error is reported: sets.jsonl:1: there are 2 labels" in done.err
 
 
-def test_what_several_learners_skip_is_counted_once(run, tmp_path):
+def test_lines_that_several_learners_skip_are_counted_once(run, tmp_path):
     lines = svmlight(200).splitlines()
     for place in (20, 90, 150):
         lines[place] = "1 1:1e200"
@@ -454,7 +417,7 @@ def test_what_several_learners_skip_is_counted_once(run, tmp_path):
     assert "the first of 3 that cannot be read; 2 may be skipped" in done.err
 
 
-def test_tune_keeps_what_it_is_told(run, tmp_path):
+def test_tune_rejects_an_input_as_output_and_contradicting_options(run, tmp_path):
     before = (tmp_path / "data.svm").read_bytes()
     assert "data.svm is an input" in run("tune", "data.svm", "-m", "data.svm", "--force", "-q").err
     assert (tmp_path / "data.svm").read_bytes() == before
@@ -464,7 +427,7 @@ def test_tune_keeps_what_it_is_told(run, tmp_path):
 
 @pytest.mark.parametrize("change", [{"passes": 5}, {"before": []}, {"scores": [[1]]}, {"files": []}, {"passes": -1}],
                          ids=str)  # fmt: skip
-def test_a_position_that_makes_no_sense_is_refused(run, tmp_path, change):
+def test_an_invalid_saved_position_is_rejected(run, tmp_path, change):
     run("learn", "data.svm", "-m", "model", "-q")
     learner = hinge.load(tmp_path / "model")
     learner.notes["stream"]["position"] |= change

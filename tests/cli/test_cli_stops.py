@@ -1,22 +1,14 @@
 """`hinge learn`, killed, asked to stop, or fed for ever: nothing is lost."""
 
 import random
-import re
 import signal
 import time
 
 import pytest
 
 import hinge
-from command_line import called, started
+from command_line import feed, started, wait_until
 from stream_files import svmlight
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
-
 
 KILLS = 100
 
@@ -64,20 +56,14 @@ def test_killed_at_any_moment_nothing_is_lost(run, tmp_path):
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
 )
 @pytest.mark.parametrize("waiting", [True, False])
-def test_asked_to_stop_it_saves_and_says_so(tmp_path, number, code, waiting):
+def test_a_stopping_signal_saves_the_model_and_reports_it(tmp_path, number, code, waiting):
     process = started("learn", "-", "--format", "svmlight", "-m", "model", folder=tmp_path)
     text = svmlight(300).encode()
-    process.stdin.write(text)
-    process.stdin.flush()
-    for line in process.stderr:  # until some of it has been learned, as it says
-        found = re.match(rb" +(\d+) ", line)
-        if found and int(found[1]) >= 128:
-            break
-    if not waiting:
-        process.stdin.write(text)
-        process.stdin.flush()
-    else:
+    feed(process, text, 128)
+    if waiting:
         time.sleep(0.3)
+    else:
+        feed(process, text)
     process.send_signal(number)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == code
@@ -89,19 +75,14 @@ def test_asked_to_stop_it_saves_and_says_so(tmp_path, number, code, waiting):
     assert not learner.notes["stream"]["position"]["finished"]
 
 
-def test_an_endless_stream_is_learned_as_it_comes(tmp_path):
+def test_an_endless_stream_is_learned_as_it_arrives(tmp_path):
     process = started(
         "learn", "-", "--format", "svmlight", "-m", "model", "--save-every", "10", folder=tmp_path
     )
     model = tmp_path / "model"
     for number, line in enumerate(svmlight(40).splitlines(keepends=True), 1):
-        process.stdin.write(line.encode())
-        process.stdin.flush()
+        feed(process, line)
         if number % 20 == 0:
-            for _ in range(3000):
-                if model.exists() and hinge.load(model).statistics.rounds >= number:
-                    break
-                time.sleep(0.01)
-            assert hinge.load(model).statistics.rounds == number
+            wait_until(lambda number=number: model.exists() and hinge.load(model).statistics.rounds == number)
     process.communicate(timeout=60)
     assert process.returncode == 0

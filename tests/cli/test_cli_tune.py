@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
 import pytest
 
-from command_line import called
 from hinge.cli import candidates
-from hinge.cli.candidates import usual
+from hinge.cli.candidates import default_candidates
 from hinge.data.rows import Rows
 from hinge.streams.batches import Batch
 
@@ -30,19 +28,13 @@ def weather(rows=1500, seed=7):
     return "\n".join(lines) + "\n"
 
 
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
-
-
 def tuned(run, *arguments):
     done = run("tune", *arguments, "--json", "-q")
     assert done.code == 0, done.err
-    return [event for line in done.out.splitlines() if (event := json.loads(line))["event"] == "learner"]
+    return [record for record in done.records if record["event"] == "learner"]
 
 
-def test_raw_columns_are_tuned(run, tmp_path):
+def test_the_default_grid_suits_unscaled_columns(run, tmp_path):
     (tmp_path / "weather.csv").write_text(weather())
     learners = tuned(run, "weather.csv", "--label", "rain")
     errors = {its["name"]: its["error"] for its in learners}
@@ -55,7 +47,7 @@ def test_raw_columns_are_tuned(run, tmp_path):
     assert any("fit_intercept=no" in name for name in errors)
 
 
-def test_the_scale_of_all_columns_changes_nothing(run, tmp_path):
+def test_the_default_grid_does_not_depend_on_the_scale(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 5))
     y = np.where(X @ [1, -1, 2, 0, 0] + rng.logistic(size=800) > 0, 1, -1)
@@ -70,7 +62,7 @@ def test_the_scale_of_all_columns_changes_nothing(run, tmp_path):
     np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=0.01)  # C are rounded to two digits
 
 
-def test_what_tune_finds_can_be_learned(run, tmp_path):
+def test_the_best_candidate_can_be_learned(run, tmp_path):
     (tmp_path / "weather.csv").write_text(weather(500))
     done = run("tune", "weather.csv", "--label", "rain", "-q")
     best = done.out.splitlines()[-1].removeprefix("Best: ").split()
@@ -88,7 +80,9 @@ def batch(rows=3, value=2.0, width=4):
 
 def test_C_is_relative_to_q():
     found = [
-        its.texts["C"] for its in usual("classification", batch(), None, {}) if its.texts.get("step") == "pa2"
+        its.texts["C"]
+        for its in default_candidates("classification", batch(), None, {})
+        if its.texts.get("step") == "pa2"
     ]
     with_intercept, without = found[: len(found) // 2], found[len(found) // 2 :]
     assert [float(C) for C in with_intercept] == pytest.approx(
@@ -101,7 +95,7 @@ def test_C_is_relative_to_q():
 
 
 def specs(task, spec=None, data=None, **options):
-    return [its.spec for its in usual(task, data or batch(), spec, options) if its.spec]
+    return [its.spec for its in default_candidates(task, data or batch(), spec, options) if its.spec]
 
 
 def test_only_what_the_task_and_the_options_allow_is_tried():
@@ -110,22 +104,27 @@ def test_only_what_the_task_and_the_options_allow_is_tried():
     assert specs("classification", kernel="rbf") == []
     assert all(
         its.texts["step"] == "pa2"
-        for its in usual("regression", batch(), None, {"step": "pa2", "geometry": "euclidean"})
+        for its in default_candidates("regression", batch(), None, {"step": "pa2", "geometry": "euclidean"})
     )
     assert all(
         "fit_intercept" not in its.texts
-        for its in usual("classification", batch(), None, {"fit_intercept": True})
+        for its in default_candidates("classification", batch(), None, {"fit_intercept": True})
     )
-    assert {its.texts.get("step") for its in usual("uniclass", batch(), None, {})} == {"pa1", "pa2"}
+    assert {its.texts.get("step") for its in default_candidates("uniclass", batch(), None, {})} == {
+        "pa1",
+        "pa2",
+    }
     assert all(
         spec.endswith("geometry=diagonal") for spec in specs("classification", data=batch(3, 2.0, 101))
     )
 
 
-def test_an_algorithm_that_was_asked_for_is_the_only_one():
+def test_only_the_given_algorithm_is_tuned():
     assert set(specs("classification", "pa2")) == {"pa2"}
-    assert {its.texts["C"] for its in usual("classification", batch(), "pa2", {})}
-    assert [its.name for its in usual("classification", batch(), "pa1:C=0.1", {})] == ["pa1:C=0.1"]
+    assert {its.texts["C"] for its in default_candidates("classification", batch(), "pa2", {})}
+    assert [its.name for its in default_candidates("classification", batch(), "pa1:C=0.1", {})] == [
+        "pa1:C=0.1"
+    ]
     found = specs("classification", "arow")
     assert len(found) == len(candidates.MULTIPLES_OF_R)
     assert specs("classification", "arow:r=1") == ["arow:r=1"]

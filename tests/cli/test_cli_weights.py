@@ -5,15 +5,8 @@ import json
 import pytest
 
 import hinge
-from command_line import called
 
 NO_EFFECT = "The weights of the examples had no effect"
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def vw(folder, weight):
@@ -63,7 +56,7 @@ def test_weights_with_an_effect_are_not_reported(run, tmp_path, weight, options)
     assert NO_EFFECT not in done.out
 
 
-def test_a_weight_of_zero_is_an_effect(run, tmp_path):
+def test_weights_of_zero_have_an_effect(run, tmp_path):
     (tmp_path / "w.jsonl").write_text(
         "".join(json.dumps({"label": "ab"[i % 2], "x": i % 3, "w": i % 2 * 2}) + "\n" for i in range(20))
     )
@@ -79,7 +72,7 @@ def test_class_weights_without_effect_are_reported(run, tmp_path):
     assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
 
 
-def test_tags_and_comparisons_report_it_too(run, tmp_path):
+def test_comparisons_and_label_sets_report_ineffective_weights(run, tmp_path):
     vw(tmp_path, 3)
     done = run("compare", "w.vw", "pa1", "pa", "-q")
     assert done.out.count(NO_EFFECT) == 1
@@ -88,7 +81,7 @@ def test_tags_and_comparisons_report_it_too(run, tmp_path):
     )
     done = run("learn", "w.jsonl", "--weight", "w", "--task", "multilabel", "-q", "--json")
     assert done.code == 0, done.err
-    (remark,) = [text for text in json.loads(done.out.splitlines()[-1])["remarks"] if NO_EFFECT in text]
+    (remark,) = [text for text in done.records[-1]["remarks"] if NO_EFFECT in text]
     assert "--C" in remark
 
 
@@ -101,7 +94,7 @@ def test_the_closing_line_says_that_C_capped_no_step(run, tmp_path, C, unused):
         f"classification (pa1, C={C}{' capped no step' if unused else ''}): 60 examples"
     )
     done = run("learn", "w.vw", "--C", C, "-q", "--json")
-    assert (json.loads(done.out.splitlines()[-1])["capped"] == 0) == unused
+    assert (done.records[-1]["capped"] == 0) == unused
 
 
 @pytest.mark.parametrize("step", ["pa", "pa2", "perceptron"])

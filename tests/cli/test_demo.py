@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from command_line import shown_on_a_terminal, started
 from hinge import Learner, PAClassifier, PARegressor, __version__
 from hinge.streams import absolute, progressive
 from hinge.theory import Guarantee
@@ -65,7 +66,7 @@ def test_the_demo_shows_every_learner(demo):
         assert float(time) > 0
 
 
-def test_every_guarantee_that_the_demo_shows_was_kept(demo):
+def test_every_guarantee_of_the_demo_holds(demo):
     rows = table(demo[1], "learner +theorem")
     number = r"([\d,.]+)"
     found = [re.search(rf"(mistakes|squared loss) {number} <= {number}$", row) for row in rows]
@@ -87,7 +88,7 @@ def test_the_demo_draws_a_picture(demo):
     assert [path.name for path in folder.iterdir()] == ["hinge-demo.png"]
 
 
-def test_in_a_file_there_are_no_control_characters_and_no_long_lines(demo):
+def test_output_to_a_file_has_no_control_characters_and_no_long_lines(demo):
     said = demo[1]
     assert not re.search(r"[^\n -~─]", said)  # the rule below the head of a table is the only non-ASCII
     assert max(map(len, said.splitlines())) <= 80
@@ -101,24 +102,9 @@ def test_the_snippet_at_the_end_runs(demo):
     assert done.stdout == re.search(r"# (\w+)$", snippet)[1] + "\n"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_on_a_terminal_there_are_bars(tmp_path):
-    import pty
-
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    arguments = [sys.executable, "-m", "hinge", "demo", "--no-plot"]
-    process = subprocess.Popen(arguments, cwd=tmp_path, env=environment, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    said = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            said += chunk
-    except OSError:  # Linux says so when the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    said = shown_on_a_terminal("demo", "--no-plot", folder=tmp_path, columns=80)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
     bars = [line for line in plain.splitlines() if "rounds/s" in line]
     for name, line in zip(LEARNERS, bars[-len(LEARNERS) :], strict=True):
         assert line.startswith(name + " ")
@@ -127,7 +113,7 @@ def test_on_a_terminal_there_are_bars(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_violated_guarantee_is_an_error():
+def test_the_demo_fails_if_a_guarantee_is_violated():
     from hinge.cli.console import new_console
     from hinge.cli.demo import _show_guarantees
     from hinge.cli.demo_runs import Run
@@ -140,16 +126,16 @@ def test_a_violated_guarantee_is_an_error():
     assert shown(Guarantee("T", "mistakes", 3, inf, "it needs something else"))
 
 
-def test_the_most_telling_guarantees():
-    from hinge.cli.demo_runs import telling
+def test_the_demo_shows_the_most_informative_guarantees():
+    from hinge.cli.demo_runs import most_informative
 
     refused = Guarantee("A", "squared loss", 5, inf, "no")
     loose, tight = Guarantee("B", "mistakes", 5, 100), Guarantee("C", "squared loss", 5, 6)
     other = Guarantee("D", "progress", 5, 5)
-    assert telling([refused, loose, tight, other]) == [refused, tight]
-    assert telling([loose, refused, tight]) == [tight]
-    assert telling([refused]) == [refused]
-    assert telling([other]) == []
+    assert most_informative([refused, loose, tight, other]) == [refused, tight]
+    assert most_informative([loose, refused, tight]) == [tight]
+    assert most_informative([refused]) == [refused]
+    assert most_informative([other]) == []
 
 
 # ---- what can go wrong ----------------------------------------------------------------------------------
@@ -172,7 +158,7 @@ def test_without_matplotlib_the_demo_says_how_to_get_it(tmp_path):
     ("path", "reason"),
     [("no/such/place.png", "no directory"), ("picture.txt", ".svg"), (".", "directory")],
 )
-def test_a_picture_that_cannot_be_written_is_refused_before_the_work(tmp_path, path, reason):
+def test_an_invalid_plot_path_is_rejected_before_the_demo_runs(tmp_path, path, reason):
     done = command("demo", "--plot", path, cwd=tmp_path)
     assert done.returncode == 2
     assert reason in done.stderr
@@ -180,7 +166,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_work(tmp_path, p
     assert done.stdout == ""
 
 
-def test_the_default_picture_is_no_must(tmp_path):
+def test_the_demo_succeeds_without_its_default_plot(tmp_path):
     (tmp_path / "hinge-demo.png").mkdir()
     done = command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -194,28 +180,18 @@ def test_an_unknown_command_gets_a_hint(tmp_path):
 
 
 def test_ctrl_c_ends_with_one_line(tmp_path):
-    # Ctrl-C may be ignored where the tests run (in the background of a shell), so it is switched on.
-    program = """if True:
-        import signal, sys
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.argv[1:] = ["demo", "--no-plot"]
-        from hinge.cli import main
-        sys.exit(main())
-    """
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = started("demo", "--no-plot", folder=tmp_path)
     process.stdout.readline()  # it has begun
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said == "Stopped.\n"
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"Stopped.\n")
 
 
 # ---- light ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["demo", "--help"], ["version"], ["dmeo"]])
-def test_little_is_imported_to_say_little(tmp_path, arguments):
+def test_help_and_version_import_no_large_modules(tmp_path, arguments):
     done = command(*arguments, cwd=tmp_path, python=["-X", "importtime"])
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     modules = {line.split("|")[-1].strip() for line in lines}
@@ -291,7 +267,7 @@ def test_progressive_validation_is_lazy():
 # ---- names beside curves --------------------------------------------------------------------------------
 
 
-def test_names_are_moved_apart_as_little_as_possible():
+def test_labels_of_curves_are_moved_as_little_as_possible():
     from hinge.plots import spread
 
     assert spread([], 1.0) == []

@@ -9,19 +9,13 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called
+from command_line import table_of
 from hinge import Learner
 from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
 from hinge.streams.formats.text import Svmlight, VowpalText
 from hinge.streams.guessing import guess_task
 from stream_files import refusal, written
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def events(source, path):
@@ -57,12 +51,12 @@ def test_svmlight_columns_are_selected_by_index(tmp_path, options, expected):
 
 
 @pytest.mark.parametrize("text", ["a", "5-2", "0", "-3", "1-"])
-def test_wrong_ranges_of_indices_are_rejected(text):
+def test_invalid_ranges_of_indices_are_rejected(text):
     with pytest.raises(ValueError, match=r"indices count from 1|an index or a range"):
         Svmlight(keep=[text])
 
 
-def test_the_cap_still_rejects_by_default(tmp_path):
+def test_max_features_rejects_new_features_by_default(tmp_path):
     path = written(tmp_path, SVM, "a.svm")
     assert 'index "9" is over the limit of 5 features' in refusal(Svmlight(max_features=5), path)
     text = written(tmp_path, "1 |a x y z\n", "a.vw")
@@ -104,14 +98,14 @@ def test_vw_features_are_selected_and_multiplied(tmp_path, options, expected):
             assert sorted(batch.X.arrays[0][start:stop].tolist()) == [value for value, _ in found]
 
 
-def test_products_have_one_name_whatever_the_order(tmp_path):
+def test_products_have_the_same_name_in_any_order(tmp_path):
     path = written(tmp_path, "1 |a x y\n1 |a y x\n", "a.vw")
     first, second = events(VowpalText(interactions=["all"]), path)
     assert first == second
     assert set(first) == {"a^x", "a^y", "a^x*a^x", "a^x*a^y", "a^y*a^y"}
 
 
-def test_interactions_of_a_line_have_a_limit(tmp_path):
+def test_the_number_of_interactions_of_a_line_is_limited(tmp_path):
     path = written(tmp_path, "1 |a " + " ".join(f"f{i}" for i in range(500)) + "\n", "a.vw")
     assert "make more than 100000 features of this line" in refusal(VowpalText(interactions=["all"]), path)
     tiny = written(tmp_path, "1 |a x:1e300 y:1e300\n", "a.vw")
@@ -123,7 +117,7 @@ def test_interactions_of_a_line_have_a_limit(tmp_path):
 # ---- the cap ----------------------------------------------------------------------------------------------------
 
 
-def test_new_features_are_ignored_at_the_cap_and_counted(tmp_path):
+def test_new_features_are_ignored_and_counted_at_max_features(tmp_path):
     learner = Learner("classification", max_features=2, at_max_features="ignore")
     learner.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, "p")
     learner.learn_many([{"c": 1.0, "a": 1.0}, {"d": "x", "b": 2.0}], ["n", "p"])
@@ -143,7 +137,7 @@ def test_new_features_are_ignored_at_the_cap_and_counted(tmp_path):
     assert model.n_ignored_ == 1
 
 
-def test_columns_of_a_frame_are_ignored_at_the_cap():
+def test_new_columns_of_a_frame_are_ignored_at_max_features():
     pd = pytest.importorskip("pandas")
     learner = Learner("regression", max_features=2, at_max_features="ignore")
     learner.learn_many(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 1.0], "c": [5.0, 5.0]}), [1.0, 2.0])
@@ -151,7 +145,7 @@ def test_columns_of_a_frame_are_ignored_at_the_cap():
     assert learner.n_ignored == 2
 
 
-def test_sequences_ignore_new_features_at_the_cap():
+def test_sequences_ignore_new_features_at_max_features():
     model = hinge.PASequence(max_features=2, at_max_features="ignore")
     model.learn_one([["a", "b"], ["c"]], ["X", "Y"])
     assert model.predict_one([["c"], ["a"]])
@@ -159,7 +153,7 @@ def test_sequences_ignore_new_features_at_the_cap():
 
 
 @pytest.mark.parametrize("format", ["svm", "vw", "jsonl", "csv"])
-def test_a_stream_goes_on_at_the_cap(run, tmp_path, format):
+def test_learning_continues_at_max_features(run, tmp_path, format):
     rows = [(1 if i % 2 else -1, f"w{i % 20}") for i in range(200)]
     lines = {
         "svm": [f"{y} {int(w[1:]) + 1}:1" for y, w in rows],
@@ -205,7 +199,7 @@ def test_keep_and_drop_on_the_command_line(run, tmp_path, format, text, options,
     assert ("'id' identifies the example" in done.out) == (names == {"d"} and format == "csv")
 
 
-def test_a_name_that_is_no_column_is_an_error(run, tmp_path):
+def test_an_unknown_column_is_rejected(run, tmp_path):
     (tmp_path / "d.csv").write_text("label,size\n1,1\n2,2\n")
     for option in ("--keep", "--drop", "--text"):
         done = run("learn", "d.csv", option, "siz", "-q")
@@ -221,49 +215,24 @@ def test_predictions_are_explained(run, tmp_path, format):
     rng = np.random.RandomState(0)
     rows = [[round(v, 2) for v in (rng.rand(3) + 0.1).tolist()] for _ in range(40)]
     labels = ["abc"[int(np.argmax(row))] for row in rows]
-    number = {"a": 1, "b": 2, "c": 3}
-    lines = {
-        "svm": [
-            f"{number[y]} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x))
-            for x, y in zip(rows, labels, strict=True)
-        ],
-        "vw": [
-            f"{number[y]} | " + " ".join(f"f{j}:{v}" for j, v in enumerate(x))
-            for x, y in zip(rows, labels, strict=True)
-        ],
-        "jsonl": [
-            json.dumps({"label": y, **{f"f{j}": v for j, v in enumerate(x)}})
-            for x, y in zip(rows, labels, strict=True)
-        ],
-        "csv": [
-            "label,f0,f1,f2",
-            *(f"{y}," + ",".join(map(str, x)) for x, y in zip(rows, labels, strict=True)),
-        ],
-    }[format]
-    (tmp_path / f"d.{format}").write_text("\n".join(lines) + "\n")
+    if format in ("svm", "vw"):
+        labels = ["abc".index(label) + 1 for label in labels]
+    (tmp_path / f"d.{format}").write_text(table_of(format, rows, labels))
     assert run("learn", f"d.{format}", "-m", "m.hinge", "-q").code == 0
     done = run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain", "9", "--scores", "--json")
-    for line in done.out.splitlines():
-        record = json.loads(line)
+    for record in done.records:
         total = sum(value for _, value in record["contributions"])
         assert total == pytest.approx(record["scores"][str(record["prediction"])])
         features = {name for name, _ in record["contributions"]}
-        first = "1" if format == "svm" else "f0"
-        assert features == {
-            first,
-            first.replace("1", "2").replace("0", "1"),
-            first.replace("1", "3").replace("0", "2"),
-            "(intercept)",
-        }
+        names = {"svm": ["1", "2", "3"], "vw": ["f^x0", "f^x1", "f^x2"]}.get(format, ["x0", "x1", "x2"])
+        assert features == {*names, "(intercept)"}
     text = run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain").out.splitlines()
     assert all(line.count("\t") == 1 and line.count("=") == 4 for line in text)
-    assert (
-        run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain", "2").out.splitlines()[0].count("=")
-        == 2
-    )
+    two = run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain", "2").out.splitlines()
+    assert two[0].count("=") == 2
 
 
-def test_what_cannot_be_explained_is_said(run, tmp_path):
+def test_explaining_hashed_features_is_rejected(run, tmp_path):
     (tmp_path / "d.vw").write_text(VW)
     run("learn", "d.vw", "-m", "m.hinge", "-q", "--hash-bits", "8")
     done = run("predict", "d.vw", "-m", "m.hinge", "-q", "--explain")
@@ -299,7 +268,7 @@ def test_whole_numbers_are_classes_or_quantities(labels, task, or_else):
     assert (found.task, found.or_else) == (task, or_else)
 
 
-def test_an_uncertain_guess_is_told_even_if_quiet(run, tmp_path):
+def test_an_uncertain_task_is_reported_even_with_quiet(run, tmp_path):
     (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{i % 100 / 100},{i % 100}\n" for i in range(5000)))
     done = run("learn", "d.csv", "--label", "y", "-q")
     assert done.code == 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hinge.cli.app import WholeFormatter, command_parser
-from hinge.cli.options import OF_THE_LEARNER, flag, spoken
+from hinge.cli.app import WholeFormatter, command_parser, help_of
+from hinge.cli.options import OF_THE_LEARNER, flag, on_command_line
 from hinge.options import table
 
 
@@ -17,9 +17,8 @@ def groups_of(command):
     return found
 
 
-@pytest.mark.parametrize("command", ["learn"])
-def test_options_of_the_learner_are_in_their_groups(command):
-    found = groups_of(command)
+def test_options_of_the_learner_are_in_their_groups():
+    found = groups_of("learn")
     for title, names in table.GROUPS.items():
         its = [name for name in names if name in OF_THE_LEARNER]
         assert found.get(f"the learner ({title})", []) == its
@@ -40,15 +39,15 @@ def test_the_whole_help_has_the_headings_in_order():
 
 
 @pytest.mark.parametrize("name", OF_THE_LEARNER)
-def test_help_on_the_command_line_says_nothing_of_python(name):
+def test_help_on_the_command_line_does_not_mention_python(name):
     parser = command_parser("learn")
-    text = next(action.help for action in parser._actions if action.dest == name)
+    text = next(help_of(action) for action in parser._actions if action.dest == name)
     for word in ("In Python", "'pa", "None", "True", "False", "partial_fit", "FeatureMap", "a function", "`"):
         assert word not in text, text
 
 
-def test_options_are_spoken_as_they_are_given():
-    assert spoken("kernel='poly' and 'rbf': x.") == "--kernel poly and rbf: x."
-    assert spoken("with signed=False, radius=None.") == "with --no-signed, --radius none."
-    assert spoken("One. In Python, 1/(n * X.var()) of `fit`. Two.") == "One. Two."
-    assert spoken("One. In Python, it is two.") == "One."
+def test_help_texts_are_in_the_notation_of_the_command_line():
+    assert on_command_line("kernel='poly' and 'rbf': x.") == "--kernel poly and rbf: x."
+    assert on_command_line("with signed=False, radius=None.") == "with --no-signed, --radius none."
+    assert on_command_line("One. In Python, 1/(n * X.var()) of `fit`. Two.") == "One. Two."
+    assert on_command_line("One. In Python, it is two.") == "One."

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import hinge
-from command_line import called
 from hinge.data.rows import Rows
 from hinge.streams import evaluation
 from hinge.streams.session import Session
@@ -16,12 +15,6 @@ from hinge.tasks.batch import learn_scored
 
 RANDOM = np.random.default_rng(3)
 COUNT = 400
-
-
-@pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return called(capfd, monkeypatch)
 
 
 def events():
@@ -101,7 +94,7 @@ CASES = [
 
 @pytest.mark.parametrize("more", [[], ["--scores"], ["--scores", "--json"]], ids=["labels", "scores", "json"])
 @pytest.mark.parametrize(("ending", "kind", "options"), CASES, ids=str)
-def test_predictions_of_batches_are_those_of_single_examples(
+def test_predictions_of_batches_equal_those_of_single_examples(
     run, tmp_path, monkeypatch, ending, kind, options, more
 ):
     (tmp_path / f"data.{ending}").write_text(FORMATS[ending](kind))
@@ -125,7 +118,7 @@ def test_predictions_of_batches_are_those_of_single_examples(
 
 
 @pytest.mark.parametrize("kind", ["two", "many", "numbers"])
-def test_predictions_are_those_of_python(run, tmp_path, kind):
+def test_predictions_equal_those_of_the_library(run, tmp_path, kind):
     (tmp_path / "data.jsonl").write_text(json_lines(kind))
     done = run("learn", "data.jsonl", "--task", TASKS[kind], "-q", "-p", "out.txt", "--json")
     assert done.code == 0, done.err
@@ -192,7 +185,7 @@ def test_a_batch_that_is_rejected_leaves_no_trace():
     assert learner.to_bytes() == before
 
 
-def test_scores_must_fit():
+def test_an_invalid_array_for_scores_is_rejected():
     engine = hinge.Learner("regression")._engine
     with pytest.raises(ValueError, match="scores must have 2 rows of 1"):
         engine.learn_dicts([{"a": 1}, {"a": 2}], np.zeros(2), scores=np.empty((3, 1)))

@@ -5,5 +5,5 @@ import torture
 
 
 @pytest.mark.parametrize("scenario", torture.SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_nothing_is_lost_whatever_happens(scenario):
+def test_no_scenario_loses_examples(scenario):
     torture.one_round(7, scenario)

@@ -1,7 +1,7 @@
 """`hinge learn` under kills, bad lines, full disks and second writers: what was read is learned or reported.
 
-`make torture` runs it for minutes; tests/test_torture.py for some seconds. One round is one scenario with a seed of its
-own, which is printed if it fails: `python tests/torture.py --seed N --rounds 1`.
+`make torture` runs it for minutes, test_torture.py for some seconds. One round is one scenario with a seed, which is
+printed if it fails: `python tests/cli/torture.py --seed N --rounds 1`.
 """
 
 import argparse
@@ -18,13 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+import command_line
 import hinge
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
-PROGRAM = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "signal.signal(signal.SIGHUP, signal.SIG_DFL); from hinge.cli import command; sys.exit(command())"
-)
 LINES = {
     "svm": lambda i: f"{'+1' if i * 7 % 11 < 5 else '-1'} {i % 50 + 1}:1 {i % 31 + 60}:0.5",
     "vw": lambda i: f"{'1' if i * 7 % 11 < 5 else '-1'} | a{i % 50} b{i % 31}:0.5",
@@ -42,9 +40,8 @@ def text_of(ending, start, stop, bad=None):
 
 
 def started(folder, *arguments, **options):
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "learn", *map(str, arguments)], cwd=folder, **pipes
+    return command_line.started(
+        "learn", *arguments, folder=folder, **{"stdin": subprocess.DEVNULL, **options}
     )
 
 

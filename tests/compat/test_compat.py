@@ -1,4 +1,4 @@
-"""hinge.compat: scikit-learn's PassiveAggressive classes number by number, and scikit-learn's own tests."""
+"""hinge.compat: the same numbers as scikit-learn's PassiveAggressive classes, and scikit-learn's own tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OURS = {"classifier": PassiveAggressiveClassifier, "regressor": PassiveAggressiv
 THEIRS = {kind: getattr(sklearn.linear_model, ours.__name__, None) for kind, ours in OURS.items()}
 GONE = "this scikit-learn has no PassiveAggressive classes (removed in 1.10): nothing to compare with"
 
-beside_theirs = [
+with_theirs = [
     pytest.mark.skipif(None in THEIRS.values(), reason=GONE),
     pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning"),
 ]
@@ -38,7 +38,7 @@ beside_theirs = [
 # ---- scikit-learn's own tests ---------------------------------------------------------------------------
 
 THEIR_TESTS = "sklearn.linear_model.tests.test_passive_aggressive"
-# Ask for deprecation warnings, which ours does not give: of the classes, and of average=0 (1.6 only).
+# These expect deprecation warnings, which ours does not raise: of the classes, and of average=0 (1.6 only).
 ABOUT_DEPRECATIONS = {"test_class_deprecation", "test_passive_aggressive_deprecated_average"}
 
 PLUGIN = """
@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def test_scikit_learns_own_tests_pass_with_ours_in_place(tmp_path: Path) -> None:
+def test_scikit_learns_own_tests_pass_with_our_classes(tmp_path: Path) -> None:
     found = importlib.util.find_spec(THEIR_TESTS)
     if found is None or found.origin is None:
         pytest.skip(f"this scikit-learn does not install {THEIR_TESTS}")
@@ -82,12 +82,12 @@ def test_scikit_learns_own_tests_pass_with_ours_in_place(tmp_path: Path) -> None
     print(f"{len(ran)} of scikit-learn's tests ran")
 
 
-# ---- number by number -----------------------------------------------------------------------------------
+# ---- the same numbers -----------------------------------------------------------------------------------
 
 random = np.random.RandomState(0)
 X = random.randn(120, 7)
 X[random.rand(120, 7) < 0.4] = 0
-X[::17] = 0  # PA-I passes over empty rows, PA-II does not
+X[::17] = 0  # PA-I skips empty rows, PA-II does not
 SCORES = X @ random.randn(7, 3) + 0.3 * random.randn(120, 3)
 TARGETS = {
     "two classes": np.where(SCORES[:, 0] > 0, "b", "a"),
@@ -145,7 +145,7 @@ def pair(task: str, squared: bool = False, **options: Any) -> tuple[Any, Any]:
 
 
 def both(models: tuple[Any, Any], call: str, *arguments: Any, **named: Any) -> None:
-    """Calls a method of both; they must warn alike, and must have learned the same."""
+    """Calls a method of both, which must raise the same warnings and learn the same numbers."""
     heard = []
     for model in models:
         with warnings.catch_warnings(record=True) as caught:
@@ -170,10 +170,10 @@ def parameters_of(function: Any) -> list[tuple[Any, ...]]:
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
 
 
-class TestBesideTheirs:
-    """The same calls, and the same numbers after each."""
+class TestSameNumbers:
+    """The same calls, with the same numbers after each."""
 
-    pytestmark = beside_theirs
+    pytestmark = with_theirs
 
     @every_task
     @every_layout
@@ -218,7 +218,7 @@ class TestBesideTheirs:
         copies = {name: start[name].copy() for name in given}
         models[0].fit(X, TARGETS[task], **copies)
         for name in given:
-            np.testing.assert_array_equal(copies[name], start[name])  # theirs learns into the caller's array
+            np.testing.assert_array_equal(copies[name], start[name])  # theirs overwrites the caller's array
         both(models, "fit", X, TARGETS[task], **{name: start[name].copy() for name in given})
 
     @pytest.mark.parametrize("task", ["two classes", "three classes"])
@@ -233,8 +233,8 @@ class TestBesideTheirs:
         both(models, "fit", X, y)
         both(models, "partial_fit", X, y)
 
-    def test_steps_that_overshoot_end_in_an_error(self) -> None:
-        """The check that is expected to fail below fails in scikit-learn for the same reason."""
+    def test_overflow_raises_in_both(self) -> None:
+        """The reason why the check below is expected to fail, in scikit-learn, too."""
         for model in pair("two classes", squared=True, class_weight={"a": 1000.0}, max_iter=200, tol=None):
             with pytest.raises(ValueError, match="overflow"):
                 model.fit(X, TARGETS["two classes"])
@@ -243,7 +243,7 @@ class TestBesideTheirs:
     @pytest.mark.parametrize("early_stopping", [False, True])
     @pytest.mark.parametrize("shared", [False, True])
     def test_random_state(self, task: str, early_stopping: bool, shared: bool) -> None:
-        """A RandomState, or numpy's own, goes on from one call to the next: all draws must be the same."""
+        """A RandomState keeps its position between calls, so all draws must be the same."""
         for model in (models := pair(task, early_stopping=early_stopping)):
             np.random.seed(5)  # noqa: NPY002 (random_state=None is this one)
             model.random_state = np.random.RandomState(5) if shared else None
@@ -311,7 +311,7 @@ def test_the_order_of_rows_is_that_of_scikit_learns_dataset() -> None:
             assert order.tolist() == [theirs._next_py()[3] for _ in range(50)]
 
 
-# ---- ours alone -----------------------------------------------------------------------------------------
+# ---- only ours ------------------------------------------------------------------------------------------
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -332,7 +332,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_estimator_checks(estimator: Any, check: Any) -> None:
-    check(estimator)  # there are none about sample_weight, which `fit` does not take
+    check(estimator)  # none is about sample_weight, which `fit` does not take
 
 
 def new(task: str, **options: Any) -> Any:
@@ -340,23 +340,23 @@ def new(task: str, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_no_deprecation(kind: str) -> None:
+def test_there_is_no_deprecation_warning(kind: str) -> None:
     OURS[kind]()  # warnings are errors
 
 
-def test_none_of_scikit_learns_sgd_is_used() -> None:
+def test_scikit_learns_sgd_is_not_imported() -> None:
     code = "import sys, hinge.compat; print([m for m in sys.modules if 'sklearn.linear_model' in m])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert run.stdout.strip() == b"[]"
 
 
-def test_a_fit_that_was_cut_short_says_so() -> None:
+def test_fit_warns_at_max_iter() -> None:
     with pytest.warns(ConvergenceWarning, match="Maximum number of iteration reached"):
         new("two classes", max_iter=2).fit(X, TARGETS["two classes"])
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_searching_for_C_searches(kind: str) -> None:
+def test_grid_search_changes_C(kind: str) -> None:
     """In scikit-learn 1.9 only the constructor reads C: set_params and GridSearchCV change nothing."""
     y = TARGETS["two classes" if kind == "classifier" else "numbers"]
     given, changed = OURS[kind](C=1e-3, random_state=0), OURS[kind](random_state=0).set_params(C=1e-3)
@@ -366,7 +366,7 @@ def test_searching_for_C_searches(kind: str) -> None:
 
 
 @every_task
-def test_pickle_goes_on_learning(task: str) -> None:
+def test_pickled_models_resume(task: str) -> None:
     y = TARGETS[task]
     for options in ({}, {"average": 10}):
         model = new(task, **options).fit(X, y)
@@ -383,8 +383,8 @@ def test_threads_change_nothing() -> None:
 
 
 @every_task
-def test_what_theirs_refuses(task: str) -> None:
-    """64-bit indices, another precision than before, and a sparsified model."""
+def test_inputs_that_scikit_learn_rejects_are_learned(task: str) -> None:
+    """64-bit indices, a change of precision, and a sparsified model."""
     y, wide, rows = TARGETS[task], csr_matrix(X), csr_matrix(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     np.testing.assert_array_equal(new(task).fit(wide, y).coef_, new(task).fit(rows, y).coef_)
@@ -421,7 +421,7 @@ BAD_PARAMETERS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", BAD_PARAMETERS, ids=_shown)
 @every_task
-def test_bad_parameters_are_refused_by_name(task: str, options: dict[str, Any]) -> None:
+def test_invalid_parameters_are_rejected_by_name(task: str, options: dict[str, Any]) -> None:
     model = new(task, **options)
     named = {} if task == "numbers" else {"classes": np.unique(TARGETS[task])}
     for call in (model.fit, lambda *data: model.partial_fit(*data, **named)):
@@ -429,7 +429,7 @@ def test_bad_parameters_are_refused_by_name(task: str, options: dict[str, Any]) 
             call(X, TARGETS[task])
 
 
-def test_bad_parameters_of_the_two() -> None:
+def test_invalid_parameters_of_one_class_are_rejected() -> None:
     y = TARGETS["two classes"]
     for options, words in (
         ({"n_jobs": 1.5}, "n_jobs"),
@@ -443,9 +443,9 @@ def test_bad_parameters_of_the_two() -> None:
         new("numbers", epsilon=-0.1).fit(X, TARGETS["numbers"])
 
 
-def test_bad_calls() -> None:
+def test_invalid_calls_are_rejected() -> None:
     y = TARGETS["two classes"]
-    refused = [
+    invalid = [
         ("coef_init has the shape", lambda m: m.fit(X, y, coef_init=np.zeros(6))),
         ("intercept_init has the shape", lambda m: m.fit(X, y, intercept_init=[0.0, 0.0])),
         ("greater than one", lambda m: m.fit(X, ["a"] * 120)),
@@ -457,7 +457,7 @@ def test_bad_calls() -> None:
         ("early_stopping", lambda m: m.set_params(early_stopping=True).partial_fit(X, y, classes=["a", "b"])),
         ("balanced", lambda m: m.set_params(class_weight="balanced").partial_fit(X, y, classes=["a", "b"])),
     ]
-    for words, call in refused:
+    for words, call in invalid:
         with pytest.raises(ValueError, match=words):
             call(new("two classes"))
     for early in (lambda m: m.predict(X), lambda m: m.decision_function(X), lambda m: m.sparsify()):
@@ -466,8 +466,8 @@ def test_bad_calls() -> None:
 
 
 @every_task
-def test_a_refusal_changes_nothing(task: str) -> None:
-    """Theirs would go on with weights of 1e308, or with none at all."""
+def test_rejected_input_changes_nothing(task: str) -> None:
+    """scikit-learn would continue with weights of 1e308, or without weights."""
     y = TARGETS[task]
     model = new(task, average=True).fit(X, y)
     before = {name: np.copy(getattr(model, name)) for name in (*LEARNED, *AVERAGING)}
@@ -481,8 +481,8 @@ def test_a_refusal_changes_nothing(task: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_short_rows_with_an_intercept_amplify_rounding_in_scikit_learn_itself() -> None:
-    """Why the weights agree to 1e-8 elsewhere, and not there: the order of the columns is enough to change them."""
+def test_short_rows_with_an_intercept_amplify_rounding_in_scikit_learn() -> None:
+    """There the weights do not agree to 1e-8: even the order of the columns changes them."""
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)

@@ -1,4 +1,4 @@
-"""`hinge.compat.CRF`: sklearn-crfsuite's parameters and conventions over PASequence."""
+"""`hinge.compat.CRF`: the parameters and conventions of sklearn-crfsuite."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def any_mistake(truth: list[str], predicted: list[str]) -> float:
         ),
     ],
 )
-def test_it_learns_what_hinge_learns(theirs: dict, ours: dict) -> None:
+def test_it_learns_what_PASequence_learns(theirs: dict, ours: dict) -> None:
     crf = CRF(max_iterations=7, **theirs).fit(X, Y)
     same = PASequence(max_iter=7, random_state=0, selection="prediction", **ours).fit(FLAT, Y)
     assert crf.state_features_ == same.state_features_ != {}
@@ -66,22 +66,22 @@ def test_it_learns_what_hinge_learns(theirs: dict, ours: dict) -> None:
     assert pickle.loads(pickle.dumps(crf)).predict(X) == crf.predict(X)
 
 
-def test_the_default_number_of_passes_is_theirs() -> None:
+def test_the_default_number_of_passes_is_100() -> None:
     assert CRF(algorithm="pa").fit(X, Y).model_.max_iter == 100
 
 
 @pytest.mark.parametrize("algorithm", [None, "lbfgs", "l2sgd"])
-def test_what_is_not_to_be_had_is_said(algorithm: str | None) -> None:
+def test_unsupported_options_warn(algorithm: str | None) -> None:
     with pytest.warns(UserWarning, match="maximises a likelihood"):
         crf = CRF(algorithm=algorithm, max_iterations=7).fit(X, Y)
     assert crf.state_features_ == CRF(algorithm="pa", max_iterations=7).fit(X, Y).state_features_
-    with pytest.warns(UserWarning, match="no use for c1, c2"):
+    with pytest.warns(UserWarning, match="hinge ignores c1, c2"):
         CRF(algorithm="pa", c1=0.1, c2=0.1, max_iterations=2).fit(X, Y)
     with pytest.raises(NotImplementedError, match="not probabilities"):
         crf.predict_marginals(X)
 
 
-def test_bad_options_and_no_fit() -> None:
+def test_invalid_options_and_unfitted_models_raise() -> None:
     with pytest.raises(ValueError, match="algorithm must be 'pa', 'ap' or 'arow', not 'svm'"):
         CRF(algorithm="svm").fit(X, Y)
     with pytest.raises(ValueError, match="pa_type must be 0, 1 or 2"):
@@ -90,14 +90,14 @@ def test_bad_options_and_no_fit() -> None:
         CRF(algorithm="pa").predict(X)
 
 
-def test_cloned_and_told_of_a_development_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbose_reports_the_development_set(capsys: pytest.CaptureFixture[str]) -> None:
     crf = clone(CRF(algorithm="pa", max_iterations=3, verbose=True)).fit(X, Y, X_dev=X, y_dev=Y)
     said = capsys.readouterr().out
     assert "pass 1:" in said
     assert f"development set: {crf.score(X, Y):.4f}" in said
 
 
-def test_the_parameters_are_theirs() -> None:
+def test_the_parameters_are_those_of_sklearn_crfsuite() -> None:
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
     theirs = set(sklearn_crfsuite.CRF().get_params())
     assert theirs <= set(CRF().get_params())

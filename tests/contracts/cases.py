@@ -1,4 +1,4 @@
-"""Every kind of learner that the contracts are checked on, and small streams for them.
+"""Options of learners for the contracts, and small streams for them. (contract_cases.py makes the cases of these.)
 
 "multiclass" is classification with more than two classes: each has its weights.
 """
@@ -178,9 +178,37 @@ def _shaped():
         yield task, {"C": 0.3, "geometry": geometry, **rule, **more}
 
 
+def _growing():
+    """Without classes: each rule, with a vocabulary and hashed."""
+    rules = [
+        {},
+        {"step": "pa"},
+        {"step": "pa2", "average": True},
+        {"step": "perceptron", "average": True},
+        {"step": "perceptron", "selection": "uniform"},
+        {"selection": "prediction", "average": 9},
+        {"selection": "simperc", "dtype": "float32"},
+        {"selection": "simproj", "average": True, "dtype": "float32"},
+        {"selection": "conproj", "step": "pa2"},
+        {"selection": "mira", "average": True},
+    ]
+    shaped = [
+        {"geometry": "mahalanobis"},
+        {"geometry": "mahalanobis", "step": "cw", "average": True},
+        {"geometry": "mahalanobis", "step": "pa2", "selection": "simproj", "dtype": "float32"},
+        {"geometry": "diagonal", "step": "perceptron", "covariance_update": "drop", "average": True},
+        {"geometry": "entropy", "scale": 5.0, "average": True},
+        {"geometry": "entropy", "scale": 5.0, "selection": "simproj"},
+    ]
+    sets = [*rules, *({**rule, "threshold": 0.0} for rule in rules[::3]), *shaped[::3]]
+    for task, all_rules in (("classification", [*rules, *shaped]), ("multilabel", sets)):
+        for rule in all_rules:
+            yield from ((task, {**rule, "hash_bits": bits}) for bits in (None, 5))
+
+
 LABELLED = list(_labelled())
+GROWING = list(_growing())
 GEOMETRIES = list(_shaped())
-WITH_COVARIANCE = [(task, options) for task, options in GEOMETRIES if options["geometry"] != "entropy"]
 ALL = [*_learners(), *LABELLED, *GEOMETRIES]
 # One of each step, and one of each option.
 SOME = [
@@ -189,7 +217,6 @@ SOME = [
     if (options["average"], options["dtype"], options["hash_bits"])
     in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
 ] + [*LABELLED[::5], *GEOMETRIES[::3]]
-VOCABULARY = [(task, options) for task, options in ALL if options["hash_bits"] is None]
 
 
 def name(case):

@@ -12,7 +12,7 @@ import pandas as pd
 
 import hinge
 import hinge.river
-from cases import CLASSES, LABELS, RANKS, as_dicts, one, part, state, stream
+from cases import CLASSES, COST, LABELS, RANKS, as_dicts, one, part, state, stream
 from hinge.model import file
 
 # Another value for each option, one that could be meant.
@@ -268,6 +268,53 @@ ESTIMATORS = [
     TEXT,
     SEQUENCE,
     STRUCTURED,
+]
+
+
+# Estimators of rows and events with options of every kind, on which the contracts are checked.
+_STEPS = [{}, {"step": "pa2", "C": 0.1, "average": True}, {"step": "pa", "dtype": "float32"}, {"average": 9}]
+OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
+    *((cls, options) for cls in (hinge.PAClassifier, hinge.PARegressor) for options in _STEPS),
+    *(
+        (hinge.PAOneClass, {**options, "radius": 1.0} if options.get("step") == "pa" else options)
+        for options in _STEPS
+    ),
+    (hinge.PAClassifier, {"step": "perceptron", "fit_intercept": False}),
+    (hinge.PAClassifier, {"class_weight": {"ham": 2.0, "spam": 0.5}}),
+    (hinge.PARegressor, {"fit_intercept": False, "epsilon": 0.01}),
+    (hinge.PAOneClass, {"contamination": 0.3, "average": True}),
+    (hinge.PAOneClass, {"max_radius": 2.5}),
+    (hinge.PAOneClass, {"radius": 0.5, "w1": "zero"}),
+    (hinge.PAClassifier, {"classes": CLASSES}),
+    (hinge.PAClassifier, {"classes": CLASSES, "selection": "simproj", "average": True}),
+    (hinge.PAClassifier, {"classes": CLASSES, "selection": "mira", "dtype": "float32"}),
+    (hinge.PAClassifier, {"classes": CLASSES, "cost": COST, "step": "pa2", "average": 9}),
+    (hinge.PAClassifier, {"selection": "conproj"}),  # two classes, each with its weights
+    (hinge.PAMultilabel, {}),
+    (hinge.PAMultilabel, {"selection": "simproj", "average": True, "dtype": "float32"}),
+    (hinge.PAMultilabel, {"selection": "mira", "threshold": 0.1}),
+    (hinge.PAMultilabel, {"step": "perceptron", "selection": "uniform", "classes": CLASSES}),
+    (hinge.PAOrdinal, {}),
+    (hinge.PAOrdinal, {"selection": "simperc", "average": True}),
+    (hinge.PAOrdinal, {"selection": "max", "step": "pa", "dtype": "float32", "classes": RANKS}),
+    (hinge.PAOrdinal, {"selection": "conproj", "sort_thresholds": False, "average": 9}),
+    (hinge.PAClassifier, {"geometry": "mahalanobis", "average": True}),
+    (hinge.PAClassifier, {"geometry": "mahalanobis", "step": "cw", "classes": CLASSES}),
+    (hinge.PAClassifier, {"geometry": "diagonal", "step": "perceptron", "fit_intercept": False}),
+    (hinge.PAClassifier, {"geometry": "entropy", "scale": 5.0, "dtype": "float32"}),
+    (hinge.PARegressor, {"geometry": "mahalanobis", "step": "pa2", "covariance_regularizer": 0.1}),
+    (hinge.PARegressor, {"geometry": "diagonal", "covariance_update": "drop", "dtype": "float32"}),
+    (hinge.PARegressor, {"geometry": "entropy", "scale": 5.0, "signed": False, "average": 9}),
+    (hinge.PAOneClass, {"geometry": "entropy", "scale": 2.0, "radius": 0.7}),
+    (hinge.PAMultilabel, {"geometry": "mahalanobis", "step": "pa2"}),
+    (hinge.PAMultilabel, {"geometry": "entropy", "scale": 5.0, "selection": "simproj", "average": True}),
+    (hinge.PAOrdinal, {"geometry": "diagonal", "average": True}),
+    (hinge.PAOrdinal, {"geometry": "mahalanobis", "selection": "max"}),
+]
+OF_CONTRACTS += [
+    (cls, {**options, "classes": RANKS})
+    for cls, options in OF_CONTRACTS
+    if cls is hinge.PAOrdinal and "classes" not in options
 ]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from cases import COST, NU
 
-COUNT = 150  # rows of a stream: more than are looked at ahead, 64
+COUNT = 150  # rows of a stream: more than are prefetched, 64
 
 
 def own(X, Z):
-    """A kernel of one's own, the same numbers for arrays and sparse matrices: (1 + x.z/2)^2."""
+    """A custom kernel, the same numbers for arrays and sparse matrices: (1 + x.z/2)^2."""
     products = X @ Z.T
     return np.square(1 + np.asarray(products.todense() if hasattr(products, "todense") else products) / 2)
 

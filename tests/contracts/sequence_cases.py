@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 
 import hinge
 from hinge import PASequence
@@ -72,15 +71,6 @@ def name(options):
 
 CASES = list({name(case): case for case in _cases()}.values())
 SOME = CASES[::6]
-VOCABULARY = [case for case in CASES if case["hash_bits"] is None]
-every_case = pytest.mark.parametrize("options", CASES, ids=name)
-some_cases = pytest.mark.parametrize("options", SOME, ids=name)
-vocabulary_cases = pytest.mark.parametrize("options", VOCABULARY, ids=name)
-
-
-def bug(why, **more):
-    """Known, reported, and not mended yet: whoever mends it takes the mark away."""
-    return pytest.mark.xfail(reason=why, **{"strict": True, **more})
 
 
 def new(options, **more):

@@ -11,72 +11,17 @@ from sklearn.feature_extraction import FeatureHasher
 
 import hinge
 from cases import (
-    ALL,
-    LABELS,
     NAMES,
-    SOME,
-    VOCABULARY,
     as_dict,
     as_dicts,
     csr,
-    name,
-    named_first,
     new,
-    number,
-    numbers,
     one,
-    part,
-    rows_for,
     state,
     stream,
     tensors,
     weights_by_name,
 )
-
-every_learner = pytest.mark.parametrize(("task", "options"), ALL, ids=name)
-some_learners = pytest.mark.parametrize(("task", "options"), SOME, ids=name)
-with_vocabulary = pytest.mark.parametrize(("task", "options"), VOCABULARY, ids=name)
-
-
-def other_order(event):
-    return dict(reversed(event.items()))
-
-
-# ---- the order of the features -------------------------------------------------------------------------
-
-
-@every_learner
-def test_the_order_of_the_keys_does_not_matter(task, options):
-    """To the bit within one learner, to rounding across learners (whose columns come in another order)."""
-    X, y, weights = stream(task)
-    events = as_dicts(X)
-    first, second, across = (new(task, options) for _ in range(3))
-    for learner in (first, second):
-        learner.learn_many(events[:20], part(y, slice(20)), weights[:20])
-    for i in range(20, 60):
-        first.learn_one(events[i], one(y, i), float(weights[i]))
-        second.learn_one(other_order(events[i]), one(y, i), float(weights[i]))
-        assert first.score_one(events[i]) == second.score_one(other_order(events[i]))
-    assert state(first) == state(second)
-    across.learn_many([other_order(x) for x in events], y, weights)
-    tolerance = 1e-3 if options["dtype"] == "float32" else 1e-9
-    np.testing.assert_allclose(
-        numbers(across, events),
-        numbers(first, events),
-        rtol=tolerance,
-        atol=1e-5 if options["dtype"] == "float32" else 1e-10,
-    )
-    assert across.statistics.updates == first.statistics.updates
-
-
-@with_vocabulary
-def test_zeros_and_absent_features_are_the_same(task, options):
-    X, y, _ = stream(task)
-    sparse, full = new(task, options), new(task, options)
-    for i, row in enumerate(X):
-        sparse.learn_one(as_dict(row), one(y, i))
-        full.learn_one(dict(zip(NAMES, row.tolist(), strict=True)), one(y, i))
-    assert state(sparse) == state(full)
 
 
 @pytest.mark.parametrize("hash_bits", [None, 8])
@@ -97,41 +42,7 @@ def test_numbers_of_any_kind(value):
     assert state(plain) == state(other)
 
 
-# ---- weights -------------------------------------------------------------------------------------------
-
-
-@every_learner
-def test_a_weight_of_zero_changes_nothing(task, options):
-    X, y, _ = stream(task)
-    rows, nothing = rows_for(options, X), np.zeros(len(X))
-    arrays = new(task, options)
-    arrays.learn(rows, y)
-    before = state(arrays)
-    arrays.learn(rows, y, nothing)
-    arrays.learn(csr(rows), y, nothing)
-    assert state(arrays) == before
-    for fresh in (True, False):
-        learner = new(task, options)
-        if not fresh:
-            learner.learn_many(as_dicts(X), y)
-        before = state(learner)
-        learner.learn_one({"alpha": 1.0, "new": 3.0, "color": "red"}, one(y, 0), weight=0.0)
-        learner.learn_many(as_dicts(X), y, nothing)
-        learner.learn_many([{"newer": 1.0}], part(y, slice(1)), [0.0])
-        assert state(learner) == before
-
-
-@every_learner
-def test_rows_without_weight_are_not_there(task, options):
-    X, y, weights = stream(task)
-    rows = weights > 0
-    whole, rest = new(task, options), new(task, options)
-    whole.learn_many(as_dicts(X), y, weights)
-    rest.learn_many(as_dicts(X[rows]), part(y, rows), weights[rows])
-    assert state(whole) == state(rest)
-
-
-def test_a_label_without_weight_is_not_learned():
+def test_label_without_weight_is_not_learned():
     X, _, _ = stream("classification", 6)
     for learn in (
         lambda m, i, y, w: m.learn_one(as_dict(X[i]), y, w),
@@ -201,20 +112,17 @@ def test_class_weights_multiply_the_others():
     assert tensors(only) == tensors(by_hand)
 
 
-# ---- labels --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "labels", [("ham", "spam"), (False, True), (-1, 1), (0, 1), (1, 2), (0.5, 2.5), ("b", 1)], ids=str
 )
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("way", ["one", "many", "rows", "csr"])
-def test_labels_met_in_any_order(labels, first, average, way):
+def test_labels_in_any_order_learn_as_if_known(labels, first, average, way):
     """A second label that comes before the first one turns w around: as if both had been known."""
     X, y, weights = stream("classification")
     signs = y == "spam"
-    signs[:9] = bool(first)  # at the beginning only one label comes
+    signs[:9] = bool(first)  # only one label comes at first
     signs[9] = not first
     weights[9] = 1.0
     met, known = (hinge.Learner("classification", average=average, classes=c) for c in (None, list(labels)))
@@ -259,9 +167,6 @@ def test_labels_keep_their_kind():
     assert [learner.predict_one({0: 1.0}), learner.predict_one({1: 1.0})] == big
 
 
-# ---- names ---------------------------------------------------------------------------------------------
-
-
 def test_the_vocabulary_grows():
     learner = hinge.Learner("regression", fit_intercept=False, step="pa")
     for k in range(300):
@@ -274,7 +179,7 @@ def test_the_vocabulary_grows():
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_growing_is_the_same_as_having_known(task):
+def test_growing_equals_having_known_all_features(task):
     X, y, _ = stream(task)
     grown, known = new(task, {}), new(task, {})
     known.name_columns([f"n{k}" for k in range(60)] + NAMES)
@@ -307,7 +212,7 @@ def test_max_features_is_a_limit():
         hinge.Learner("regression", max_features=3).learn(np.eye(4), np.ones(4))
 
 
-def test_columns_of_arrays_are_called_by_their_numbers():
+def test_columns_of_arrays_are_named_by_number():
     X, y, _ = stream("regression")
     arrays, events = hinge.Learner("regression"), hinge.Learner("regression")
     arrays.learn(X[:20], y[:20])
@@ -319,7 +224,7 @@ def test_columns_of_arrays_are_called_by_their_numbers():
         arrays.learn(X[i : i + 1], y[i : i + 1])
         events.learn_one({j: v for j, v in enumerate(X[i].tolist()) if v}, y[i])
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
-    # Rows of another width are refused, and so are rows without names once there are features with names.
+    # Rows of another width are rejected, and so are rows without names once features have names.
     for learner in (arrays, events):
         for rows in (np.hstack([X, X]), X[:, :3]):
             with pytest.raises(ValueError, match="features, the model has 7"):
@@ -331,7 +236,7 @@ def test_columns_of_arrays_are_called_by_their_numbers():
     np.testing.assert_allclose(events.weights, arrays.weights, rtol=1e-9)
 
 
-def test_names_for_some_columns():
+def test_unnamed_columns_keep_their_numbers():
     """Columns that were not named are called by their numbers, not taken for new features."""
     X, y, _ = stream("regression")
     learner = hinge.Learner("regression")
@@ -348,12 +253,9 @@ def test_names_for_some_columns():
     assert learner.n_features == 8
 
 
-# ---- hashing -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bits", [1, 4, 10, 18])
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_the_hash_is_that_of_scikit_learn(bits, task):
+def test_hash_equals_that_of_scikit_learn(bits, task):
     rng = np.random.default_rng(4)
     _, y, _ = stream(task)
     words = ["", "a", "ab", "abc", "abcd", "naïve", "日本語", "🎈", "a=b", "x" * 99, *map(str, range(30))]
@@ -386,37 +288,7 @@ def test_hashed_arrays_and_events_mix():
         events.name_columns(["a"])
 
 
-# ---- explanations --------------------------------------------------------------------------------------
-
-
-@every_learner
-def test_explanations_add_up(task, options):
-    X, y, weights = stream(task)
-    learner = new(task, options)
-    events = as_dicts(X)
-    learner.learn_many(events[:40], part(y, slice(40)), weights[:40])
-    for event in [*events, {"alpha": 1.0, "never seen": 2.0, "color": "red"}, {}]:
-        parts = learner.explain_one(event)
-        total, score = sum(p.contribution for p in parts), np.max(number(learner.score_one(event)))
-        if task == "uniclass":
-            total = learner.radius - np.sqrt(total)
-        sizes = [abs(p.contribution) for p in parts]
-        # The core sums many labels of float32 weights in float32: 6e-8 of the terms an addition.
-        rounding = 1e-6 if learner.many_scores and options.get("dtype") == "float32" else 0.0
-        slack = (1e-7 if task == "uniclass" else 1e-12) + rounding * sum(sizes)
-        assert total == pytest.approx(score, rel=1e-9, abs=slack)
-        assert sizes == sorted(sizes, reverse=True)
-        if task != "uniclass":
-            assert all(p.value * p.weight == p.contribution for p in parts)
-            assert ("(intercept)" in [p.feature for p in parts]) == options.get("fit_intercept", False)
-        if learner.many_scores:
-            for label, its in learner.score_one(event).items():
-                found = [p.contribution for p in learner.explain_one(event, label)]
-                slack = 1e-12 + rounding * sum(map(abs, found))
-                assert sum(found) == pytest.approx(its, rel=1e-9, abs=slack)
-
-
-def test_features_never_seen_are_distance_to_a_ball():
+def test_unseen_features_add_distance_to_a_ball():
     learner = hinge.Learner("uniclass", radius=1.0)
     learner.learn_one({"a": 1.0})
     learner.learn_one({"a": 5.0, "b": 1.0})
@@ -426,50 +298,3 @@ def test_features_never_seen_are_distance_to_a_ball():
     assert learner.score_one(event) == pytest.approx(expected)
     assert learner.scores(frame)[0] == pytest.approx(expected)
     assert learner.scores(frame[["new", "b", "a"]])[0] > expected
-
-
-@some_learners
-def test_statistics_of_events_and_rows_agree(task, options):
-    X, y, weights = stream(task)
-    rows, events = new(task, options), new(task, options)
-    if not options["hash_bits"]:
-        named_first(events)
-    if options["hash_bits"]:
-        rows.learn(FeatureHasher(2 ** options["hash_bits"]).transform(as_dicts(X)), y, weights)
-    else:
-        rows.learn(X, y, weights)
-    events.learn_many(as_dicts(X), y, weights)
-    ours, theirs = events.statistics, rows.statistics
-    assert (ours.rounds, ours.mistakes, ours.updates) == (theirs.rounds, theirs.mistakes, theirs.updates)
-    for field in ("loss", "squared_loss", "largest_q", "progress"):
-        assert getattr(ours, field) == pytest.approx(
-            getattr(theirs, field), rel=1e-4 if options["dtype"] == "float32" else 1e-9
-        )
-    assert set(LABELS) == {"ham", "spam"}
-
-
-@every_learner
-def test_round_is_a_prediction_and_then_learning(task, options):
-    """To the bit, with names and labels that are new, and weights of 0."""
-    X, y, weights = stream(task)
-    together, apart = new(task, options), new(task, options)
-    for row, x in enumerate(as_dicts(X)):
-        expected = apart.predict_one(x)
-        apart.learn_one(x, one(y, row), float(weights[row]))
-        assert together.round_one(x, one(y, row), float(weights[row])) == expected
-    assert together.to_bytes() == apart.to_bytes()
-
-
-def test_rejected_round_leaves_no_trace():
-    learner = hinge.Learner("classification")
-    for x, label in (({"a": 1.0}, "x"), ({"b": 1.0}, "y")):
-        learner.round_one(x, label)
-    before = learner.to_bytes()
-    for x, label, weight in (
-        ({"a": float("nan")}, "x", 1.0),
-        ({"c": 1e200}, "x", 1.0),
-        ({"a": 1.0}, "x", -1.0),
-    ):
-        with pytest.raises(ValueError, match=r"NaN|overflow|weight"):
-            learner.round_one(x, label, weight)
-    assert learner.to_bytes() == before

@@ -260,7 +260,7 @@ def hinge_frame() -> Any:
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_an_interrupt_leaves_the_old_model_or_the_new_one(name: str) -> None:
+def test_interrupt_leaves_the_old_model_or_the_new_one(name: str) -> None:
     make, act, then = ACTIONS[name]
     then = act if then is None else then
     old, new = make(), make()
@@ -281,4 +281,4 @@ def test_an_interrupt_leaves_the_old_model_or_the_new_one(name: str) -> None:
         found = str(looks(model))
         assert found in states, f"interrupted at bytecode {n}: neither the old model nor the new one"
         then(model)
-        assert str(looks(model)) == later[found], f"interrupted at bytecode {n}: it goes on as another one"
+        assert str(looks(model)) == later[found], f"interrupted at bytecode {n}: it resumes as another one"

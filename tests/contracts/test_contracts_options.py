@@ -1,7 +1,8 @@
-"""Options in mid-stream are followed or rejected by all that learns; what does not learn changes nothing."""
+"""Options changed in mid-stream are followed or rejected by every learning method; asking changes nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 
@@ -59,7 +60,7 @@ def changes():
 
 
 @pytest.mark.parametrize(("case", "name", "method", "setter"), list(changes()))
-def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method, setter, tmp_path):
+def test_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method, setter, tmp_path):
     model, value = case.learned(), other(name)
     if name == "average":
         value = not model.average
@@ -70,6 +71,8 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
         case.teach[method](unchanged, THEN)
         assert tensors(model) == tensors(unchanged)
     elif name in case.new()._changeable:
+        if setter == "set_params":  # which is followed at once
+            assert model._learner.parameters[name] == value
         case.teach[method](model, THEN)
         reference._learner.change(**{name: value})
         case.teach[method](reference, THEN)
@@ -88,29 +91,32 @@ def test_a_change_in_mid_stream_is_followed_or_rejected(case: Case, name, method
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("setter", SETTERS)
 @pytest.mark.parametrize("case", ESTIMATORS, ids=repr)
-def test_fit_starts_anew_with_the_options_as_they_are(case):
+def test_fit_starts_from_scratch_with_the_changed_options(case, setter):
     followed = 0
     for name in options_of(case):
         if name in FUNCTIONS and case is STRUCTURED:
             continue
-        model = case.learned()
-        setattr(model, name, other(name))
-        fresh = case.new(**{name: other(name)})
+        model, fresh = case.learned(), case.new(**{name: other(name)})
         try:
             case.fit(fresh)
         except ValueError:
+            with contextlib.suppress(ValueError):  # a bad combination is rejected at once, or by fit
+                SETTERS[setter](model, name, other(name))
             with pytest.raises(ValueError):
                 case.fit(model)
             continue
+        SETTERS[setter](model, name, other(name))
         assert tensors(case.fit(model)) == tensors(fresh)
-        case.teach["learn_many"](model, THEN)  # it goes on with them
+        assert getattr(model, name) == other(name)
+        case.teach["learn_many"](model, THEN)  # with these options
         followed += 1
     assert followed >= 10
 
 
 @pytest.mark.parametrize("case", EVERY, ids=repr)
-def test_a_bad_value_is_rejected_until_it_is_good(case):
+def test_invalid_value_is_rejected_until_it_is_corrected(case):
     model = case.learned()
     for method in case.teach:
         before = whole(model)
@@ -118,6 +124,9 @@ def test_a_bad_value_is_rejected_until_it_is_good(case):
         for _ in range(2):
             with pytest.raises(ValueError, match="C must be"):
                 case.teach[method](model, THEN)
+        if case in ESTIMATORS:
+            with pytest.raises(ValueError, match="C must be"):
+                model.set_params(C=-1.0)
         model.C = 1.0
         assert whole(model) == before
         case.teach[method](model, THEN)
@@ -125,7 +134,7 @@ def test_a_bad_value_is_rejected_until_it_is_good(case):
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case is not STRUCTURED], ids=repr)
-def test_a_saved_model_has_the_options_it_learns_with(case, tmp_path):
+def test_saved_model_has_the_options_it_learns_with(case, tmp_path):
     model = case.learned()
     model.C = 0.25
     model.save(tmp_path / "model")
@@ -137,7 +146,7 @@ def test_a_saved_model_has_the_options_it_learns_with(case, tmp_path):
 
 
 @pytest.mark.parametrize("case", EVERY, ids=repr)
-def test_copies_remember_what_was_changed(case):
+def test_copies_keep_changed_options(case):
     model = case.learned()
     model.average = not model.average
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -149,7 +158,7 @@ def test_copies_remember_what_was_changed(case):
 
 
 @pytest.mark.parametrize("case", EVERY, ids=repr)
-def test_values_that_mean_the_same_are_no_change(case):
+def test_equal_values_of_other_types_change_nothing(case):
     model = case.learned()
     model.C = np.float64(1.0)
     model.dtype = np.float64
@@ -157,7 +166,7 @@ def test_values_that_mean_the_same_are_no_change(case):
     case.teach["learn_one"](model, THEN)
 
 
-def test_functions_of_a_structure_are_read_when_they_are_used():
+def test_functions_of_a_structure_are_read_when_used():
     model, other = STRUCTURED.learned(), STRUCTURED.learned()
     model.cost = twice_wrong
     for each in (model, other):
@@ -197,7 +206,7 @@ def ask(case: Case, name: str, model) -> str:
 
 
 @pytest.mark.parametrize(("case", "name"), list(asked()))
-def test_asking_a_model_that_has_not_learned_changes_nothing(case: Case, name):
+def test_asking_an_unlearned_model_changes_nothing(case: Case, name):
     model = case.new()
     before = dict(vars(model))
     ask(case, name, model)
@@ -213,7 +222,7 @@ def test_asking_a_model_that_has_not_learned_changes_nothing(case: Case, name):
 
 
 @pytest.mark.parametrize(("case", "name"), list(asked()))
-def test_asking_a_model_that_has_learned_changes_nothing(case: Case, name):
+def test_asking_a_learned_model_changes_nothing(case: Case, name):
     model = case.learned()
     before, saved = dict(vars(model)), whole(model)
     other = copy.deepcopy(model)
@@ -228,7 +237,7 @@ def test_asking_a_model_that_has_learned_changes_nothing(case: Case, name):
 
 
 @pytest.mark.parametrize("case", EVERY, ids=repr)
-def test_what_is_rejected_is_no_beginning(case):
+def test_rejected_first_example_begins_no_model(case):
     """Else the first partial_fit could not say which classes there are."""
     model, new = case.new(), case.new()
     x = {"river": {"a": np.nan}, "PARanker": 3, "PASequence": [[3]], "PAStructured": None}

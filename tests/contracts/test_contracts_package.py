@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import hinge
 import hinge.river
+from estimator_cases import OTHER
 from hinge.options import table
 from hinge.options.constructors import describe, filled
 from hinge.tasks import learner_tasks
@@ -63,32 +64,12 @@ def test_all_is_what_can_be_imported():
     assert public - {"annotations", "Any", "TYPE_CHECKING"} == set(hinge.__all__) - {"__version__", "theory"}
 
 
-RIVER = [
-    "C",
-    "step",
-    "fit_intercept",
-    "average",
-    "hash_bits",
-    "max_features",
-    "at_max_features",
-    "max_weights",
-    "dtype",
-    "geometry",
-    "kernel",
-    "degree",
-    "gamma",
-    "coef0",
-    "budget",
-    "removal",
-    "max_cache",
-    "covariance_regularizer",
-    "initial_variance",
-    "covariance_update",
-    "max_covariance",
-    "scale",
-    "signed",
-    "entropy_step",
-]
+_RIVER = """
+    C step fit_intercept average hash_bits max_features at_max_features max_weights dtype geometry kernel degree
+    gamma coef0 budget removal max_cache covariance_regularizer initial_variance covariance_update max_covariance
+    scale signed entropy_step
+"""
+RIVER = _RIVER.split()
 CONSTRUCTORS = [
     (hinge.Learner, None, table.OF_LEARNER),
     (hinge.PAClassifier, "classification", table.PARAMETERS),
@@ -117,7 +98,7 @@ OTHER_DEFAULTS = {
     (hinge.PASequence, "tol"): None,
     **{(cls, "step"): None for cls in (hinge.Learner, hinge.PARegressor, hinge.river.PARegressor)},
 }
-TASKS = [task for task in learner_tasks() if task != "prototype"]  # which has no learner of its own: PARanker
+TASKS = [task for task in learner_tasks() if task != "prototype"]  # PARanker has no Learner
 constructors = pytest.mark.parametrize(
     ("cls", "task", "names"), CONSTRUCTORS, ids=lambda v: getattr(v, "__name__", "")
 )
@@ -170,71 +151,35 @@ def test_every_parameter_is_whole():
     assert set(table.OF_LEARNER) <= set(table.PARAMETERS)
 
 
-OTHER_VALUES = {
-    "step": "pa2",
+# Values other than the defaults that go together.
+TOGETHER = {
+    **OTHER,
     "C": 0.25,
-    "margin": 2.0,
     "selection": "prediction",
-    "beta": 0.5,
-    "cost": {"a": {"b": 2.0}, "b": {"a": 3.0}},
+    "cost": {"x": {"y": 2.0}, "y": {"x": 3.0}},
     "nu": None,
-    "threshold": 0.25,
-    "sort_thresholds": False,
-    "epsilon": 0.5,
-    "radius": 3.0,
-    "contamination": 0.25,
-    "max_radius": 4.0,
-    "fit_intercept": False,
-    "geometry": "diagonal",
     "kernel": None,
-    "degree": 4,
-    "gamma": 0.5,
-    "coef0": 1.5,
     "budget": None,
-    "removal": "oldest",
-    "max_cache": 1e7,
-    "covariance_regularizer": 0.5,
-    "initial_variance": 2.0,
-    "covariance_update": "precision",
-    "max_covariance": 1e6,
-    "eta": 0.75,
-    "scale": 3.0,
-    "signed": False,
-    "entropy_step": "paper",
-    "average": 5,
-    "classes": ["a", "b"],
-    "max_labels": 17,
-    "class_weight": {"a": 2.0},
-    "max_iter": 7,
-    "tol": None,
-    "n_iter_no_change": 2,
-    "early_stopping": True,
-    "validation_fraction": 0.25,
-    "shuffle": False,
+    "class_weight": {"x": 2.0},
     "batch_tolerance": None,
-    "max_updates": 99,
-    "hash_bits": 5,
-    "max_features": 1000,
-    "at_max_features": "ignore",
-    "max_weights": 1e7,
-    "dtype": "float32",
-    "random_state": 11,
-    "verbose": 1,
     "w1": None,
 }
-# Where these go together with others only.
-OTHER_VALUES_OF = {
-    "multilabel": {"selection": "conproj", "cost": None, "nu": [{"a": {"b": 2.0}}, {"b": {"a": 0.5}}]},
+TOGETHER_OF = {
+    "multilabel": {"selection": "conproj", "cost": None, "nu": [{"x": {"y": 2.0}}, {"y": {"x": 0.5}}]},
     "ordinal": {"selection": "conproj", "cost": None, "nu": [2.0]},
     "uniclass": {"selection": "max", "cost": None, "max_radius": None, "geometry": "entropy", "step": "pa"},
 }
+
+
+def together(task):
+    return {**TOGETHER, **TOGETHER_OF.get(task, {})}
 
 
 @pytest.mark.parametrize(
     "cls", [hinge.PAClassifier, hinge.PARegressor, hinge.PAOneClass, hinge.PAMultilabel, hinge.PAOrdinal]
 )
 def test_parameters_go_in_and_come_out(cls):
-    others = {**OTHER_VALUES, **OTHER_VALUES_OF.get(cls._task, {})}
+    others = together(cls._task)
     given = {name: others[name] for name in inspect.signature(cls).parameters}
     model = cls(**given)
     assert model.get_params() == given
@@ -245,7 +190,7 @@ def test_parameters_go_in_and_come_out(cls):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_learner_keeps_its_parameters(task):
-    others = {**OTHER_VALUES, **OTHER_VALUES_OF.get(task, {})}
+    others = together(task)
     given = {name: others[name] for name in table.OF_LEARNER}
     learner = hinge.Learner(task, **given)
     assert learner.parameters == given

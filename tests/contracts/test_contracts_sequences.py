@@ -1,154 +1,36 @@
-"""The contracts of PASequence: predict is pure; batch = one by one = saved and loaded, to the bit; and so on."""
+"""Sequences of tags: fit, tags of any kind, hashing, limits, and the conventions of sklearn-crfsuite."""
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-import itertools
+import os
 import pickle
+import subprocess
+import sys
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import hinge
 from hinge import PASequence
-from hinge.structured.sequence_learner import SequenceLearner
 from sequence_cases import (
     TAGS,
     blocks,
     close,
-    counted,
-    every_case,
-    is_open,
     matrices,
     new,
     same_weights,
     saved,
-    some_cases,
     state,
     stream,
     strings,
-    tolerance,
-    vocabulary_cases,
 )
 
-# ---- predict is pure ------------------------------------------------------------------------------------------
 
-
-@every_case
-def test_predict_is_pure(options):
-    X, y, weights = stream()
-    model = new(options).learn_many(X, y, weights)
-    before = state(model)
-    unseen = [{"never": 1.0, "w0": 2.0}, {}, {"shape": "never"}]
-    for sentences in (X, [unseen], [], [[]]):
-        first, second = model.predict(sentences), model.predict(sentences)
-        assert first == second
-        assert [len(tags) for tags in first] == [len(sentence) for sentence in sentences]
-    model.score(X, y)
-    for x in (X[3], unseen, tuple(X[3])):
-        assert model.predict_one(x) == model.predict_single(x) == model.predict([x])[0]
-        best = model.predict_one(x)
-        assert model.score_one(x) == pytest.approx(model.score_one(x, best), rel=tolerance(options))
-        model.explain_one(x)
-        model.explain_one(x, best)
-    for which in ("classes_", "attributes_", "stats_", "transition_features_", "start_features_"):
-        getattr(model, which)
-    assert model.state_features_
-    assert state(model) == before
-
-
-@every_case
-def test_the_best_tags_are_the_best(options):
-    """Against all others, for a short sentence."""
-    X, y, weights = stream()
-    model = new(options).learn_many(X, y, weights)
-    known = model.classes_[:4]
-    for x in X[:4]:
-        best = model.score_one(x)
-        others = [model.score_one(x[:3], list(z)) for z in itertools.product(known, repeat=min(3, len(x)))]
-        assert model.score_one(x[:3]) >= max(others) - tolerance(options) * (1 + abs(best))
-
-
-# ---- batches, files, copies -----------------------------------------------------------------------------------
-
-
-@every_case
-def test_a_batch_is_one_by_one(options):
-    X, y, weights = stream()
-    batch, ones, chunks = new(options).learn_many(X, y, weights), new(options), new(options)
-    for x, tags, weight in zip(X, y, weights.tolist(), strict=True):
-        ones.learn_one(x, tags, weight)
-    for start in range(0, len(X), 7):
-        part = slice(start, start + 7)
-        chunks.learn_many(X[part], y[part], weights[part])
-    assert batch.stats_.updates > 5
-    assert len(batch.classes_) == 10
-    assert state(batch) == state(ones) == state(chunks)
-    assert batch.predict(X) == ones.predict(X)
-
-
-@every_case
-def test_saved_and_copied_models_go_on(options, tmp_path):
-    X, y, weights = stream(48)
-    ways = [
-        lambda m: saved(m, tmp_path / "m"),
-        lambda m: pickle.loads(pickle.dumps(m)),
-        copy.deepcopy,
-        lambda m: (joblib.dump(m, tmp_path / "j"), joblib.load(tmp_path / "j"))[1],
-    ]
-    never, stopped = new(options).learn_many(X, y, weights), new(options)
-    for start, way in zip(range(0, 48, 12), ways, strict=True):
-        part = slice(start, start + 12)
-        stopped.learn_many(X[part], y[part], weights[part])
-        again = way(stopped)
-        assert type(again) is PASequence
-        assert again is not stopped
-        assert again._learner is not stopped._learner
-        assert state(again) == state(stopped)
-        assert again.get_params().keys() == stopped.get_params().keys()
-        stopped = again
-    assert state(stopped) == state(never)
-    assert stopped.stats_ == never.stats_
-    assert stopped.predict(X) == never.predict(X)
-    assert stopped.state_features_ == never.state_features_
-
-
-@some_cases
-def test_learners_without_an_estimator(options):
-    """Pickled and copied through the same bytes."""
-    X, y, weights = stream()
-    learner = new(options).learn_many(X, y, weights)._learner
-    cost = blocks if options.get("cost") is blocks else None
-    for again in (
-        pickle.loads(pickle.dumps(learner)),
-        copy.deepcopy(learner),
-        SequenceLearner.from_bytes(learner.to_bytes(), cost),
-    ):
-        assert again.to_bytes() == learner.to_bytes()
-        again.learn_many(X, y, weights)
-        assert again.to_bytes() != learner.to_bytes()
-
-
-@some_cases
-def test_clones_and_copies_are_apart(options):
-    X, y, _ = stream()
-    model = new(options).learn_many(X, y)
-    fresh = clone(model)
-    with pytest.raises(NotFittedError):
-        fresh.predict(X)
-    assert state(fresh.learn_many(X, y)) == state(model)
-    before = state(model)
-    copied = copy.deepcopy(model)
-    copied.learn_many(X, y)
-    assert state(model) == before != state(copied)
-
-
-def test_a_cost_of_ones_own_is_in_no_file(tmp_path):
+def test_custom_cost_is_not_saved(tmp_path):
     X, y, _ = stream()
     model = new({"cost": blocks}).learn_many(X, y)
     model.save(tmp_path / "m")
@@ -159,78 +41,6 @@ def test_a_cost_of_ones_own_is_in_no_file(tmp_path):
     again = PASequence.load(tmp_path / "m", cost=blocks)
     assert again.cost is blocks
     assert state(again.learn_many(X, y)) == state(model.learn_many(X, y))
-
-
-# ---- the same sentences in other containers -------------------------------------------------------------------
-
-
-@every_case
-def test_lists_are_dicts_of_ones(options):
-    """To the bit. A string that comes twice counts twice."""
-    X, y, weights = strings()
-    lists = new(options).learn_many(X, y, weights)
-    dicts = new(options).learn_many([counted(x) for x in X], y, weights)
-    tuples = new(options).learn_many([tuple(map(tuple, x)) for x in X], [tuple(tags) for tags in y], weights)
-    numpy_strings = new(options).learn_many(
-        [[[np.str_(word) for word in token] for token in x] for x in X],
-        [np.array(tags) for tags in y],
-        weights,
-    )
-    assert state(lists) == state(dicts) == state(tuples) == state(numpy_strings)
-
-
-@vocabulary_cases
-def test_arrays_are_dicts_of_numbers(options):
-    """To the bit, whatever their order and type."""
-    X, y = matrices()
-    containers = {
-        "dense": X,
-        "fortran": [np.asfortranarray(x) for x in X],
-        "strided": [np.repeat(np.repeat(x, 2, axis=0), 3, axis=1)[::2, ::3] for x in X],
-        "backwards": [x[::-1, ::-1].copy()[::-1, ::-1] for x in X],
-        "single": [x.astype(np.float32) for x in X],
-        "half": [x.astype(np.float16) for x in X],
-        "other bytes": [x.astype(x.dtype.newbyteorder()) for x in X],
-        "csr": [scipy.sparse.csr_matrix(x) for x in X],
-        "csr_array": [scipy.sparse.csr_array(x) for x in X],
-        "csr, 64 bits": [wide(x) for x in X],
-        "csr, zeros stored": [with_zeros(x) for x in X],
-        "csr, unsorted": [unsorted_csr(x) for x in X],
-        "csc": [scipy.sparse.csc_matrix(x) for x in X],
-        "dicts": [[{j: v for j, v in enumerate(row) if v} for row in x.tolist()] for x in X],
-        "dicts with zeros": [[dict(enumerate(row)) for row in x.tolist()] for x in X],
-    }
-    expected = new(options).learn_many(X, y)
-    for what, sentences in containers.items():
-        model = new(options).learn_many(sentences, y)
-        assert state(model) == state(expected), what
-        assert model.predict(sentences) == expected.predict(X), what
-        assert model.score_one(sentences[3]) == expected.score_one(X[3]), what
-    assert state(new(options).learn_many(tuple(X), y)) == state(expected)
-
-
-def wide(x):
-    matrix = scipy.sparse.csr_matrix(x)
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-    return matrix
-
-
-def with_zeros(x):
-    count, width = x.shape
-    return scipy.sparse.csr_matrix(
-        (x.ravel(), np.tile(np.arange(width), count), np.arange(count + 1) * width), shape=x.shape
-    )
-
-
-def unsorted_csr(x):
-    """Columns backwards, and the first one in two halves."""
-    data, indices, indptr = [], [], [0]
-    for row in x.tolist():
-        for j in reversed(range(len(row))):
-            data += [row[j]] if j else [row[j] / 2, row[j] / 2]
-            indices += [j] if j else [j, j]
-        indptr.append(len(data))
-    return scipy.sparse.csr_matrix((data, indices, indptr), shape=x.shape)
 
 
 def test_arrays_of_whole_numbers_and_booleans():
@@ -244,70 +54,6 @@ def test_arrays_of_whole_numbers_and_booleans():
     assert state(
         new({}).learn_many(np.ones((2, 3, 4)), [["A", "B", "A"]] * 2)
     )  # three dimensions are sentences
-
-
-def shuffled(X, seed=3):
-    rng = np.random.default_rng(seed)
-
-    def in_another_order(token):
-        order = rng.permutation(len(token))
-        if isinstance(token, dict):
-            items = list(token.items())
-            return dict(items[k] for k in order)
-        return [token[k] for k in order]
-
-    return [[in_another_order(token) for token in sentence] for sentence in X]
-
-
-@every_case
-@pytest.mark.parametrize("kind", [stream, strings])
-def test_the_order_of_features_does_not_matter(options, kind):
-    """To the bit, if they have columns already; new ones get theirs as they come, which is a matter of rounding."""
-    X, y, weights = kind()
-    first = [
-        {
-            f: 1.0
-            for sentence in X
-            for token in (counted(sentence) if kind is strings else sentence)
-            for f in token
-        }
-    ]
-    straight, mixed = (new(options, classes=TAGS) for _ in range(2))
-    for model, sentences in ((straight, X), (mixed, shuffled(X))):
-        model.learn_one(first, TAGS[:1])
-        model.learn_many([[{"shape": s} for s in ("x", "Xx", "é")]], [TAGS[:3]])
-        model.learn_many(sentences, y, weights)
-    assert state(straight) == state(mixed)
-    if kind is stream and not (options["step"] == "perceptron" or options["dtype"] == "float32"):
-        straight, mixed = new(options).learn_many(X, y), new(options).learn_many(shuffled(X), y)
-        assert set(straight.attributes_) == set(mixed.attributes_)
-        if options["hash_bits"] is None:
-            same_weights(straight, mixed, options)
-
-
-# ---- weights --------------------------------------------------------------------------------------------------
-
-
-@every_case
-def test_a_weight_of_zero_is_nothing(options):
-    """No round, no tag, no name."""
-    X, y, _ = stream()
-    model = new(options).learn_many(X[:20], y[:20])
-    before = state(model)
-    new_tags = ["never"] if is_open(options) else ["T0"]
-    for sentence, tags in ((X[30], y[30]), ([{"new": 1.0}], new_tags), ([["new"]], new_tags)):
-        model.learn_one(sentence, tags, 0.0)
-        model.learn_one(sentence, tags, -0.0)
-        model.learn_many([sentence] * 3, [tags] * 3, [0, 0, 0])
-    assert state(model) == before
-    fresh = new(options)
-    empty = state(fresh.learn_many([], []))
-    fresh.learn_many(X, y, np.zeros(len(X)))
-    assert state(fresh) == empty
-    assert fresh.attributes_ == []
-    # Among others that weigh something it is as if it were not there.
-    with_it = new(options).learn_many([X[0], [["new"]], X[1]], [y[0], new_tags, y[1]], [1, 0, 1])
-    assert state(with_it) == state(new(options).learn_many(X[:2], y[:2]))
 
 
 def test_a_weight_of_zero_in_fit_is_no_round():
@@ -333,22 +79,269 @@ def test_a_weight_of_zero_in_fit_teaches_no_names():
     assert nothing.stats_.rounds == 0
 
 
-@every_case
-def test_weights_scale_the_cap(options):
-    """C inside of the cap, and what a round adds to the inverse of the covariance."""
+def test_first_partial_fit_requires_classes():
     X, y, _ = stream()
-    weight, more = 0.5, {"C": 0.25}
-    heavy = new(options, **more).learn_many(X, y, np.full(len(X), weight))
-    regularizer = options.get("covariance_regularizer", 1.0)
-    if options["step"] == "perceptron" and "geometry" not in options:  # a step is as long as its weight
-        plain = new(options, **more, margin=1.0).learn_many(X, y)
-        close(heavy.stats_.updates, plain.stats_.updates, {"dtype": "float64"})
-        for key, value in plain.start_features_.items():
-            assert heavy.start_features_[key] == weight * value
-        return
-    more = {"C": weight * 0.25, "covariance_regularizer": regularizer / weight}
-    plain = new(options, **more).learn_many(X, y)
-    assert heavy.state_features_ == plain.state_features_
-    assert dataclasses.replace(heavy.stats_, weighted=0) == plain.stats_
-    if options["step"] == "pa" and "geometry" not in options:
-        assert state(heavy) == state(new(options, C=0.25).learn_many(X, y))
+    model = new({})
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="'T2' is not one of the classes"):
+        model.partial_fit(X, y, classes=["T0", "T1"])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.partial_fit(X, y, classes=TAGS)
+    before = state(model)
+    with pytest.raises(ValueError, match="not the same as on last call to partial_fit"):
+        model.partial_fit(X, y, classes=TAGS[:5])
+    with pytest.raises(ValueError, match="row 1: the tag 'never' is not one of the classes"):
+        model.partial_fit(X[:2], [y[0], ["never"] * len(X[1])])
+    assert state(model) == before
+    model.learn_one([{"a": 1.0}], ["never"])  # a stream may bring new ones
+    assert model.classes_ == [*TAGS, "never"]
+
+
+def test_fit_stops_when_nothing_changes(capsys):
+    X, _, _ = stream(20, seed=5)
+    X = [[token for token in x if "bias" in token] for x in X]
+    X = [x for x in X if x]
+    y = [[TAGS[int(next(iter(token))[1:]) % 3] for token in x] for x in X]
+    model = new({"step": "pa", "average": False}, max_iter=500, random_state=0, verbose=1).fit(X, y)
+    assert model.n_iter_ < 500
+    assert len(capsys.readouterr().out.splitlines()) == model.n_iter_
+    assert model.score(X, y) == 1.0
+
+
+def test_rejected_fit_leaves_the_old_model():
+    X, y, _ = stream()
+    model = new({}, random_state=0, max_iter=2).fit(X, y)
+    before, passes = state(model), model.n_iter_
+    for bad_X, bad_y in (
+        (X, y[:-1]),
+        ([*X[:-1], [{"a": np.nan}]], [*y[:-1], ["T0"]]),
+        ([], []),
+        (None, None),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(bad_X, bad_y)
+        assert state(model) == before
+        assert model.n_iter_ == passes
+    fresh = new({})
+    with pytest.raises(ValueError, match="must be"):
+        fresh.set_params(C=-1.0).fit(X, y)
+    assert "_learner" not in vars(fresh)
+
+
+def test_scikit_learn_can_search_it():
+    X, y, _ = strings()
+    model = PASequence(random_state=0, max_iter=3)
+    assert len(cross_val_score(model, X, y, cv=3)) == 3
+    search = GridSearchCV(model, {"C": [0.1, 1.0], "selection": ["prediction", "max"]}, cv=2).fit(X, y)
+    assert search.best_estimator_.predict(X)[0] == search.predict(X)[0]
+
+
+@pytest.mark.parametrize("bits", [1, 4, 10, 16])
+@pytest.mark.parametrize("kind", [strings, stream])
+def test_sentences_are_hashed_as_by_scikit_learn(bits, kind):
+    X, y, weights = kind()
+    hasher = FeatureHasher(2**bits, input_type="string" if kind is strings else "dict")
+    hashed = new({}, hash_bits=bits).learn_many(X, y, weights)
+    rows = new({}).learn_many([hasher.transform(x) for x in X], y, weights)
+    close(hashed.stats_.loss, rows.stats_.loss, {"dtype": "float64"})
+    assert hashed.stats_.updates == rows.stats_.updates
+    same_weights(hashed, rows, {"dtype": "float64"})
+    assert hashed.attributes_ == []
+    for word in ("w1", "é", "", "a" * 1000, "日本"):
+        row = hasher.transform([[word]] if kind is strings else [{word: 1.0}])
+        (_, part) = sorted(hashed.explain_one([[word]], ["T0"])[0], key=lambda part: part.feature == word)
+        assert part.value == row.data[0]
+        assert part.weight == pytest.approx(rows.state_features_.get((row.indices[0], "T0"), 0.0))
+
+
+def test_the_limit_of_tags():
+    model = new({}, max_labels=3).learn_one([["a"], ["b"]], ["A", "B"])
+    before = state(model)
+    for call in (
+        lambda: model.learn_one([["a"], ["b"]], ["C", "D"]),
+        lambda: model.learn_many([[["a"]], [["new"]], [["b"]]], [["A"], ["C"], ["D"]]),
+    ):
+        with pytest.raises(ValueError, match="there would be 4 tags, the limit is 3"):
+            call()
+        assert state(model) == before
+        assert model.classes_ == ["A", "B"]
+    model.learn_many([[["a"]], [["new"]]], [["C"], ["D"]], [1, 0])
+    assert model.classes_ == ["A", "B", "C"]
+    with pytest.raises(ValueError, match="there would be 4 tags, the limit is 3"):
+        new({}, max_labels=3).fit([[["a"]] * 4], [["A", "B", "C", "D"]])
+    with pytest.raises(ValueError, match="there would be 4 tags, the limit is 3"):
+        new({}, max_labels=3, classes=TAGS[:4]).learn_one([["a"]], ["T0"])
+
+
+def test_a_closed_set_of_tags():
+    for model in (
+        new({}, classes=["A", "B"]),
+        new({}, cost={"A": {"B": 1.0}}),
+        new({}, cost=[[0, 1], [1, 0]], classes=["A", "B"]),
+        new({}, cost={"A": {"B": 1.0}}).fit([[["a"], ["b"]]], [["A", "B"]]),
+    ):
+        model.learn_one([["a"], ["b"]], ["A", "B"])
+        before = state(model)
+        for copied in (model, pickle.loads(pickle.dumps(model))):
+            with pytest.raises(ValueError, match="'C' is not one of the classes 'A' and 'B'"):
+                copied.learn_one([["new"]], ["C"])
+            assert state(copied) == before
+
+
+def test_the_file_of_a_wide_vocabulary_is_small():
+    """Only weights that moved are kept: 20,000 features and 40 tags would have 800,000."""
+    model = new({"average": True}, classes=[f"tag{k}" for k in range(40)])
+    words = [[[f"word{k}"] for k in range(start, start + 20)] for start in range(0, 20_000, 20)]
+    model.learn_many(words, [["tag0"] * 20] * len(words))  # the first tag wins from the start: nothing moves
+    assert model.stats_.updates == 0
+    empty = len(state(model))
+    names = sum(len(f'"word{k}", ') for k in range(20_000))
+    assert empty < names + 5000
+    model.learn_one(words[7], ["tag3", "tag5"] * 10)
+    assert 0 < len(state(model)) - empty < 24 * (4 * 20 + 20)
+    hashed = new({"hash_bits": 16, "average": True}, classes=model.classes_).learn_one(
+        words[7], ["tag3", "tag5"] * 10
+    )
+    assert len(state(hashed)) < 8000
+    assert saved_size(hashed) < 50 * 2**20
+
+
+def saved_size(model):
+    return sys.getsizeof(model._learner)
+
+
+MEMORY = """
+import os
+from hinge import PASequence
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+PASequence().learn_one([["a"]], ["T0"])  # all that is loaded is loaded now
+before = resident()
+model = PASequence(average=False, hash_bits=20)
+model.learn_one([["a"]] * 4, ["T0", "T1", "T2", "T3"])
+model.learn_one([["a"]] * 5, ["T0", "T1", "T2", "T3", "T4"])
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/statm") or "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="reads /proc, and AddressSanitizer allocates more memory",
+)
+def test_hashed_model_takes_memory_for_seen_features_only():
+    """Also when its fifth tag comes. In a new process: memory that others have freed would be counted."""
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20 * 2**20
+
+
+def test_arrays_are_explained():
+    X, y = matrices()
+    model = new({}).learn_many(X, y)
+    for x in (X[2], scipy.sparse.csr_matrix(X[2])):
+        parts = model.explain_one(x, y[2])
+        assert sum(p.contribution for token in parts for p in token) == pytest.approx(
+            model.score_one(x, y[2])
+        )
+        assert {p.feature for token in parts for p in token if isinstance(p.feature, int)} <= set(range(6))
+
+
+def test_numpy_strings_are_explained():
+    X, y, _ = strings()
+    model = new({}).learn_many(X, y)
+    x = [[np.str_(word) for word in token] for token in X[5]]
+    parts = model.explain_one(x, y[5])
+    assert sum(p.contribution for token in parts for p in token) == pytest.approx(model.score_one(x, y[5]))
+
+
+def test_a_prediction_before_set_params():
+    X, y, _ = stream()
+    model = new({})
+    model.predict_one(X[0])
+    model.set_params(selection="max").learn_many(X, y)
+    assert state(model) == state(new({"selection": "max"}).learn_many(X, y))
+
+
+@pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
+def test_one_tag(selection, tmp_path):
+    """There is nothing to be wrong about."""
+    model = new({"selection": selection})
+    for _ in range(3):
+        model.learn_one([["a"], ["b"]], ["A", "A"])
+    assert model.predict([[["c"]]]) == [["A"]]
+    assert model.stats_.mistakes == model.stats_.updates == 0
+    assert model.stats_.rounds == 3
+    assert saved(model, tmp_path / "m").predict([[["c"]]]) == [["A"]]
+
+
+def test_one_tag_in_fit():
+    model = new({}).fit([[["a"], ["b"]]], [["A", "A"]])
+    assert model.predict([[["c"]]]) == [["A"]]
+    assert model.classes_ == ["A"]
+    assert model.stats_.mistakes == model.stats_.updates == 0
+
+
+def test_labels_of_any_kind(tmp_path):
+    for tags in (
+        [1, 2, 3],
+        [True, False, True],
+        [0.5, -1.0, 2.0],
+        ["a", 1, 2.5],
+        [np.int64(3), np.str_("x"), 0],
+    ):
+        model = new({"average": False}).learn_many([[["a"], ["b"], ["c"]]] * 5, [tags] * 5)
+        assert model.predict_one([["a"], ["b"], ["c"]]) == tags
+        again = saved(model, tmp_path / "m")
+        assert again.predict_one([["a"], ["b"], ["c"]]) == tags
+        assert [type(tag) for tag in again.classes_] == [type(tag) for tag in model.classes_]
+        assert all(type(tag) in (bool, int, float, str) for tag in model.classes_)
+        fitted = new({}, random_state=0).fit([[["a"], ["b"], ["c"]]], [tags])
+        assert set(fitted.classes_) == set(tags)
+
+
+def test_tags_in_a_series():
+    pandas = pytest.importorskip("pandas")
+    X, y = [[["a"], ["b"]]], [pandas.Series(["A", "B"])]
+    assert new({}).learn_many(X, y).classes_ == ["A", "B"]
+    assert new({}).fit(X, y).classes_ == ["A", "B"]
+
+
+def test_the_calling_conventions_of_sklearn_crfsuite():
+    X, y, _ = strings()
+    model = PASequence(max_iter=5, random_state=0)
+    assert model.fit(X, y) is model
+    tagged = model.predict(X)
+    assert isinstance(tagged, list)
+    assert all(isinstance(tags, list) and all(type(tag) is str for tag in tags) for tags in tagged)
+    assert model.predict_single(X[0]) == tagged[0]
+    assert model.classes_ == sorted({tag for tags in y for tag in tags})
+    assert set(model.attributes_) == {word for x in X for token in x for word in token}
+    right = sum(a == b for t, z in zip(y, tagged, strict=True) for a, b in zip(t, z, strict=True))
+    assert model.score(X, y) == pytest.approx(right / sum(map(len, y)))
+    assert model.score(X, y, np.eye(len(X))[3]) == np.mean(
+        [a == b for a, b in zip(y[3], tagged[3], strict=True)]
+    )
+    for (before, after), weight in model.transition_features_.items():
+        assert {before, after} <= set(model.classes_)
+        assert type(weight) is float
+        assert weight != 0
+    for (feature, tag), weight in model.state_features_.items():
+        assert feature in model.attributes_
+        assert tag in model.classes_
+        assert weight != 0
+    # A token as sklearn-crfsuite's tutorial has it.
+    token = {
+        "bias": 1.0,
+        "word.lower()": "la",
+        "word.isupper()": False,
+        "postag": "DA",
+        "BOS": True,
+        "+1:word[-3:]": "ña",
+    }
+    model.learn_one([token, {"bias": 1}], ["O", "B-LOC"])
+    assert {"word.lower()=la", "postag=DA", "BOS", "+1:word[-3:]=ña"} <= set(model.attributes_)
+    assert "word.isupper()" not in model.attributes_  # a feature of value 0 is not a feature

@@ -1,9 +1,7 @@
-"""Threads, interrupts, and calls from within calls: no crash, no lost round, no half-made batch."""
+"""Threads share models: no crash, no lost round, and a reader sees a whole model."""
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
 import time
 
@@ -12,129 +10,141 @@ import pandas as pd
 import pytest
 
 import hinge
-from cases import LABELS, WIDTH, as_dicts, new, number, one, part, state, stream
+from cases import LABELS, WIDTH, as_dicts, new, part, stream
+from concurrency import (
+    LONG_CLASSES,
+    PLAIN,
+    SHAPED,
+    TASKS,
+    Calls,
+    long_stream,
+    run,
+    run_while,
+    switching_often,
+)
+from contract_cases import SEQUENCES, KernelCase, LearnerCase
+from kernel_cases import name as kernel_name
+from kernel_cases import own
+from sequence_cases import TAGS
+from sequence_cases import new as new_tagger
+from sequence_cases import stream as sentences
 
-TASKS = ("classification", "regression", "uniclass")
-LABELLED = ("multiclass", "multilabel", "ordinal")
-LONG = (*TASKS, "multiclass", "ordinal")
-SHAPED = [
-    ("classification", {"geometry": "mahalanobis"}),
-    ("multiclass", {"geometry": "diagonal", "step": "cw"}),
-    ("ordinal", {"geometry": "mahalanobis"}),
-    ("regression", {"geometry": "entropy", "scale": 5.0}),
-    ("uniclass", {"geometry": "entropy"}),
-    ("multilabel", {"geometry": "entropy", "scale": 5.0, "selection": "simproj"}),
+
+class Longer(LearnerCase):
+    count = 200
+
+
+LEARNERS = [
+    Longer(f"{task}-{options.get('geometry', 'plain')}", task, {"average": True, **options})
+    for task, options in (*PLAIN, *SHAPED)
 ]
-CASES = [*((task, {}) for task in (*TASKS, *LABELLED)), *SHAPED]
-cases = pytest.mark.parametrize(("task", "options"), CASES, ids=str)
-CLASSES = {"classification": {"classes": [0, 1]}, "multiclass": {"classes": [0, 1, 2]}}  # of long streams
-
-
-def run(*jobs):
-    """In one thread each, all at once; errors are raised here."""
-    errors = []
-    start = threading.Barrier(len(jobs))
-
-    def guarded(job):
-        try:
-            start.wait()
-            job()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=[job]) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive(), "a thread hangs"
-    if errors:
-        raise errors[0]
+KERNELS = [
+    KernelCase(
+        f"{kernel_name(kernel)}-{budget}", "multiclass", {"kernel": kernel, "gamma": 0.3, "budget": budget}
+    )
+    for kernel in ("rbf", own)
+    for budget in (None, 12)
+]
+TAGGERS = SEQUENCES[::16]
 
 
 @pytest.fixture(autouse=True)
 def switch_often():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+    with switching_often():
+        yield
 
 
-def long_stream(task, count):
-    """Many rows; all the same one, so that they take no memory."""
-    X, y, _ = stream(task)
-    y = {"regression": np.full(count, 0.5), "uniclass": None}.get(task, np.ones(count))
-    return np.broadcast_to(X[1], (count, WIDTH)), y
+def learn_in_parts(case, model, data):
+    for start in range(0, len(data), 10):
+        case.learn(model, data[start : start + 10])
 
 
-@cases
-def test_two_models_in_two_threads(task, options):
-    X, y, weights = stream(task, 400)
-    options = {"average": True, **options}
-    alone = new(task, options)
-    alone.learn(X, y, weights)
-    alone.learn_many(as_dicts(X), y, weights)
-    models = [new(task, options) for _ in range(2)]
-
-    def job(model):
-        def learn():
-            for start in range(0, len(X), 20):
-                chunk = slice(start, start + 20)
-                model.learn(X[chunk], part(y, chunk), weights[chunk])
-            model.learn_many(as_dicts(X), y, weights)
-
-        return learn
-
-    run(*map(job, models))
-    assert state(models[0]) == state(models[1]) == state(alone)
+def check_whole(case, model):
+    """All that can be read is finite, and of one moment."""
+    form = "events" if case.is_sequence else "dense"
+    for question in case.questions(form):
+        answer = question(model)
+        if isinstance(answer, (float, np.ndarray)):
+            assert np.isfinite(answer).all()
+    if case.is_sequence:
+        X = case.data().X[::7]
+        tagged = model.predict(X)
+        assert [len(tags) for tags in tagged] == [len(x) for x in X]
+        assert all(tag in TAGS for tags in tagged for tag in tags)
+    elif case.has_covariance:
+        assert (model.uncertainty(case.data("dense").X) >= 0).all()
+    elif case.kernel is not None:
+        supports = model.supports
+        assert supports.vectors.shape[0] == len(supports.numbers)
 
 
-@cases
-def test_one_model_in_four_threads(task, options):
-    """Rounds add up, and whoever reads meanwhile reads a whole model."""
-    X, y, _ = stream(task, 200)
-    model = new(task, {"average": True, **options})
-    model.learn(X[:1], part(y, slice(1)))
-    before = model.statistics.rounds
-    done = threading.Event()
-    seen = []
+def rounds(model):
+    return (model.statistics if hasattr(model, "statistics") else model.stats_).rounds
 
-    def rows():
-        for start in range(0, len(X), 10):
-            chunk = slice(start, start + 10)
-            model.learn(X[chunk], part(y, chunk))
 
-    def events():
-        for i in range(len(X)):
-            model.learn_one(dict(enumerate(X[i].tolist())), one(y, i))
+@pytest.mark.parametrize("case", [*LEARNERS, *KERNELS[:2], *TAGGERS], ids=repr)
+def test_models_in_two_threads_learn_as_if_alone(case):
+    forms = ("events",) if case.is_sequence else ("dense", "events")
+    alone, *models = (case.new() for _ in range(3))
+
+    def learn(model):
+        for form in forms:
+            learn_in_parts(case, model, case.data(form))
+
+    learn(alone)
+    run(*(lambda model=model: learn(model) for model in models))
+    for model in models:
+        case.assert_same(model, alone)
+
+
+@pytest.mark.parametrize("case", [*LEARNERS, *TAGGERS], ids=repr)
+def test_rounds_of_three_threads_add_up(case):
+    data = case.data("events" if case.is_sequence else "dense").weighing(1.0)
+    events = data if case.is_sequence else case.data("numbered").weighing(1.0)
+    model = case.learned(data[:1], **({"classes": TAGS} if case.is_sequence else {}))
+    before, seen = rounds(model), []
+
+    def learn_events():
+        for i in range(len(events)):
+            case.learn_one(model, *events.one(i))
+
+    def learn_rows():
+        learn_in_parts(case, model, data)
 
     def read():
-        while not done.is_set():
-            again = hinge.Learner.from_bytes(model.to_bytes())
-            seen.append(again.statistics.rounds)
-            assert np.isfinite(model.scores(X)).all()
-            assert np.isfinite(number(model.score_one({0: 1.0, "unseen": 2.0}))).all()
-            model.explain_one({0: 1.0})
-            if options.get("geometry") in ("mahalanobis", "diagonal"):
-                assert (model.uncertainty(X) >= 0).all()
-                assert model.uncertainty_one({0: 1.0, "unseen": 2.0}) > 0
-                assert np.isfinite(model.covariance).all()
+        saved = case.state(model)
+        again = case.learner_from_bytes(saved) if case.is_sequence else hinge.Learner.from_bytes(saved)
+        seen.append(rounds(again))
 
-    def write():
-        try:
-            run(rows, events, rows)
-        finally:
-            done.set()
+    run_while(lambda: run(learn_rows, learn_events, learn_rows), read, lambda: check_whole(case, model))
+    assert seen == sorted(seen)
+    assert rounds(model) == before + 3 * len(data)
+    if case.is_sequence:
+        assert set(model.classes_) == set(TAGS)
+        assert len(set(model.attributes_)) == len(model.attributes_)
 
-    run(write, read)
-    assert model.statistics.rounds == before + 3 * len(X)
+
+@pytest.mark.parametrize("case", [*KERNELS, *LEARNERS[::4], *TAGGERS], ids=repr)
+def test_predictions_do_not_change_what_is_learned(case):
+    data = case.data(case.forms[0]).weighing(1.0)
+    more = {"classes": TAGS} if case.is_sequence else {}
+    model, alone = (case.learned(data[:1], **more) for _ in range(2))
+    seen = []
+
+    def read():
+        check_whole(case, model)
+        seen.append(rounds(model))
+
+    run_while(lambda: learn_in_parts(case, model, data), read)
+    learn_in_parts(case, alone, data)
+    case.assert_same(model, alone)
     assert seen == sorted(seen)
 
 
-@pytest.mark.parametrize("task", LONG)
-def test_the_interpreter_goes_on_while_a_batch_is_learned(task):
+@pytest.mark.parametrize("task", [*TASKS, "multiclass", "ordinal"])
+def test_other_threads_run_while_a_batch_is_learned(task):
     X, y = long_stream(task, 3_000_000)
-    model = new(task, {}, **CLASSES.get(task, {}))
+    model = new(task, {}, **LONG_CLASSES.get(task, {}))
     model.learn(X[:10], part(y, slice(10)))
     for way in (lambda: model.learn(X, y), lambda: model.scores(X)):
         learning, learned = threading.Event(), threading.Event()
@@ -155,114 +165,6 @@ def test_the_interpreter_goes_on_while_a_batch_is_learned(task):
         assert turns > 20  # with the GIL held it would be a turn or two
 
 
-@pytest.fixture
-def handler():
-    """Sets what SIGINT does, for one test."""
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals come to the main thread only")
-    before = signal.getsignal(signal.SIGINT)
-    yield lambda function: signal.signal(signal.SIGINT, function)
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.parametrize(
-    ("task", "options"), [*((task, {}) for task in LONG), *SHAPED[:2], SHAPED[3]], ids=str
-)
-@pytest.mark.parametrize("average", [False, True])
-def test_an_interrupt_takes_the_whole_batch_back(task, options, average, handler):
-    X, y = long_stream(task, 5_000_000)
-    model = new(
-        task,
-        {"average": average, "step": "pa2", "C": 1e-6, **options},  # every round is an update
-        **CLASSES.get(task, {}),
-    )
-    if task == "uniclass":
-        model.learn(-50 * X[:1])
-    model.learn(X[:10], part(y, slice(10)))
-    before = state(model)
-    busy, stop = [], threading.Event()
-
-    def interrupt(_number, _frame):
-        if busy:
-            return
-        try:
-            model.score_one({0: 1.0})
-        except RuntimeError as error:  # now it is in the middle of the batch
-            busy.append(str(error))
-            raise KeyboardInterrupt from None
-
-    def press():
-        while not stop.wait(0.005):
-            signal.raise_signal(signal.SIGINT)
-
-    handler(interrupt)
-    presser = threading.Thread(target=press)
-    presser.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            model.learn(X, y)
-    finally:
-        stop.set()
-        presser.join()
-    assert "called from within" in busy[0]
-    assert state(model) == before
-    model.learn(X[:5], part(y, slice(5)))  # and goes on
-    assert model.statistics.updates > 0
-
-
-class Calls:
-    """A value that calls back when it is read."""
-
-    def __init__(self, call):
-        self.call = call
-
-    def __float__(self):
-        self.call()
-        return 1.0
-
-
-@cases
-def test_a_call_from_within_a_call_is_refused(task, options):
-    """It would wait for itself, or change what is being read."""
-    X, y, _ = stream(task)
-    model = new(task, options)
-    model.learn(X, y)
-    model.learn_many(as_dicts(X), y)
-    truth = one(y, 0)
-    other = new(task, options)
-    inner = [
-        lambda: model.learn_one({"alpha": 1.0}, truth),
-        lambda: model.score_one({"alpha": 1.0}),
-        lambda: model.learn(X, y),
-        lambda: model.scores(X),
-        lambda: model.to_bytes(),
-        lambda: model.weights,
-        lambda: model.statistics,
-        lambda: model.explain_one({"alpha": 1.0}),
-        lambda: model.n_features,
-        lambda: model.learn_many([{"alpha": 1.0}], part(y, slice(1))),
-        lambda: model.name_columns(["new"]),
-    ]
-    outer = [
-        lambda x: model.learn_one(x, truth),
-        lambda x: model.score_one(x),
-        lambda x: model.explain_one(x),
-        lambda x: model.learn_many([x], part(y, slice(1))),
-    ]
-    if options.get("geometry") in ("mahalanobis", "diagonal"):
-        inner += [lambda: model.uncertainty_one({"alpha": 1.0}), lambda: model.covariance]
-        outer.append(lambda x: model.uncertainty_one(x))
-    before = state(model)
-    for outside in outer:
-        for inside in inner:
-            with pytest.raises((RuntimeError, ValueError), match="busy"):
-                outside({"beta": 1.0, "alpha": Calls(inside), "gamma": 2.0})
-            assert state(model) == before
-        outside({"beta": 1.0, "alpha": Calls(lambda: other.learn_one({"a": 1.0}, truth))})  # another one may
-        before = state(model)
-    assert other.statistics.rounds >= 3
-
-
 def test_readers_do_not_disturb_each_other():
     """A value may let another thread read in the middle of a read."""
     model = hinge.Learner("regression", classes=None, fit_intercept=False)
@@ -281,16 +183,102 @@ def test_readers_do_not_disturb_each_other():
     run(job(wide, expected[0]), job(narrow, expected[1]), job(wide, expected[0]))
 
 
-def test_labels_met_in_two_threads():
-    X, _, _ = stream("classification", 300)
+# ---- labels, columns and names that come from several threads ----------------------------------------------------
+
+
+def test_known_labels_in_two_threads():
+    events = as_dicts(stream("classification", 300)[0])
     model = hinge.Learner("classification", classes=LABELS.tolist())
-    run(*(lambda label=label: [model.learn_one(x, label) for x in as_dicts(X)] for label in LABELS.tolist()))
+    run(*(lambda label=label: [model.learn_one(x, label) for x in events] for label in LABELS.tolist()))
     assert model.statistics.rounds == 600
 
 
+@pytest.mark.parametrize("task", ["classification", "multilabel"])
+def test_new_labels_from_three_threads(task):
+    """Every round counts, every label is there once, and a reader sees a whole model."""
+    model = hinge.Learner(task, average=True)
+
+    def write(offset):
+        for k in range(120):
+            label = f"label{(k // 3 + offset) % 25}"
+            y = {label} if task == "multilabel" else label
+            event = {f"f{(k + offset) % 17}": 1.0, "all": -0.5}
+            if k % 4:
+                model.learn_one(event, y)
+            else:
+                model.learn_many([event] * 2, [y] * 2)
+
+    def read():
+        again = hinge.Learner.from_bytes(model.to_bytes())
+        assert len(set(again.labels.known)) == len(again.labels.known)
+        model.predict_one({"all": 1.0})
+        model.score_one({"all": 1.0, "f3": 1.0})
+        assert model.statistics is not None
+
+    run_while(lambda: run(*(lambda k=k: write(k) for k in (0, 5, 11))), read)
+    assert model.statistics.rounds == 3 * (90 + 60)
+    assert sorted(model.labels.known) == sorted(f"label{k}" for k in range(25))
+    assert hinge.Learner.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+
+def test_named_weights_are_those_of_one_moment():
+    learner = hinge.Learner("classification")
+    for label in "abc":
+        learner.learn_one({label: 1.0}, label)
+
+    def grow():
+        for k in range(300):
+            learner.learn_many([{f"f{k}-{j}": 1.0} for j in range(3)], [f"label {k % 40}", "a", "b"])
+
+    def read():
+        assert len({len(weights) for weights in learner.named_weights().values()}) == 1
+
+    run_while(grow, read)
+    assert len(learner.named_weights()) == 43
+
+
+def test_weights_of_tags_are_read_whole():
+    model = new_tagger({}).learn_one([["a"], ["b"]], ["A", "B"])
+
+    def learn():
+        for k in range(400):
+            model.learn_one([["a"], [f"f{k}"]], ["A", f"T{k % 50}"])
+
+    def read():
+        assert model.state_features_ is not None
+        assert model.transition_features_ is not None
+
+    run_while(learn, read, read)
+
+
+def test_predictions_while_new_tags_come():
+    X, y, _ = sentences(60)
+    for _ in range(5):
+        model = new_tagger({}).learn_many([], [])
+
+        def learn(some, model=model):
+            for x, tags in zip(X[some], y[some], strict=True):
+                model.learn_one(x, [f"{tag}{some.start}" for tag in tags])
+
+        def predict(model=model):
+            for x in X * 3:
+                assert len(model.predict_one(x)) == len(x)
+
+        run(lambda: learn(slice(0, 30)), lambda: learn(slice(30, 60)), predict)
+
+
+def test_first_calls_in_several_threads():
+    X, y, _ = sentences(8)
+    for _ in range(40):
+        model = new_tagger({})
+        learn = lambda model=model: [model.learn_one(x, tags) for x, tags in zip(X, y, strict=True)]  # noqa: E731
+        run(learn, learn, lambda model=model: model.predict_one(X[0]))
+        assert model.stats_.rounds == 16
+
+
 @pytest.mark.parametrize("average", [False, True])
-def test_a_refusal_in_one_thread_takes_nothing_from_another(average):
-    """New columns are taken back after a refusal, unless another thread has learned in them by then."""
+def test_rejection_in_one_thread_takes_nothing_from_another(average):
+    """New columns are taken back after a rejection, unless another thread has learned in them by then."""
     model = hinge.Learner("regression", average=average, fit_intercept=False, step="pa")
     model.learn_one({"a": 1.0}, 1.0)
     frame = pd.DataFrame({"a": [1.0], "new": [1.0]})

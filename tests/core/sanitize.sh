@@ -11,7 +11,7 @@ if [ "${1:-}" = thread ]; then
   shift
   kind=thread
   libraries="libtsan.so libstdc++.so"
-  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_sequences_threads.py tests/model/test_processes.py"
+  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_calls.py tests/model/test_processes.py"
   workers=0 # one process: reports of several would interleave
 else
   kind=address,undefined

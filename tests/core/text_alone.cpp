@@ -46,7 +46,10 @@ int main(int, char** arguments) {
   settings.labels = 1;
   settings.fit_intercept = settings.task != "uniclass";
   settings.hash_bits = format == "hashed" ? 10 : 0;
-  if (settings.task == "uniclass") settings.start_at_first = true;
+  if (settings.task == "uniclass") {
+    settings.radius = 1;
+    settings.start_at_first = true;
+  }
   Model model(settings);
   learn(model, format, arguments[3]);
   save(model, model_path);

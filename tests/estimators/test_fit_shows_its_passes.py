@@ -103,7 +103,7 @@ def test_without_early_stopping_nothing_is_held_back():
     )
 
 
-def test_rows_without_weight_are_not_held_back():
+def test_rows_of_weight_0_are_not_held_back():
     weights = np.zeros(300)
     weights[:20] = 1
     model = PAClassifier(early_stopping=True, max_iter=3, tol=None, random_state=0)
@@ -139,12 +139,12 @@ def test_invalid_early_stopping_is_rejected(options, message):
         PAClassifier(**options).fit(X, NOISY)
 
 
-def test_too_few_rows_to_hold_some_back():
+def test_too_few_rows_to_hold_back_are_rejected():
     with pytest.raises(ValueError, match="early_stopping cannot hold back rows"):
         PARegressor(early_stopping=True).fit(X[:1], [1.0])
 
 
-def test_the_warning_names_what_still_improved():
+def test_the_warning_says_what_was_still_improving():
     with pytest.warns(
         ConvergenceWarning, match="2 passes .* the loss still fell; raise max_iter or tol"
     ) as caught:
@@ -242,33 +242,33 @@ def test_explain_is_explain_one_of_each_row(estimator, form):
         np.testing.assert_allclose(lines.contribution, [part.contribution for part in parts], rtol=1e-12)
 
 
-def test_explain_of_a_label_and_of_an_index():
+def test_explain_takes_a_label_and_keeps_the_index():
     y = np.array(list("xyz"))[np.digitize(X[:, 0], [-0.5, 0.5])]
     frame = pd.DataFrame(X, columns=list("abcd"), index=[f"r{i}" for i in range(300)])
     model = PAClassifier(max_iter=3, tol=None, random_state=0).fit(frame, y)
-    told = model.explain(frame[:4], label="z")
-    sums = told.groupby("row", sort=False).contribution.sum()
+    parts = model.explain(frame[:4], label="z")
+    sums = parts.groupby("row", sort=False).contribution.sum()
     assert sums.index.tolist() == ["r0", "r1", "r2", "r3"]
     np.testing.assert_allclose(sums, model.decision_function(frame[:4])[:, 2])
     with pytest.raises(ValueError, match="'w' is not one of the labels"):
         model.explain(frame[:4], label="w")
 
 
-def test_explain_of_events_sentences_and_inputs():
+def test_explain_adds_up_for_events_sentences_and_inputs():
     model = PAClassifier().learn_one({"free": 1.0}, "spam").learn_one({"monday": 1.0}, "ham")
     assert model.explain([{"free": 1.0}, {}]).feature.tolist()[0] == "free"
     S, tags = sentences()
     sequence = PASequence(random_state=0).fit(S, tags)
-    told = sequence.explain(S[:2])
-    assert told.contribution.sum() == pytest.approx(sum(sequence.score_one(s) for s in S[:2]))
+    parts = sequence.explain(S[:2])
+    assert parts.contribution.sum() == pytest.approx(sum(sequence.score_one(s) for s in S[:2]))
     structure, inputs, outputs = candidates()
-    told = structure.fit(inputs, outputs).explain(inputs[:2], outputs[:2])
-    assert told.contribution.sum() == pytest.approx(
+    parts = structure.fit(inputs, outputs).explain(inputs[:2], outputs[:2])
+    assert parts.contribution.sum() == pytest.approx(
         sum(structure.score_one(x, y) for x, y in zip(inputs[:2], outputs[:2], strict=True))
     )
 
 
-def test_explain_needs_weights():
+def test_explain_rejects_kernels():
     with pytest.raises(AttributeError, match="there are no weights with the kernel"):
         PAClassifier(kernel="rbf").fit(X, NOISY).explain(X[:2])
 
@@ -314,7 +314,7 @@ def test_one_large_row_does_not_freeze_a_diagonal_covariance(name):
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])
-def test_the_history_as_a_picture(tmp_path, early_stopping):
+def test_the_history_can_be_plotted(tmp_path, early_stopping):
     pytest.importorskip("matplotlib")
     from hinge.plots import plot_history
 

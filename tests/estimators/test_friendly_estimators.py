@@ -171,7 +171,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_an_unknown_option_says_what_to_use(make):
+def test_the_error_for_an_unknown_option_suggests_another(make):
     model, own = MAKERS[make]
     for name, hint in hints.HABITS.items():
         if name in own or name in table.PARAMETERS:
@@ -185,7 +185,7 @@ def test_an_unknown_option_says_what_to_use(make):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_an_option_of_another_estimator_says_whose_it_is(make):
+def test_the_error_for_an_option_of_another_estimator_names_it(make):
     model, own = MAKERS[make]
     for name in table.PARAMETERS:
         if name not in own:
@@ -193,7 +193,7 @@ def test_an_option_of_another_estimator_says_whose_it_is(make):
                 make(**{name: 1})
 
 
-def test_an_option_is_not_that_of_its_own_class():
+def test_the_hint_names_another_class():
     with pytest.raises(TypeError, match=r"'kernel': it is an option of hinge\.PAClassifier"):
         hinge.TextClassifier(kernel="rbf")
     with pytest.raises(TypeError, match=r"'classes': it is an option of hinge\.PAClassifier"):
@@ -247,7 +247,7 @@ def test_weights_without_effect_are_reported(options):
         {"selection": "simperc"},
     ],
 )
-def test_weights_with_an_effect_are_not(options):
+def test_weights_with_an_effect_are_not_reported(options):
     plain = hinge.PAClassifier(random_state=0, max_iter=3, tol=None, **options).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -270,7 +270,7 @@ def test_weights_with_an_effect_are_not(options):
     ],
 )
 def test_steps_that_C_shortens_are_counted(cls, options, tmp_path):
-    """Exactly where 'pa' would have moved farther: tau = loss/q > C, told from the losses of one row each."""
+    """Exactly where 'pa' would have moved farther: tau = loss/q > C, computed from the losses of one row each."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3)) * rng.choice([0.2, 1.0, 3.0], size=(60, 1))
     y = (
@@ -307,5 +307,5 @@ def test_steps_that_C_shortens_are_counted(cls, options, tmp_path):
 
 def test_a_perceptron_that_drops_each_support_at_once_is_rejected():
     for cls in (hinge.PAClassifier, hinge.PAMultilabel):
-        with pytest.raises(ValueError, match="never learns: a support goes"):
+        with pytest.raises(ValueError, match="never learns: a support is removed"):
             cls(step="perceptron", beta=0, budget="adaptive", kernel="linear").learn_one({"a": 1.0}, {"x"})

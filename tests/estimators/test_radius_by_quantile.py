@@ -115,7 +115,7 @@ def test_the_radius_follows_a_drift():
     assert share_outside(model, 5 + 3 * normal(2000, seed=2)) == pytest.approx(0.1, abs=0.03)
 
 
-def test_rows_that_are_all_the_same():
+def test_equal_rows_have_radius_zero():
     X = np.full((50, 3), 2.5)
     for model in (PAOneClass().fit(X), PAOneClass().partial_fit(X)):
         assert model.radius_ == 0
@@ -205,7 +205,7 @@ def test_a_file_with_an_impossible_radius_is_rejected(radius):
         ({"kernel": "rbf", "budget": "adaptive", "removal": "oldest"}, "a budget that is a number"),
     ],
 )
-def test_combinations_that_need_a_radius(options, message):
+def test_combinations_that_need_a_radius_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         PAOneClass(**options).fit(normal(10))
     PAOneClass(**options, radius=1.0).fit(normal(10))

@@ -69,7 +69,7 @@ ESTIMATORS = [
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::hinge.IneffectiveWeights")
-def test_estimator_checks(estimator: Any, check: Any) -> None:
+def test_estimators_pass_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -80,7 +80,7 @@ def test_check_estimator_passes_with_the_expected_failures() -> None:
     assert {result["status"] for result in results} <= {"passed", "xfail", "skipped"}
 
 
-def test_a_vector_is_one_label_each() -> None:
+def test_a_vector_y_means_one_label_per_row() -> None:
     """PAMultilabel with a vector of labels ranks, and predicts the label on top; with sets it predicts sets."""
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -118,7 +118,7 @@ def test_indicators_of_any_kind_fit_the_same() -> None:
     )
 
 
-def test_searches_and_validation() -> None:
+def test_grid_search_and_cross_validation_work() -> None:
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(
         PAClassifier(random_state=0, max_iter=20, average=True, tol=None),
@@ -137,7 +137,7 @@ def test_searches_and_validation() -> None:
     )
 
 
-def test_searches_over_kernels_and_budgets() -> None:
+def test_grid_search_over_kernels_and_budgets_works() -> None:
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(
         PAClassifier(random_state=0, max_iter=10, tol=None),

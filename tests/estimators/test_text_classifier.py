@@ -53,7 +53,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_it_learns_texts_in_every_way(options, tmp_path):
+def test_texts_are_learned_by_every_method(options, tmp_path):
     texts, labels = news()
     model = TextClassifier(random_state=0, **options).fit(texts[:200], labels[:200])
     assert model.score(texts[200:], labels[200:]) > 0.9
@@ -146,7 +146,7 @@ def test_a_stream_weighs_each_text_by_those_before_it(hash_bits):
 
 
 @pytest.mark.parametrize("hash_bits", [None, 12])
-def test_what_is_learned_is_what_was_predicted(hash_bits):
+def test_the_score_before_learning_is_that_of_the_round(hash_bits):
     """The text that `learn_one` learns from is, to the bit, the text that `predict_one` saw."""
     texts, labels = news(200)
     model = TextClassifier(hash_bits=hash_bits)
@@ -161,7 +161,7 @@ def test_what_is_learned_is_what_was_predicted(hash_bits):
 
 
 @pytest.mark.parametrize("hash_bits", [None, 12])
-def test_predicting_counts_nothing(hash_bits):
+def test_predictions_do_not_change_the_counts(hash_bits):
     texts, labels = news(50)
     model = TextClassifier(hash_bits=hash_bits).partial_fit(texts, labels, classes=np.unique(labels))
     before = counted(model)
@@ -282,7 +282,7 @@ def test_rare_words_weigh_more_than_common_ones():
     assert errors[0] < 0.8 * errors[1]
 
 
-def test_labels_and_words_come_with_the_stream():
+def test_new_labels_and_words_are_learned():
     model = TextClassifier()
     assert model.predict_one("free money") is None
     with pytest.raises(ValueError, match="not fitted"):
@@ -302,7 +302,7 @@ def test_predicting_first_does_not_make_it_fitted():
     assert model.classes_.tolist() == [0, 1]
 
 
-def test_texts_come_in_many_forms():
+def test_lists_arrays_series_and_frames_of_texts_are_equal():
     pd = pytest.importorskip("pandas")
     texts, labels = news(60)
     expected = TextClassifier(random_state=0).fit(texts, labels).decision_function(texts)
@@ -323,7 +323,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("X", "reason"), BAD, ids=range(len(BAD)))
-def test_wrong_texts_are_rejected_and_leave_no_trace(X, reason):
+def test_invalid_texts_are_rejected_and_leave_no_trace(X, reason):
     model = TextClassifier().partial_fit(["see you", "free money"], [0, 1], classes=[0, 1])
     before = pickle.dumps(model._learner)
     for call in (
@@ -359,7 +359,7 @@ def test_a_frame_must_have_one_column():
         ({"C": -1}, "C must be"),
     ],
 )
-def test_bad_options_are_rejected(options, reason):
+def test_invalid_options_are_rejected(options, reason):
     with pytest.raises(ValueError, match=reason):
         TextClassifier(**options).fit(["see you", "free money"], [0, 1])
 
@@ -387,10 +387,10 @@ def test_scikit_learn_can_search_and_clone():
     assert model.__sklearn_tags__().input_tags.string
 
 
-def test_texts_of_an_object_that_only_looks_like_a_string():
+def test_methods_of_subclasses_of_str_are_not_called():
     class Loud(str):
         def lower(self):
-            raise AssertionError("not asked")
+            raise AssertionError("called")
 
     assert Texts().terms(Loud("ÜBER Wald")) == ["über", "wald"]
 

@@ -79,7 +79,7 @@ THEOREMS = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_experiment(name, tmp_path):
+def test_an_experiment_has_a_table_a_figure_and_criteria(name, tmp_path):
     """All of one in one test: it is run once."""
     outcome = papers.run(name, None, "tiny")
     check_table(outcome, name, tmp_path)
@@ -146,13 +146,13 @@ def check_theorems(outcome):
 
 
 @pytest.mark.parametrize("name", REDRAWN)
-def test_titles_of_kept_tables(name):
+def test_titles_of_kept_tables_are_those_of_the_documentation(name):
     table = Table.read(KEPT / f"{name}.csv")
     assert table.verdict == ("reproduced" if name == "E10" else "not reproduced")
     assert papers.recipe_named(name).picture(table.lines).title == REDRAWN[name]
 
 
-def test_leads_have_the_right_sign():
+def test_leads_are_positive_where_a_learner_is_better():
     """Right of the line is better: a lower error, a higher F1."""
 
     def lines(*numbers, unit):
@@ -171,11 +171,9 @@ def test_leads_have_the_right_sign():
         assert " 0 of 1 " in picture.title
 
 
-def test_a_table_that_does_not_say_its_data_is_not_redrawn(tmp_path):
+def test_a_table_without_its_data_is_not_redrawn(tmp_path):
     (tmp_path / "E7.csv").write_text("kind,what,paper,ours,note\n")
-    with pytest.raises(
-        ValueError, match=r"E7\.csv does not say what it was run on: run the experiment again"
-    ):
+    with pytest.raises(ValueError, match=r"E7\.csv does not name its data: run the experiment again"):
         papers.recipe_named("E7").redraw(tmp_path)
 
 
@@ -209,7 +207,7 @@ def test_the_command_line_does_not_judge_a_substitute(tmp_path, capsys):
     assert "met:" not in said.lower()
 
 
-def test_they_come_in_order_and_by_name():
+def test_experiments_are_listed_in_order_and_found_by_name():
     assert len(set(NAMES)) == len(NAMES)
     assert NAMES[:4] == ["E1", "E2", "E3a", "E3b"]
     assert papers.recipe_named("e10").name == "E10"
@@ -222,7 +220,7 @@ def test_they_come_in_order_and_by_name():
 # ---- E6 -------------------------------------------------------------------------------------------------------
 
 
-def test_mail_from_a_folder(tmp_path):
+def test_mail_is_read_from_a_folder(tmp_path):
     made_up = data.made_up_mail(40, seed=0, folders=3)
     with lzma.open(tmp_path / "enron_lokay-m.jsonl.xz", "wt", encoding="utf-8") as file:
         for words, folder in zip(made_up.words, made_up.folders, strict=True):
@@ -241,7 +239,7 @@ def test_mail_from_a_folder(tmp_path):
     assert {line.paper for line in outcome.lines if "SimProj, counts" in line.what} == {"18.8"}
 
 
-def test_the_made_up_mail_is_the_same_every_time():
+def test_generated_mail_is_reproducible():
     one, other = (data.made_up_mail(60, seed=3) for _ in range(2))
     assert one == other
     assert one != data.made_up_mail(60, seed=4)
@@ -253,7 +251,7 @@ class Divided(EmailFeatures):
         return names, values / 10
 
 
-def test_dividing_phi_is_a_change_of_C():
+def test_dividing_phi_equals_a_change_of_C():
     """As E6 remarks: C 100 times as large for a phi a tenth as large; and SimPerc does not care."""
     made_up = data.made_up_mail(150, seed=0)
 
@@ -275,12 +273,12 @@ def test_the_paper_has_simproj_first():
 # ---- E7 and E8 ------------------------------------------------------------------------------------------------
 
 
-def test_f1_by_hand():
+def test_f1_equals_that_computed_by_hand():
     y, wrong = np.array([1, 1, 1, 0, 0]), np.array([1.0, 0, 0, 1.0, 0])  # 2 hits, 1 miss, 1 false alarm
     assert covariance.f1(wrong, y) == pytest.approx((2 / 3, 1 / 2))
 
 
-def test_mistakes_are_those_of_a_batch():
+def test_mistakes_equal_those_of_a_batch():
     cancer = data.bundled()[0]
     x, y = cancer.stream(0, "scaled", 200)
     method = covariance.METHODS["PAM-II"]
@@ -289,7 +287,7 @@ def test_mistakes_are_those_of_a_batch():
     assert covariance.mistakes(method.fresh(cancer, 1.0, True), x, y).sum() == batch.statistics.mistakes
 
 
-def test_one_digit_against_as_many_others():
+def test_one_digit_is_drawn_against_as_many_others():
     digits = data.bundled()[1]
     drawn = set()
     for seed in range(5):
@@ -299,7 +297,7 @@ def test_one_digit_against_as_many_others():
     assert len(drawn) > 1  # not the same digit each time
 
 
-def test_m11s_sets_from_a_folder(tmp_path):
+def test_sets_of_m11_are_read_from_a_folder(tmp_path):
     random = np.random.default_rng(0)
     x = random.normal(size=(60, 4))
     x[3, 2] = np.nan
@@ -319,11 +317,11 @@ def test_m11s_sets_from_a_folder(tmp_path):
     }
 
 
-def test_docstring_of_the_package():
+def test_the_docstring_of_the_package_is_run():
     assert doctest.testmod(papers).failed == 0
 
 
-def test_installed_packages_say_where_the_experiments_are(tmp_path, monkeypatch):
+def test_installed_packages_report_where_the_experiments_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("hinge.cli.commands.papers.__file__", str(tmp_path / "a/b/c/d/papers.py"))
     with pytest.raises(ValueError, match="clone the repository"):

@@ -12,7 +12,7 @@ import pytest
 
 from hinge.cli import app
 from hinge.cli.app import command_parser
-from hinge.cli.errors import told
+from hinge.cli.errors import report_error
 from hinge.cli.options import ONLY_IN_FIT, flag
 from hinge.cli.reference import pages
 from hinge.options.table import PARAMETERS
@@ -33,7 +33,7 @@ def run(command, capfd):
     try:
         code = app.run(command.split())
     except Exception as error:
-        code = told(error)
+        code = report_error(error)
     out, err = capfd.readouterr()
     said = err + out + (f"[exit code {code}]\n" if code else "")
     said = re.sub(r"\b\d+\.\d\d s$", "# s", said, flags=re.MULTILINE)  # of learn
@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_golden_runs(capfd):
+def test_commands_print_the_golden_output(capfd):
     head, expected = blocks()
     assert len(expected) > 20
     now = [(command, run(command, capfd)) for command, _ in expected]
@@ -77,7 +77,7 @@ def test_golden_runs(capfd):
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["docs/guide/command-line.md", "docs/start.md", "README.md"])
-def test_pages_show_what_is_printed(capfd, name):
+def test_pages_show_the_golden_output(capfd, name):
     page = (ROOT / name).read_text(encoding="utf-8")
 
     def block(found):

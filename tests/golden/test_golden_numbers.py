@@ -89,7 +89,7 @@ CASES = dict(every_case())
 @pytest.mark.skipif(
     os.environ.get("HINGE_GOLDEN") != "write", reason="records the numbers: HINGE_GOLDEN=write"
 )
-def test_write():
+def test_record_the_numbers():
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(case())}" for name, case in CASES.items())
     GOLDEN.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     assert len(json.loads(GOLDEN.read_text(encoding="utf-8"))) == len(CASES) > 450

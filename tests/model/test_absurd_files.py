@@ -87,7 +87,7 @@ def test_absurd_estimator_is_rejected(case, tmp_path):
     for what, change in table.items():
         (tmp_path / "a-model").write_bytes(changed(model, change))
         name = what.removeprefix("the attribute ")
-        match = "a-model" if name == what else f"'{name}' is no attribute of a {type(model).__name__}"
+        match = "a-model" if name == what else f"'{name}' is not an attribute of a {type(model).__name__}"
         for load in (hinge.load, *[PASequence.load] * isinstance(model, PASequence)):
             try:
                 with pytest.raises(ModelFileError, match=match):

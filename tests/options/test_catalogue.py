@@ -41,7 +41,7 @@ def target_of(task, X, y):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "task", "options"), EVERY + DIAGONAL)
-def test_fit_and_predict(name, task, options, iris, tmp_path):
+def test_every_algorithm_fits_and_predicts(name, task, options, iris, tmp_path):
     X, y = iris
     target = target_of(task, X, y)
     more = {"radius": 3.2} if task == "uniclass" else {}
@@ -89,7 +89,7 @@ def test_arow_has_one_r(task, r, iris):
     assert hinge.make("arow", task).C == 0.5
 
 
-def test_arow_as_it_is_written(iris):
+def test_arow_equals_its_published_form(iris):
     """S18: beta = 1/(x'Sx + r), alpha = loss beta, w += alpha y Sx, S -= beta Sx x'S; in plain NumPy."""
     X, y = iris
     y = np.where(y == 1, 1, -1)
@@ -126,19 +126,19 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "options", "message"), BAD, ids=str)
-def test_what_it_does_not_make(name, options, message):
+def test_make_rejects_unknown_and_contradicting_options(name, options, message):
     with pytest.raises(ValueError, match=message):
         hinge.make(name, **options)
 
 
 @pytest.mark.parametrize("name", ["pam2", "pa2"])
-def test_r_is_of_arow_only(name):
+def test_r_is_rejected_for_other_algorithms(name):
     with pytest.raises(TypeError, match="'r'"):
         hinge.make(name, r=1.0)
 
 
 @pytest.mark.parametrize("name", [a.name for a in hinge.algorithms("sequence")])
-def test_sequences(name, tmp_path):
+def test_sequence_algorithms_learn(name, tmp_path):
     X = [[["the"], ["old"], ["man"]], [["the"], ["man"], ["sleeps"]], [["old"], ["man"]]]
     y = [["D", "A", "N"], ["D", "N", "V"], ["A", "N"]]
     model = hinge.make(name, "sequence", average=False, random_state=0)
@@ -150,7 +150,7 @@ def test_sequences(name, tmp_path):
     assert hinge.load(tmp_path / "model.hinge").predict(X) == y
 
 
-def test_the_list():
+def test_algorithms_lists_names_tasks_and_papers():
     names = [a.name for a in hinge.algorithms()]
     assert len(set(names)) == len(names)
     assert {*SECOND_ORDER, "multiplicative", "pa", "pa1", "pa2", "mira"} <= set(names)

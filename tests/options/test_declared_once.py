@@ -101,20 +101,20 @@ def test_a_new_option_touches_one_file(tmp_path):
     asked = [sys.executable, "-S", "-c", ASKED, paths]  # -S: nothing else says where hinge is
     done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["signatures"] == told["classes"]
+    printed = json.loads(done.stdout)
+    assert printed["signatures"] == printed["classes"]
     assert (
         "\npatience : a finite number greater than 0, default=3.0\n    How long it waits.\n"
-        in told["docstring"]
+        in printed["docstring"]
     )
-    assert told["given"] == [5, 3, 4, 6]
-    assert told["message"] == "patience must be a finite number greater than 0, not 0"
-    assert "--patience X" in told["help"]
-    assert told["parsed"] == "4"
-    assert len(told["types"]) == len(told["classes"])
+    assert printed["given"] == [5, 3, 4, 6]
+    assert printed["message"] == "patience must be a finite number greater than 0, not 0"
+    assert "--patience X" in printed["help"]
+    assert printed["parsed"] == "4"
+    assert len(printed["types"]) == len(printed["classes"])
     assert (
         "| `patience` | `3.0` | a finite number greater than 0 | all | How long it waits. |\n"
-        in told["reference"]
+        in printed["reference"]
     )
 
 
@@ -178,7 +178,7 @@ def test_arguments_are_bound_as_in_any_constructor():
 
 
 class Doubled(hinge.PAClassifier):
-    """A user's subclass, with an option of its own."""
+    """A user's subclass, with another option."""
 
     def __init__(self, C=1.0, *, factor=2.0, step="pa1"):
         super().__init__(C, step=step)
@@ -190,7 +190,7 @@ class Renamed(hinge.PAClassifier):
 
 
 @pytest.mark.parametrize(("cls", "options"), [(Doubled, {"factor": 3.0}), (Renamed, {"average": True})])
-def test_subclasses_of_users_are_estimators(cls, options):
+def test_user_defined_subclasses_are_estimators(cls, options):
     model = cls(C=0.5, **options)
     assert model.get_params() == {**cls().get_params(), "C": 0.5, **options}
     assert clone(model).get_params() == model.get_params()
@@ -240,7 +240,7 @@ def beginnings():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("case", "begin"), list(beginnings()))
-def test_a_model_that_begins_checks_its_options_once(case: Case, begin, checked):
+def test_the_first_example_checks_the_options_once(case: Case, begin, checked):
     model = case.new()
     assert checked == []
     begin(model)
@@ -261,6 +261,6 @@ def test_learners_check_their_options_once(checked):
     assert checked == ["classification", "sequence"]
 
 
-def test_what_replaces_an_option_is_checked():
+def test_replaced_options_are_checked():
     with pytest.raises(ValueError, match="classes must be None or two or more different labels"):
         hinge.PASequence().partial_fit([[["w"]]], [["a"]], classes=["a"])

@@ -214,7 +214,7 @@ def test_arrow_streams_may_be_compressed_but_not_files(tmp_path):
             cut = written(tmp_path, gzip.compress(data)[:-20], f"t.{kind}.gz")
             assert "the compressed file is damaged" in rejection(ArrowFile(), cut)
         else:
-            expected = "1: Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
+            expected = "1: Parquet and Arrow files are read from their end: it must be an uncompressed file, not a pipe"
             assert rejection(ArrowFile(), path) == expected
 
 

@@ -188,7 +188,7 @@ def test_kinds_of_columns_hold_for_later_files(tmp_path):
     for same in (source, again(source)):
         assert read(same, table(tmp_path, "c,n,y\n7,2,8\n"))[:2] == ([{"c": "7", "n": 2.0}], ["8"])
         assert rejection(same, table(tmp_path, "c,n,y\n7,2,8\n7,z,8\n")) == (
-            '3: column "n": "z" is not a number (--categorical n, if it names things)'
+            '3: column "n": "z" is not a number (--categorical n, if it is a category)'
         )
         # In prediction: no label, and columns that are not there.
         assert read(same, table(tmp_path, "c,n\na,2\n"))[:2] == ([{"c": "a", "n": 2.0}], [None])
@@ -251,7 +251,7 @@ def test_garbage_numbers(tmp_path, garbage):
     source = CsvFile()
     read(source, table(tmp_path, "n,y\n1,1\n"))
     path = table(tmp_path, f'n,y\n1,1\n"{garbage}",2\n3,3\n')
-    expected = f'3: column "n": "{garbage}" is not a number (--categorical n, if it names things)'
+    expected = f'3: column "n": "{garbage}" is not a number (--categorical n, if it is a category)'
     assert rejection(source, path) == expected
     assert skipped(source, path) == (([{"n": 1.0}, {"n": 3.0}], [1, 3], [2, 4]), [expected])
 

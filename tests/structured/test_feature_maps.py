@@ -1,4 +1,4 @@
-"""The feature maps that come with `PARanker`: against counts that are made afresh from all earlier documents."""
+"""The feature maps of hinge, compared with counts over all earlier documents."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def naive_email(x, labels, past, scope="folder", often=0.2, rare=0.02, binary=Fa
     ids=lambda value: None if callable(value) else repr(value),
 )
 def test_counts_are_those_of_earlier_rounds(feature_map, naive, sets):
-    """Whatever the labels asked for: unseen ones, and in any order. The ranker feeds it the same way."""
+    """Also for unseen labels, in any order, and in a ranker."""
     X, y = mail(120, sets=sets)
     model, past = PARanker(features=feature_map), []
     alone = copy.deepcopy(feature_map)
@@ -81,8 +81,8 @@ def test_counts_are_those_of_earlier_rounds(feature_map, naive, sets):
     assert feature_map.state()["words"] == []  # the map that was given was copied
 
 
-def test_a_fifth_is_a_fifth():
-    """f >= 0.20 for 1 of 5, 2 of 10, ...; f < 0.02 is not so for 1 of 50."""
+def test_thresholds_are_exact():
+    """f >= 0.20 holds for 1 of 5, 2 of 10, ...; f < 0.02 does not hold for 1 of 50."""
     for n in (5, 10, 15, 35, 55):
         feature_map = EmailFeatures()
         for i in range(n):
@@ -97,7 +97,7 @@ def test_a_fifth_is_a_fifth():
         assert feature_map.features(["rare"], ["r"])[1] == [[-1.0]]
 
 
-def test_texts():
+def test_texts_are_read_as_scikit_learn_reads_them():
     text = "The cat, the DOG and 7 cats"
     for options in ({}, {"lowercase": False}, {"ngram_range": (1, 2)}, {"token_pattern": r"[a-z]+"}):
         names, _ = ClassTfIdf(**options).features(text, ["a"])
@@ -138,11 +138,11 @@ def test_texts():
     ],
     ids=repr,
 )
-def test_options_of_maps(options):
+def test_invalid_options_are_rejected(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         EmailFeatures(**options)
 
 
-def test_repr():
+def test_repr_shows_the_options_that_are_not_defaults():
     assert repr(EmailFeatures(scope="all", lowercase=False)) == "EmailFeatures(scope='all', lowercase=False)"
     assert repr(ClassTfIdf()) == "ClassTfIdf()"

@@ -1,4 +1,4 @@
-"""PAStructured: its rounds looked at closely, and the usual promises."""
+"""PAStructured: its rounds in detail, and what every learner promises."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from sklearn.model_selection import GridSearchCV
 import hinge
 from hinge import ModelFileError, PAClassifier, PAStructured
 from hinge.model import file
-from hinge.options import table
+from hinge.options.classes import CLASSES
+from hinge.options.parameter import REQUIRED
 from hinge.structured.structured import NamedWeights
 from reference_structured import Twin
 from structured_problems import COST, KINDS, Broken, Outputs, parts, play, stream
 
-# ---- the round, looked at closely -------------------------------------------------------------------------------
+# ---- rounds in detail -------------------------------------------------------------------------------------------
 
 
-def test_what_the_functions_are_given():
-    """w as it is now while learning, the average while predicting; it is not copied while nothing changes."""
+def test_functions_receive_the_current_w():
+    """The last w while learning, the average while predicting, without a copy while nothing changes."""
     calls = []
     problem = Outputs("array", "max")
 
@@ -57,9 +58,9 @@ def test_what_the_functions_are_given():
     model.learn_one(X[0], y[0])
     model.predict_one(X[0])
     assert calls[-1][1] is not calls[0][1]
-    np.testing.assert_array_equal(calls[0][1], before)  # what was handed out stays what it was
+    np.testing.assert_array_equal(calls[0][1], before)  # the earlier array has not changed
     updates = model.stats_.updates
-    for _ in range(3):  # a round without an update changes the average, too
+    for _ in range(3):  # a round without an update also changes the average
         before = model.coef_
         model.learn_one(0 * X[1], 0)
         model.predict_one(X[1])
@@ -68,8 +69,8 @@ def test_what_the_functions_are_given():
     assert model.stats_.updates == updates
 
 
-def test_w_after_a_batch_that_was_taken_back():
-    """What was handed out in the middle of it is not handed out again, though as many rounds were made."""
+def test_w_of_a_rolled_back_batch_is_not_reused():
+    """Even after the same number of rounds."""
     X, y, _ = stream(6)
     problem = Outputs("array")
     model = problem.model(average=True).learn_many(X[:3], y[:3])
@@ -90,7 +91,7 @@ def test_w_after_a_batch_that_was_taken_back():
 
 
 @pytest.mark.parametrize("options", [{}, {"hash_bits": 8}, {"average": True}], ids=str)
-def test_weights_by_name(options):
+def test_named_weights_are_read_only(options):
     seen = []
 
     def joint_features(x, y):
@@ -118,7 +119,7 @@ def test_weights_by_name(options):
     model = PAStructured(joint_features, argmax, lambda y, z: float(y != z), **options)
     model.learn_one(None, "a").learn_one(None, "a")
     assert seen[0] == [0.0, 0.0, 0.0]
-    # |delta|^2 is 1 + 1 + 4 + 1: the features that both have are not among them.
+    # |delta|^2 is 1 + 1 + 4 + 1: the common features cancel.
     np.testing.assert_allclose(seen[1], [1 / 7, -1 / 7, 0.0])
     if "hash_bits" not in options:
         assert set(model.named_weights()) == {"kind=a", "kind=b", 7, "is"}
@@ -138,7 +139,7 @@ def test_an_indicator_and_a_number_of_the_same_name_add_up():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_functions_may_use_the_same_buffer_again(kind):
+def test_functions_may_reuse_a_buffer(kind):
     X, y, _ = stream(30)
     problem, buffer = Outputs(kind), Outputs(kind).joint_features(np.zeros((1, 5)), 0)
     if kind == "sparse":
@@ -159,7 +160,7 @@ def test_functions_may_use_the_same_buffer_again(kind):
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
 
 
-def test_rounds_that_are_right_are_rounds():
+def test_a_right_prediction_counts_as_a_round():
     X, y, _ = stream(40)
     for kind in KINDS:
         model = Outputs(kind).model(step="pa").fit(X[:3], y[:3])
@@ -172,18 +173,18 @@ def test_rounds_that_are_right_are_rounds():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_rounding_leaves_is_no_direction(kind):
-    """A path that adds up the same numbers in another order; step='pa' would divide by the square of what is left."""
+def test_rounding_errors_do_not_move_w(kind):
+    """A sum in another order leaves rounding errors; step='pa' would divide by their square."""
     x = np.array([[0.1 + 0.2, 1.0, 0.0], [0.3, 1.0, 0.0], [0.3 * (1 + 1e-9), 1.0, 0.0]])
     assert x[0, 0] != x[1, 0]
     model = PAStructured(Outputs(kind).joint_features, lambda w, x: 0, lambda y, z: y != z, step="pa")
     assert model.learn_one(x, 1).stats_.updates == 0
     assert model.stats_.loss == 1.0
-    assert model.learn_one(x, 2).stats_.updates == 1  # small, but not by rounding
+    assert model.learn_one(x, 2).stats_.updates == 1  # small, but not a rounding error
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_weight_nothing_is_even_looked_at(kind):
+def test_examples_of_weight_0_are_not_read(kind):
     X, y, _ = stream(10)
     model = Outputs(kind).model()
     before = dict(vars(model))
@@ -196,7 +197,7 @@ def test_without_weight_nothing_is_even_looked_at(kind):
     assert parts(model) == bytes_before
 
 
-def test_before_the_first_round():
+def test_an_unfitted_model_raises():
     model = Outputs().model()
     calls = [
         model.predict_one,
@@ -214,7 +215,7 @@ def test_before_the_first_round():
     assert not hasattr(model, "_learner")
 
 
-# ---- batches, files, copies: to the bit -------------------------------------------------------------------------
+# ---- batches and predictions --------------------------------------------------------------------------------------
 
 
 MODELS = {
@@ -233,7 +234,7 @@ models = pytest.mark.parametrize(("problem", "options"), MODELS.values(), ids=MO
 
 
 @models
-def test_a_batch_is_its_events_and_a_file_goes_on(problem, options, tmp_path):
+def test_batches_equal_events(problem, options):
     X, y, weights = stream(90)
     one_by_one = play(problem.model(**options), X, y, weights)
     batches = problem.model(**options)
@@ -248,26 +249,9 @@ def test_a_batch_is_its_events_and_a_file_goes_on(problem, options, tmp_path):
     assert fitted.stats_ == one_by_one.stats_
     np.testing.assert_array_equal(fitted.coef_, one_by_one.coef_)
 
-    stopped = play(problem.model(**options), X[:50], y[:50], weights[:50])
-    stopped.save(tmp_path / "model")
-    functions = [problem.joint_features, problem.argmax, problem.cost]
-    if problem.selection != "prediction":
-        functions.append(problem.loss_augmented_argmax)
-    for again in (
-        PAStructured.load(tmp_path / "model", *functions),
-        pickle.loads(pickle.dumps(stopped)),
-        copy.deepcopy(stopped),
-    ):
-        assert type(again) is PAStructured
-        assert parts(again) == parts(stopped)
-        play(again, X[50:], y[50:], weights[50:])
-        assert parts(again) == parts(one_by_one)
-        assert again.predict(X) == one_by_one.predict(X)
-    assert again.score(X, y) == one_by_one.score(X, y) < 0
-
 
 @models
-def test_prediction_changes_nothing(problem, options):
+def test_predicting_changes_nothing(problem, options):
     X, y, weights = stream(60)
     model = problem.model(**options).fit(X, y)
     before = parts(model)
@@ -294,7 +278,7 @@ def test_a_perfect_score_is_zero():
     assert str(model.score(X, model.predict(X))) == "0.0"
 
 
-def test_copies_of_functions_that_cannot_be_pickled():
+def test_models_with_lambdas_can_be_copied():
     model = PAStructured(lambda x, y: x[y], lambda w, x: int(np.argmax(x @ w)), lambda y, z: y != z)
     X, y, _ = stream(20)
     model.fit(X, y)
@@ -306,7 +290,7 @@ def test_copies_of_functions_that_cannot_be_pickled():
     assert parts(copy.deepcopy(model)) == parts(model)
 
 
-def test_code_of_ones_own_is_wanted_again(tmp_path):
+def test_loading_needs_the_functions(tmp_path):
     X, y, _ = stream(20)
     problem = Outputs("array", "max")
     functions = [problem.joint_features, problem.argmax, problem.cost]
@@ -332,10 +316,10 @@ def test_code_of_ones_own_is_wanted_again(tmp_path):
             PAStructured.load(tmp_path / "absurd", *functions, problem.loss_augmented_argmax)
 
 
-# ---- passes, and scikit-learn's ways ----------------------------------------------------------------------------
+# ---- fit, and scikit-learn's conventions --------------------------------------------------------------------------
 
 
-def test_passes(capsys):
+def test_fit_makes_passes_until_nothing_changes(capsys):
     X, y, _ = stream(60)
     problem = Outputs("array")
     y = [problem.argmax(np.arange(5) - 1.5, x) for x in X]  # can be learned
@@ -355,7 +339,7 @@ def test_passes(capsys):
     assert problem.model(tol=10.0, n_iter_no_change=2, max_iter=50).fit(X, noise).n_iter_ == 3
 
 
-def test_estimator():
+def test_scikit_learn_conventions_hold():
     X, y, _ = stream(60)
     model = Outputs("array").model(C=0.5)
     assert clone(model).get_params().keys() == model.get_params().keys()
@@ -380,17 +364,9 @@ def test_estimator():
     assert model.set_params(average=True).fit(X, y).learn_one(X[0], y[0]).average
 
 
-def test_the_constructor_agrees_with_the_table():
-    signature, documentation = inspect.signature(PAStructured).parameters, inspect.getdoc(PAStructured)
-    functions = ["joint_features", "argmax", "cost", "loss_augmented_argmax"]
-    assert list(signature)[:4] == functions
-    names = [n for n in table.names_for("structured", table.PARAMETERS) if n not in functions]
-    assert set(signature) == {*functions, *names}
-    others = {"selection": "prediction", "max_iter": 10, "tol": None}
-    for name in names:
-        parameter = table.PARAMETERS[name]
-        default = others.get(name, parameter.default)
-        assert signature[name].default == default
-        assert f"\n{name} : {parameter.allowed}, default={default!r}\n" in documentation
-    for name in functions:
-        assert f"\n{name} : a function of " in documentation
+def test_the_docstring_lists_every_option():
+    documentation, signature = inspect.getdoc(PAStructured), inspect.signature(PAStructured).parameters
+    for name, row in CLASSES["PAStructured"].rows.items():
+        default = "" if row.default is REQUIRED else f", default={row.default!r}"
+        assert f"\n{name} : {row.allowed}{default}\n" in documentation
+    assert [signature[name].default for name in ("selection", "max_iter", "tol")] == ["prediction", 10, None]

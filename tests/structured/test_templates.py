@@ -1,4 +1,4 @@
-"""Templates against the obvious: each feature of each token, made by itself."""
+"""Templates, compared with a slow implementation that makes each feature of each token by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from hinge.data.sentences import Sentence
 from hinge.streams.formats.columns import examples, read_columns, read_examples
-from hinge.structured import templates as module
 from hinge.structured.templates import (
     CHUNKING,
     NAMED,
@@ -23,11 +22,12 @@ from hinge.structured.templates import (
     TemplateError,
     Templates,
 )
+from hinge.structured.templates import groups as module
 
 CAT = {"word": ["The", "cat", "sat"], "pos": ["DT", "NN", "VBD"]}
 
 
-# ---- slow and obvious -------------------------------------------------------------------------------------------
+# ---- the slow implementation --------------------------------------------------------------------------------------
 
 
 def shape(text):
@@ -122,7 +122,7 @@ conjunctions = st.lists(st.lists(st.one_of(terms, near), min_size=1, max_size=3)
     st.permutations(["bias", "bos", "eos"]),
     st.data(),
 )
-def test_against_the_obvious(conjunctions, sentences, marks, data):
+def test_features_equal_those_of_the_slow_implementation(conjunctions, sentences, marks, data):
     marks = marks[: data.draw(st.integers(0, 3))]
     spaces = data.draw(st.sampled_from(["", " "]))
     sources = [f"{spaces}|{spaces}".join(written(term, spaces) for term in terms) for terms in conjunctions]
@@ -130,19 +130,19 @@ def test_against_the_obvious(conjunctions, sentences, marks, data):
     for columns in sentences:
         expected = obvious(conjunctions, columns, marks)
         assert templates(columns) == expected
-        assert templates(Sentence(columns)) == expected  # and again, now that it remembers
+        assert templates(Sentence(columns)) == expected  # again, from the cache
 
 
 @settings(deadline=None)
 @given(st.lists(near.map(lambda term: [term]), min_size=1, max_size=4), sentences)
-def test_windows_alone_against_the_obvious(conjunctions, columns):
-    """They take the fast way: in the middle of a sentence nothing is missing."""
+def test_windows_equal_those_of_the_slow_implementation(conjunctions, columns):
+    """Windows have a fast path: in the middle of a sentence no feature is missing."""
     templates = Templates([written(terms[0]) for terms in conjunctions])
     assert templates(columns) == obvious(conjunctions, columns)
 
 
 def crfpp(line, columns, place):
-    """As CRF++'s manual has it: the macros are replaced."""
+    """By the manual of CRF++: the macros are replaced."""
     values = list(columns.values())
 
     def replaced(macro):
@@ -165,32 +165,32 @@ lines = st.builds(
 
 @settings(deadline=None)
 @given(st.lists(lines, min_size=1, max_size=5, unique=True), sentences)
-def test_crfpp_against_the_obvious(lines, columns):
+def test_crfpp_templates_follow_its_manual(lines, columns):
     templates = Templates.from_crfpp("\n".join(["# a comment", *lines, "", "B"]))
     count = len(columns["word"])
     assert templates(columns) == [[crfpp(line, columns, place) for line in lines] for place in range(count)]
 
 
-@pytest.mark.parametrize("remembered", [1, 7, 50])
-def test_forgetting_changes_nothing(monkeypatch, remembered):
+@pytest.mark.parametrize("cached", [1, 7, 50])
+def test_a_small_cache_changes_nothing(monkeypatch, cached):
     made = [{"word": [f"w{i * j % 11}" for j in range(i % 7)], "pos": ["P"] * (i % 7)} for i in range(60)]
     for templates in NAMED.values():
         expected = [templates(sentence) for sentence in made]
         with monkeypatch.context() as patch:
-            patch.setattr(module, "REMEMBERED", remembered)
+            patch.setattr(module, "CACHED", cached)
             forgetful = Templates(templates.sources)
         assert [forgetful(sentence) for sentence in made] == expected
         for group in forgetful._groups:
-            features = len(group.places)
-            assert len(group.made) * features <= max(remembered, features)
-            assert len(group.made.older) * features <= max(remembered, features)
+            features = len(group.rows)
+            assert len(group.cache) * features <= max(cached, features)
+            assert len(group.cache.older) * features <= max(cached, features)
 
 
 # ---- by example -------------------------------------------------------------------------------------------------
 
 
-def test_chunking_is_what_crfsuite_has():
-    """The templates of its chunking.py, written out; its __BOS__ and __EOS__ are bos and eos."""
+def test_chunking_has_the_features_of_crfsuite():
+    """The templates of its chunking.py; its __BOS__ and __EOS__ are bos and eos."""
     columns = {"word": list("abcde"), "pos": list("ABCDE")}
     places = [[(name, k)] for name in ("word", "pos") for k in range(-2, 3)]
     pairs = [[("word", k), ("word", k + 1)] for k in (-1, 0)] + [
@@ -206,7 +206,7 @@ def test_chunking_is_what_crfsuite_has():
     assert CHUNKING(columns)[4][-1] == "eos"
 
 
-def test_ready_made():
+def test_ready_made_templates_read_their_columns():
     assert Templates.named("chunking") is CHUNKING
     assert {name: templates.columns for name, templates in NAMED.items()} == {
         "chunking": ["word", "pos"],
@@ -238,7 +238,7 @@ def test_ready_made():
         ("U05:%x[-1,0]/%x[0,1]", ["U05:%x[-1,0]/%x[0,1]"]),
     ],
 )
-def test_what_a_template_stands_for(template, names):
+def test_a_template_expands_to_these_features(template, names):
     assert Templates([template]).names == names
     assert len(Templates([template])) == len(names)
 
@@ -247,8 +247,8 @@ def test_what_a_template_stands_for(template, names):
     ("template", "position", "reason"),
     [
         ("", 0, "the name of a column or of a function was expected, there is the end"),
-        ("word[", 5, "a place like 0, -1 or -2..2 was expected, there is the end"),
-        ("word[x]", 5, "a place like"),
+        ("word[", 5, "a position like 0, -1 or -2..2 was expected, there is the end"),
+        ("word[x]", 5, "a position like"),
         ("word[1", 6, "']' was expected"),
         ("word[1..]", 8, "a number was expected, there is ']'"),
         ("word[2..-2]", 5, "2..-2 is empty"),
@@ -275,14 +275,14 @@ def test_what_a_template_stands_for(template, names):
         ("word[-1000..1000]", 5, "more than 1000 features"),
         ("word[0..99]|word[0..99]", 0, "it stands for 10000 features"),
         ("prefix(prefix(word,1..99),1..99)", 0, "more than 1000 features"),
-        ("word[99999999999999999999]", 5, "a place like"),
+        ("word[99999999999999999999]", 5, "a position like"),
         ("wörd[0] = x", 8, "'|' or the end"),
         ("U05:%y[0,0]", 4, "%x[row,column] was expected"),
         ("U05:%x[0,0]/%x[0]", 12, "%x[row,column] was expected"),
         ("U05:%x[0,-1]", 4, "%x[row,column] was expected"),
     ],
 )
-def test_templates_that_cannot_be_read(template, position, reason):
+def test_invalid_templates_are_rejected(template, position, reason):
     with pytest.raises(TemplateError) as caught:
         Templates(["word[0]", template])
     error = caught.value
@@ -294,29 +294,29 @@ def test_templates_that_cannot_be_read(template, position, reason):
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(st.sampled_from("word[]()|,.-+0123 %xUprefix_bos"), max_size=20))
-def test_any_text_is_a_template_or_refused(text):
+def test_any_text_is_a_template_or_rejected(text):
     try:
         templates = Templates([text])
     except TemplateError as error:
         assert 0 <= error.position <= len(text)  # noqa: PT017
-        return
-    assert Templates(templates.names) == templates  # names are templates, too
+    else:
+        assert Templates(templates.names) == templates  # names are templates, too
 
 
 @pytest.mark.parametrize("templates", ["word[0]", "chunking"])
-def test_one_string_is_not_a_list(templates):
+def test_a_string_instead_of_a_list_is_rejected(templates):
     with pytest.raises(TypeError, match=r"must be a list, not one string.*Templates\.named\('chunking'"):
         Templates(templates)
 
 
-def test_no_templates():
+def test_empty_lists_and_other_types_are_rejected():
     with pytest.raises(ValueError, match="at least one"):
         Templates([])
     with pytest.raises(TypeError, match="a template must be a string, not 7"):
         Templates([7])
 
 
-def test_a_column_that_is_not_there():
+def test_an_unknown_column_is_rejected():
     with pytest.raises(ValueError, match=r"there is no column 'lemma': there are 'word', 'pos'$"):
         Templates(["word", "lemma"])(CAT)
     with pytest.raises(
@@ -334,7 +334,7 @@ def test_columns_must_have_one_length():
         CHUNKING({})
 
 
-def test_the_shortest_sentences():
+def test_short_sentences_have_fewer_features():
     every = Templates(["bias", "bos", "eos", "word[-1..1]", "word[0]|word[3]"])
     assert every({"word": []}) == []
     assert every({"word": ["a"]}) == [["word[0]=a", "bias", "bos", "eos"]]
@@ -359,8 +359,7 @@ def test_the_order_of_a_conjunction_counts():
     ]
 
 
-def test_tokens_are_lists_of_their_own():
-    """Whoever adds features of his own to one does not add them to others."""
+def test_tokens_do_not_share_lists():
     templates = Templates(["word", "bos"])
     templates(CAT)[0].append("mine")
     assert templates(CAT)[0] == ["word[0]=The", "bos"]
@@ -374,7 +373,7 @@ def test_equal_features_are_one_string():
     )
 
 
-def test_kept_as_strings():
+def test_templates_are_saved_as_strings():
     for templates in (*NAMED.values(), Templates.from_crfpp("U00\nU05:%x[-1,0]/%x[0,0]")):
         again = Templates(json.loads(json.dumps(templates.sources)))
         assert again == templates == pickle.loads(pickle.dumps(templates)) == eval(repr(templates))
@@ -393,7 +392,7 @@ def test_kept_as_strings():
 # ---- CRF++ ------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_of_crfpp():
+def test_a_crfpp_file_is_read():
     text = "# Unigram\nU00:%x[-2,0]\r\nU05:%x[-1,0]/%x[0,0]\n\n  U10:%x[0,1]%x[1,1]!\n\n# Bigram\nB\nB01\n"
     assert Templates.from_crfpp(text)(CAT) == [
         ["U00:_B-2", "U05:_B-1/The", "U10:DTNN!"],
@@ -410,7 +409,7 @@ def test_columns_of_crfpp_are_counted_without_the_tag():
         read_examples(["The DT B-NP"], Templates.from_crfpp("U:%x[0,2]"))
 
 
-def test_what_crfpp_has_and_we_have_not():
+def test_unsupported_crfpp_templates_are_left_out():
     with pytest.warns(UserWarning, match=r"left out: 'B01:%x\[0,0\]'"):
         assert Templates.from_crfpp("U:%x[0,0]\nB01:%x[0,0]").names == ["U:%x[0,0]"]
     with pytest.raises(TemplateError, match="U, B or # was expected at the start of line 2"):
@@ -422,7 +421,7 @@ def test_what_crfpp_has_and_we_have_not():
 # ---- files ------------------------------------------------------------------------------------------------------
 
 
-def test_the_tag_is_no_feature():
+def test_the_tag_is_not_a_feature():
     lines = ["The DT B-NP", "cat NN I-NP"]
     assert next(examples(lines, Templates(["word", "pos"]), "word pos tag"))[1] == ["B-NP", "I-NP"]
     with pytest.raises(ValueError, match="the templates read the column 'tag', but it is the tag"):
@@ -438,7 +437,7 @@ def test_a_file_without_tags_has_the_same_features():
 
 
 @pytest.mark.skipif("HINGE_DATA" not in os.environ, reason="HINGE_DATA does not say where the sets are")
-def test_conll_2000():
+def test_conll_2000_has_the_published_counts():
     path = Path(os.environ["HINGE_DATA"]) / "conll2000_train.txt.gz"
     X, y = read_examples(path, CHUNKING, "word pos tag")
     assert len(X) == len(y) == 8936

@@ -140,7 +140,7 @@ SEQUENCES = {
     "average": {"average": True, "dtype": "float32"},
     "diagonal": {"average": True, "geometry": "diagonal"},
     "max": {"average": False, "selection": "max", "cost": _COSTS},
-    "matrix": {"cost": [[0, 1, 2], [1, 0, 1], [1, 1, 0]], "classes": ["A", "B", "C"]},
+    "matrix": {"average": True, "cost": [[0, 1, 2], [1, 0, 1], [1, 1, 0]], "classes": ["A", "B", "C"]},
     "hashed": {"average": True, "hash_bits": 5, "geometry": "diagonal", "covariance_update": "drop"},
 }
 

@@ -1,4 +1,4 @@
-"""Values that nobody means, for whatever a method takes."""
+"""Strange values, for every argument of every method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-WIDTH, COUNT = 3, 4  # of the valid arrays of test_exception_types.py
+WIDTH, COUNT = 3, 4  # of the valid arrays of test_strange_values.py
 _HUGE = 10**400
 
 
@@ -29,14 +29,14 @@ class Color(enum.StrEnum):
 
 
 class Length:
-    """Says that it is long, and has nothing."""
+    """Has a length, and no items."""
 
     def __len__(self):
         return 2**62
 
 
 class Number:
-    """Looks like a number, and is none."""
+    """Looks like a number, and is not one."""
 
     def __float__(self):
         return "1"
@@ -67,7 +67,7 @@ def sparse_objects():
     return matrix
 
 
-# Each as a function, since generators are used up and some values may be changed.
+# Each is a function: generators are used up, and some values may be changed.
 SCALARS = {
     "None": lambda: None,
     "True": lambda: True,

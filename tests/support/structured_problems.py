@@ -1,4 +1,4 @@
-"""A problem with structured outputs: x has the features of each of its outputs, which are 0, 1, 2, ..."""
+"""A problem with structured outputs: x has the features of each of its outputs, 0, 1, 2, ..."""
 
 from __future__ import annotations
 
@@ -84,4 +84,4 @@ def play(model, X, y, weights=None):
 
 
 class Broken(Exception):
-    """What a function of one's own raises."""
+    """Raised by a custom function."""

@@ -120,8 +120,3 @@ def _balls(draw, X, u, options, needs):
         shrunk = u + (X - u) * (radius * (1 - 1e-12) / np.maximum(distances, radius))
         X = shrunk if draw(st.booleans()) else u + (shrunk - u) * 0.75
     return Stream("uniclass", X, None, u, options, None, ball)
-
-
-def find(found, theorem, quantity):
-    [guarantee] = [g for g in found if g.theorem == theorem and g.quantity == quantity]
-    return guarantee

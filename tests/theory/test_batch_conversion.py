@@ -52,7 +52,7 @@ def all_rows(stream):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("task", ALL)
-def test_batch_conversion(kind, task):
+def test_batch_conversion_ends_within_its_bound(kind, task):
     setups = st.tuples(streams(task, "realizable"), st.sampled_from([0.5, 0.1, 0.02]))
 
     def converts(setup):
@@ -75,7 +75,7 @@ def test_batch_conversion(kind, task):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_batch_conversion_needs_all_of_its_presentations(kind):
+def test_orthogonal_instances_reach_the_bound_on_presentations(kind):
     """Orthogonal instances: floor(4/0.999) = 4."""
     stream = Stream("classification", np.eye(4), np.ones(4), np.ones(4))
     assert converted(kind, stream, 0.999).statistics.rounds == 4 == math.floor(4 / 0.999)
@@ -90,7 +90,7 @@ def test_the_squared_loss_must_exceed_the_tolerance(kind, tolerance, presentatio
 
 
 @pytest.mark.parametrize("task", ALL)
-def test_batch_conversion_by_the_learner_is_that_of_the_reference(task):
+def test_batch_conversion_equals_the_reference(task):
     def agrees(stream):
         ours, theirs = (converted(kind, stream, 0.05) for kind in ("learner", "reference"))
         assert ours.statistics.rounds == theirs.statistics.rounds
@@ -102,7 +102,7 @@ def test_batch_conversion_by_the_learner_is_that_of_the_reference(task):
 CONTRADICTION = Stream("classification", np.ones((2, 1)), np.array([1.0, -1.0]), np.ones(1))
 
 
-def test_batch_conversion_of_contradictions_is_capped():
+def test_batch_conversion_of_contradictions_stops_at_max_updates():
     learner, finished = batch_conversion(CONTRADICTION.X, CONTRADICTION.y, 0.1, max_updates=7)
     assert not finished
     assert learner.statistics.rounds == learner.statistics.updates == 7

@@ -32,7 +32,7 @@ def values(step, C=1.0, X=X2, y=Y2, u=U2, **options):
     return right_hand_sides(Stream("labels", 3, X, y, u.ravel(), options), step, C)
 
 
-def test_the_right_hand_sides_of_one_row():
+def test_bounds_of_one_row_equal_those_computed_by_hand():
     for selection, count in [("max", "mistakes"), ("prediction", "updates")]:
         assert values("pa1", 0.1, selection=selection) == pytest.approx(
             {
@@ -69,7 +69,7 @@ def test_the_right_hand_sides_of_one_row():
         )
 
 
-def test_the_right_hand_sides_of_perceptrons():
+def test_bounds_of_perceptrons_equal_those_computed_by_hand():
     found = {
         ("J06 Lemma 1", "progress"): 0.25 + 2 * 1.5,
         ("perceptron, loss", "mistakes"): 1.5 + 6.25 + math.sqrt(12.5 * 1.5 + 12.5**2 / 4),
@@ -82,7 +82,7 @@ def test_the_right_hand_sides_of_perceptrons():
     assert separable["perceptron, separable", "updates"] == pytest.approx(50 * 0.25 / 0.25)
 
 
-def test_the_right_hand_sides_of_simultaneous_projections():
+def test_bounds_of_simultaneous_projections_equal_those_computed_by_hand():
     simperc = values("pa1", 0.01, selection="simperc")
     assert simperc == pytest.approx(
         {
@@ -108,7 +108,7 @@ def test_the_right_hand_sides_of_simultaneous_projections():
     )
 
 
-def test_the_right_hand_sides_with_weights():
+def test_bounds_with_nu_equal_those_computed_by_hand():
     """The second round's losses are 1.5 (label 0) and 1 (label 2): with nu 2 and 0.5 the slack is 2."""
     nu = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.5], [1.0, 1.0, 1.0]])
     simperc = values("pa1", 0.01, selection="simperc", nu=nu)
@@ -126,7 +126,7 @@ def test_the_right_hand_sides_with_weights():
     assert values("pa1", 0.1, selection="conproj", nu=nu) == {}  # u has a loss there
 
 
-def test_the_right_hand_sides_of_mira():
+def test_bounds_of_mira_equal_those_computed_by_hand():
     """beta = 0.5: the losses of u are 0 and 1."""
     assert values("pa1", 0.1, selection="mira", beta=0.5) == pytest.approx(
         {
@@ -141,7 +141,7 @@ def test_the_right_hand_sides_of_mira():
     assert found["MIRA, beta = 0", "total step"] == pytest.approx(2 * 0.5 * 1.0 / 0.5)
 
 
-def test_the_right_hand_sides_of_costs():
+def test_bounds_of_costs_equal_those_computed_by_hand():
     """The losses of u are max(0, -1.5 + 2) and max(0.5 + 1, 0 + 2)."""
     cost = np.array([[0.0, 4.0, 1.0], [1.0, 0.0, 4.0], [1.0, 1.0, 0.0]])
     for selection in ("max", "prediction"):
@@ -159,7 +159,7 @@ def test_the_right_hand_sides_of_costs():
         )
 
 
-def test_the_right_hand_sides_of_ranks():
+def test_bounds_of_ranks_equal_those_computed_by_hand():
     """Ranks 2 and 0, w = (0.5, 0), b = (0, 1): margins 0.5 and -0.5, losses 0.5 and 1.5, R2 = 26, |u|^2 = 1.25."""
     u = np.array([0.5, 0.0, 0.0, 1.0])
     for selection, theorem, times in [
@@ -180,7 +180,7 @@ def test_the_right_hand_sides_of_ranks():
     ("selection", "step"), [(s, step) for s, steps in STEPS_OF.items() if s != "mira" for step in steps]
 )
 @pytest.mark.parametrize("y", [[0, 1], [0, 0]])
-def test_a_margin_only_rescales(selection, step, y):
+def test_a_margin_only_rescales_the_bounds(selection, step, y):
     """Margin 2 with 2 u (and, for PA-I, 2 C) is margin 1 with u (and C): the same mistakes."""
     one = values(step, 0.01, y=y, u=3 * U2, selection=selection)
     C = 0.02 if step == "pa1" else 0.01
@@ -193,7 +193,7 @@ def test_a_margin_only_rescales(selection, step, y):
             assert two[theorem, quantity] == pytest.approx(scale * one[theorem, quantity]), theorem
 
 
-def test_the_targets_of_a_comparator():
+def test_labels_sets_and_indicators_give_the_same_comparator():
     """Labels, sets and an indicator matrix; a set that is empty or full asks nothing."""
     X, u = np.array([[3.0, 4.0], [1.0, 0.0], [9.0, 9.0], [9.0, 9.0]]), U2
     indicator = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
@@ -321,7 +321,7 @@ def test_mira_with_beta_0_never_leaves_0(kind):
 
 @pytest.mark.parametrize("kind", RUNNERS)
 @pytest.mark.parametrize("cost", [None, 1 - np.eye(2)])
-def test_ties_are_mistakes_that_a_prediction_does_not_see(kind, cost):
+def test_ties_are_mistakes_but_not_updates_of_selection_prediction(kind, cost):
     """Why the theorems bound the updates (or the cost) of selection="prediction", and not its mistakes."""
     options = {"selection": "prediction", **({} if cost is None else {"cost": cost})}
     stream = Stream("labels", 2, np.ones((30, 1)), [0] * 30, np.array([1.0, 0.0]), options)

@@ -106,7 +106,7 @@ def test_every_guarantee_holds_and_one_applies(case):
     assert [g.theorem for g in sparse.guarantees] == [g.theorem for g in found.guarantees]
 
 
-def test_a_given_comparator_is_that_of_the_bounds():
+def test_guarantees_against_a_given_comparator_equal_those_of_the_functions():
     model = hinge.PAClassifier(C=0.5).partial_fit(X, Y, classes=[0, 1])
     u, b = np.linspace(-1, 1, 30), 0.25
     c = theory.comparator("classification", X, 2.0 * Y - 1, u, intercept=b)
@@ -128,7 +128,7 @@ def test_a_given_comparator_is_that_of_the_bounds():
         ({"w1": np.ones(30)}, "w1"),
     ],
 )
-def test_what_does_not_apply_is_no_failure(options, reason):
+def test_theorems_that_do_not_apply_are_not_failures(options, reason):
     model = hinge.PAClassifier(**options).partial_fit(X, Y, classes=[0, 1])
     found = model.certificate(X, Y)
     assert found.holds
@@ -137,14 +137,14 @@ def test_what_does_not_apply_is_no_failure(options, reason):
     assert reason in str(found)
 
 
-def test_it_must_be_the_whole_stream():
+def test_a_part_of_the_stream_has_no_certificate():
     model = hinge.PAClassifier().partial_fit(X, Y, classes=[0, 1])
     assert "569 rounds, and here are 10: it must be the whole stream" in str(
         model.certificate(X[:10], Y[:10])
     )
 
 
-def test_a_stream_of_noise_is_guaranteed_little():
+def test_noise_has_a_finite_guarantee():
     """The guarantee is a number even where u errs: and what is guaranteed is more than what was suffered."""
     random = np.random.default_rng(0)
     rows, labels = random.normal(size=(200, 5)), random.integers(2, size=200)
@@ -160,38 +160,22 @@ def lines_of(rows, labels):
     )
 
 
-def test_the_command_line_certifies(tmp_path, capsys):
+def test_learn_prints_the_certificate(tmp_path, capsys):
     """What it says it suffered is what the learner did, and what it guarantees is a bound of the right theorem."""
     from hinge.cli.app import run
 
     file = tmp_path / "stream.svm"
     file.write_text(lines_of(X, 2 * Y - 1))
     assert run(["learn", str(file), "--C", "0.5", "--certificate", "--json"]) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    found = next(event for event in told if event["event"] == "certificate")
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = next(event for event in events if event["event"] == "certificate")
     mistakes = next(g for g in found["guarantees"] if g["theorem"] == "J06 Theorem 4")
-    assert mistakes["suffered"] == next(event for event in told if event["event"] == "done")["mistakes"]
+    assert mistakes["suffered"] == next(event for event in events if event["event"] == "done")["mistakes"]
     assert mistakes["suffered"] <= mistakes["guaranteed"] < 569
     assert found["holds"]
 
 
-def test_the_command_line_certifies_several(tmp_path, capsys):
-    from hinge.cli.app import run
-
-    file = tmp_path / "stream.svm"
-    file.write_text(lines_of(X, 2 * Y - 1))
-    assert run(["compare", str(file), "pa1:C=0.5", "pa2", "arow", "--certificate", "--json"]) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    found = {event["name"]: event for event in told if event["event"] == "certificate"}
-    suffered = {event["name"]: event["mistakes"] for event in told if event["event"] == "learner"}
-    assert set(found) == {"pa1:C=0.5", "pa2", "arow"}
-    for name in suffered:
-        mistakes = next(g for g in found[name]["guarantees"] if g["quantity"] == "mistakes")
-        assert suffered[name] == mistakes["suffered"] <= mistakes["guaranteed"]
-    assert "AROW guarantees mistakes of at most" in found["arow"]["sentence"]
-
-
-def test_a_covariance_needs_the_order():
+def test_another_order_has_no_certificate_with_a_covariance():
     """What a comparator is measured from is the run: in another order it is another one."""
     model = hinge.PAClassifier(geometry="mahalanobis", step="pa2").partial_fit(X, Y, classes=[0, 1])
     assert model.certificate(X, Y).applicable
@@ -223,7 +207,7 @@ def test_a_perceptron_with_a_beta_above_the_margin_has_no_lemma_1():
 
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2", "perceptron"])
-def test_tiny_numbers_are_no_failure(step):
+def test_guarantees_hold_for_tiny_numbers(step):
     """Squares of them are 0."""
     rows = np.array([[1.0, 0.0], [1e-200, 0.0]])
     options = {"step": step, "fit_intercept": False, "classes": [-1, 1]}
@@ -241,7 +225,7 @@ def test_a_bound_that_is_infinite_guarantees_nothing():
     assert "not a finite number" in str(found)
 
 
-def test_float32_may_round():
+def test_guarantees_allow_for_the_rounding_of_float32():
     """A stream that is as bad as can be: orthogonal instances."""
     random = np.random.default_rng(0)
     rows, signs = 3.3 * np.linalg.qr(random.normal(size=(30, 30)))[0], np.sign(random.normal(size=30))
@@ -256,7 +240,7 @@ def test_float32_may_round():
     [{"geometry": "euclidean"}, *COVARIANCES, {"geometry": "entropy"}],
     ids=lambda g: " ".join(g.values()),
 )
-def test_costs_and_weights_of_constraints_by_name(geometry):
+def test_costs_and_nu_by_name_have_guarantees(geometry):
     of_pairs = {"a": {"b": 2.0, "c": 1.0}, "b": {"a": 1.0, "c": 4.0}, "c": {"a": 3.0, "b": 1.0}}
     costly = learned("classification", NOISE, LETTERS, cost=of_pairs, **geometry)
     assert costly.certificate(NOISE, LETTERS).applicable
@@ -268,7 +252,7 @@ def test_costs_and_weights_of_constraints_by_name(geometry):
     assert ranks.certificate(NOISE, LETTERS).applicable
 
 
-def test_a_covariance_needs_the_order_even_where_as_many_rounds_are_mistakes():
+def test_another_order_with_as_many_mistakes_is_detected():
     """Two orders of these rows have as many mistakes and updates: the guarantees of one are not those of the other."""
     rows, signs = np.array([[1.0], [2.0], [3.0]]), np.array([1, -1, 1])
     options = {"geometry": "mahalanobis", "classes": [-1, 1], "fit_intercept": False, "C": 100.0}
@@ -280,7 +264,7 @@ def test_a_covariance_needs_the_order_even_where_as_many_rounds_are_mistakes():
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "entropy", "mahalanobis"])
-def test_weights_and_changed_options_are_noticed(geometry):
+def test_weights_and_changed_options_are_detected(geometry):
     weighted = hinge.Learner("classification", C=0.001, geometry=geometry)
     weighted.learn(NOISE, SIGNS, sample_weight=np.full(40, 50.0))
     assert "without weights" in str(weighted.certificate(NOISE, SIGNS))
@@ -291,17 +275,17 @@ def test_weights_and_changed_options_are_noticed(geometry):
     assert "goes another way" in str(changed.certificate(NOISE, SIGNS))
 
 
-def test_labels_or_thresholds_that_take_their_share_of_the_simplex():
+def test_late_labels_and_thresholds_on_the_simplex_have_no_theorem():
     targets = [[letter] for letter in LETTERS]
     threshold = learned("multilabel", NOISE, targets, geometry="entropy", classes=list("abc"))
     assert "learned threshold" in str(threshold.certificate(NOISE, targets))
     number = learned("multilabel", NOISE, targets, geometry="entropy", classes=list("abc"), threshold=0.0)
     assert number.certificate(NOISE, targets).applicable
     grown = learned("classification", NOISE, LETTERS, geometry="entropy", selection="simproj")
-    assert "labels that came on the way" in str(grown.certificate(NOISE, LETTERS))
+    assert "new labels appeared" in str(grown.certificate(NOISE, LETTERS))
 
 
-def test_a_third_class_after_two_that_were_given():
+def test_a_third_class_after_two_has_no_theorem():
     model = hinge.PAClassifier().partial_fit(NOISE, SIGNS, classes=[0, 1])
     model.learn_one(dict(enumerate(NOISE[0].tolist())), 2)
     found = model.certificate(np.vstack([NOISE, NOISE[:1]]), [*SIGNS, 2])
@@ -309,7 +293,7 @@ def test_a_third_class_after_two_that_were_given():
 
 
 @pytest.mark.parametrize("options", [{}, {"selection": "simproj"}, {"geometry": "mahalanobis"}])
-def test_one_class_only(options):
+def test_a_stream_of_one_class_has_guarantees(options):
     found = learned("classification", NOISE, ["a"] * 40, **options).certificate(NOISE, ["a"] * 40)
     assert found.holds
     assert found.applicable
@@ -317,7 +301,7 @@ def test_one_class_only(options):
     assert simperc.certificate(NOISE, ["a"] * 40).holds
 
 
-def test_no_examples_and_no_labels():
+def test_streams_without_examples_or_labels_report_the_reason():
     for task, options in (("regression", {}), ("uniclass", {"radius": 1.0})):
         assert "there are no examples" in str(hinge.Learner(task, **options).certificate(NOISE[:0], []))
     for geometry in ("euclidean", "mahalanobis", "entropy"):
@@ -338,7 +322,7 @@ def test_no_examples_and_no_labels():
         ({"fit_intercept": False}, {"u": [1.0, 0.0, 0.0], "intercept": 5.0}, "has no intercept"),
     ],
 )
-def test_a_comparator_that_cannot_be(options, given, message):
+def test_invalid_comparators_are_rejected(options, given, message):
     model = learned("regression", NOISE, NOISE[:, 0], step="pa2", **options)
     with pytest.raises(ValueError, match=message):
         model.certificate(NOISE, NOISE[:, 0], **given)
@@ -346,7 +330,7 @@ def test_a_comparator_that_cannot_be(options, given, message):
         model.certificate(NOISE * np.nan, NOISE[:, 0], u=np.ones(3))
 
 
-def test_what_a_comparator_has_beside_if_nothing_is_said():
+def test_the_default_intercept_of_a_comparator_is_that_of_its_task():
     labels = learned("classification", NOISE, LETTERS, classes=list("abc"))
     zeros = labels.certificate(NOISE, LETTERS, u=np.ones((3, 3)), intercept=np.zeros(3))
     assert labels.certificate(NOISE, LETTERS, u=np.ones((3, 3))) == zeros
@@ -357,7 +341,7 @@ def test_what_a_comparator_has_beside_if_nothing_is_said():
         ranks.certificate(NOISE, LETTERS, u=np.ones(3))
 
 
-def test_columns_have_the_names_that_they_had():
+def test_columns_of_a_frame_are_found_by_name():
     frame = pd.DataFrame(NOISE, columns=list("abc"))
     for model in (
         learned("classification", frame, SIGNS),
@@ -373,7 +357,7 @@ def test_columns_have_the_names_that_they_had():
 
 
 @pytest.mark.parametrize("options", [{}, {"hash_bits": 4}, {"geometry": "mahalanobis"}, {"kernel": "linear"}])
-def test_events(options):
+def test_events_have_a_certificate_also_after_loading(options):
     events = [{"a": a, "warm": b > 0, "color": "red" if c > 0 else "blue"} for a, b, c in NOISE.tolist()]
     model = learned("classification", events, SIGNS, **options)
     before = model.to_bytes()
@@ -385,7 +369,7 @@ def test_events(options):
     assert again.certificate(events, SIGNS) == found
 
 
-def test_sparse_rows_of_any_kind():
+def test_sparse_formats_have_the_same_guarantees():
     """Squares of int8 and of float32 overflow in their own type."""
     whole = (30 * NOISE).astype(np.int8)
     expected = learned("classification", whole, SIGNS, step="pa").certificate(whole, SIGNS)
@@ -400,7 +384,7 @@ def test_sparse_rows_of_any_kind():
 
 
 @pytest.mark.parametrize("kind", ["PAClassifier", "PAOrdinal", "PAMultilabel"])
-def test_a_kernel_knows_its_theorems_whatever_else_was_imported(kind):
+def test_a_kernel_has_theorems_in_a_fresh_interpreter(kind):
     code = f"""
 import numpy as np, hinge
 random = np.random.default_rng(0)

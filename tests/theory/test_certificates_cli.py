@@ -132,16 +132,16 @@ RUNS = [
 
 
 @pytest.fixture
-def told(tmp_path, capsys):
-    """Runs hinge, and returns what it told, event by event."""
+def events_of(tmp_path, capsys):
+    """Runs hinge, and returns the events that it prints as JSON."""
 
-    def tell(name, *arguments, command="learn"):
+    def run_on(name, *arguments, command="learn"):
         file = tmp_path / name
         file.write_text(STREAMS[name])
         assert run([command, str(file), *arguments, "--json"]) == 0
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
-    return tell
+    return run_on
 
 
 def of(events, kind):
@@ -151,10 +151,10 @@ def of(events, kind):
 @pytest.mark.parametrize(
     ("name", "options", "quantity"), RUNS, ids=lambda part: " ".join(part) if isinstance(part, list) else None
 )
-def test_every_task_is_certified(told, tmp_path, name, options, quantity):
+def test_every_task_is_certified(events_of, tmp_path, name, options, quantity):
     """What it guarantees is of the right kind, kept, and the learner's own; the picture has the bound, if it is one."""
     model = tmp_path / "model.hinge"
-    events = told(name, *options, "--certificate", "--plot", str(tmp_path / "p.svg"), "-m", str(model))
+    events = events_of(name, *options, "--certificate", "--plot", str(tmp_path / "p.svg"), "-m", str(model))
     found = of(events, "certificate")
     assert found["holds"], found
     its = [one for one in found["guarantees"] if one["quantity"] == quantity]
@@ -174,32 +174,38 @@ def test_every_task_is_certified(told, tmp_path, name, options, quantity):
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("many.svm", [], "name all of them ahead, --classes 0,1,2,3,4,5,6,7,8,9"),
-        ("two.svm", ["--geometry", "entropy"], "took their share"),
-        ("sets.jsonl", ["--task", "multilabel", *PRECISION], "named ahead (--classes)"),
+        ("many.svm", [], "name all of them with --classes 0,1,2,3,4,5,6,7,8,9"),
+        ("two.svm", ["--geometry", "entropy"], "new features appeared"),
+        ("sets.jsonl", ["--task", "multilabel", *PRECISION], "must be named (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
         ("two.svm", ["--passes", "2"], "one whole pass"),
     ],
 )
-def test_what_cannot_be_certified_says_why(told, name, options, reason):
-    found = of(told(name, *options, "--certificate"), "certificate")
+def test_runs_without_a_certificate_report_the_reason(events_of, name, options, reason):
+    found = of(events_of(name, *options, "--certificate"), "certificate")
     assert not found["guarantees"]
     assert found["holds"]
     assert reason in found["sentence"]
 
 
-def test_an_average_is_not_what_the_theorems_are_about(told, tmp_path):
-    events = told("two.svm", "--average", "1", "--certificate", "--plot", str(tmp_path / "p.svg"))
+def test_certificates_of_averages_are_about_the_averaged_vectors(events_of, tmp_path):
+    events = events_of("two.svm", "--average", "1", "--certificate", "--plot", str(tmp_path / "p.svg"))
     assert "about the vectors that were averaged" in of(events, "certificate")["sentence"]
     assert "averaged" in of(events, "plot")["no_bound"]
 
 
-def test_comparing_tells_it_for_each_unless_it_is_not_asked_for(told):
-    names = ["pa1:C=0.1", "pa2", "perceptron"]
-    found = [event for event in told("two.svm", *names, command="compare") if event["event"] == "certificate"]
-    assert [event["name"] for event in found] == names
-    assert all(event["guarantees"] and event["holds"] for event in found)
-    events = told("two.svm", *names, "--no-certificate", command="compare")
+def test_compare_certifies_each_learner_unless_disabled(events_of):
+    names = ["pa1:C=0.1", "pa2", "perceptron", "arow"]
+    events = events_of("two.svm", *names, command="compare")
+    found = {event["name"]: event for event in events if event["event"] == "certificate"}
+    mistakes = {event["name"]: event["mistakes"] for event in events if event["event"] == "learner"}
+    assert list(found) == names
+    for name in names:
+        assert found[name]["holds"]
+        one = next(g for g in found[name]["guarantees"] if g["quantity"] == "mistakes")
+        assert mistakes[name] == one["suffered"] <= one["guaranteed"]
+    assert "AROW guarantees mistakes of at most" in found["arow"]["sentence"]
+    events = events_of("two.svm", *names, "--no-certificate", command="compare")
     assert not [event for event in events if event["event"] == "certificate"]
 
 
@@ -255,7 +261,7 @@ def facts(c):
         ("uniclass", {"step": "pa2", "max_radius": 3.0}),
     ],
 )
-def test_a_stream_says_what_arrays_say(task, options, average, intercept):
+def test_comparators_on_a_stream_equal_those_on_arrays(task, options, average, intercept):
     """What is computed in pieces, from the core's scores, against the comparators of bounds, from the weights."""
     if task not in ("ordinal", "uniclass"):
         options = {**options, "fit_intercept": intercept}
@@ -334,10 +340,10 @@ def test_bounds_hold_when_entries_are_dropped(task, seed):
     ("name", "options"), [part[:2] for part in RUNS if "--geometry" not in part[1] and "--algorithm" not in part[1]],
     ids=lambda part: " ".join(part) if isinstance(part, list) else None,
 )  # fmt: skip
-def test_inspecting_says_the_same_with_u_left_open(told, tmp_path, name, options):
+def test_inspect_prints_the_bound_with_u_open(events_of, tmp_path, name, options):
     """What it says of every u, for the one that was learned in the end: the certificate's numbers."""
     model = tmp_path / "model.hinge"
-    found = of(told(name, *options, "--certificate", "-m", str(model)), "certificate")
+    found = of(events_of(name, *options, "--certificate", "-m", str(model)), "certificate")
     study = Study.load(str(model))
     said = open_bound(study.learner)
     if name in ("rows.svm", "tags.conll", "mail.jsonl") or "perceptron" in options:
@@ -392,7 +398,7 @@ class Pieces:
 
 
 @pytest.mark.parametrize("length", [7, 50, 400])
-def test_what_was_seen_does_not_depend_on_the_pieces(length):
+def test_comparators_do_not_depend_on_the_size_of_batches(length):
     """Comparators of the moments of a run are those of its beginnings, however the stream is cut."""
     rows, labels = DIGITS / 16, DIGIT.tolist()
     study = Study.new("classification", {"classes": list(range(10)), "C": 0.1})
@@ -414,21 +420,21 @@ def test_what_was_seen_does_not_depend_on_the_pieces(length):
             assert (one.most_rows, one.distance2) == (other.most_rows, other.distance2)
 
 
-def test_the_ball_of_a_hard_margin_has_theorem_3(told):
+def test_the_ball_of_a_hard_margin_has_theorem_3(events_of):
     """The direction to a ball has the length 1, always."""
-    events = told("rows.svm", "--task", "uniclass", "--step", "pa", "--radius", "1", "--certificate")
+    events = events_of("rows.svm", "--task", "uniclass", "--step", "pa", "--radius", "1", "--certificate")
     assert "J06 Theorem 3" in {one["theorem"] for one in of(events, "certificate")["guarantees"]}
 
 
 @pytest.mark.parametrize("name", ["ranks.svm", "tags.conll"])
-def test_norms_that_are_not_known_are_not_said_to_be_zero(told, name):
+def test_unknown_norms_are_not_reported_as_zero(events_of, name):
     options = ["--task", "ordinal", "--classes", "0,1,2,3"] if name == "ranks.svm" else ["--margin", "50"]
-    sentence = of(told(name, "--step", "pa", *options, "--certificate"), "certificate")["sentence"]
+    sentence = of(events_of(name, "--step", "pa", *options, "--certificate"), "certificate")["sentence"]
     assert "the smallest norm, which is not known here" in sentence
     assert "not zero" not in sentence
     assert "from 0" not in sentence
 
 
-def test_one_class_with_a_covariance(told):
-    events = told("rows.svm", "--task", "classification", "--geometry", "mahalanobis", "--certificate")
+def test_a_stream_of_one_class_with_a_covariance_has_guarantees(events_of):
+    events = events_of("rows.svm", "--task", "classification", "--geometry", "mahalanobis", "--certificate")
     assert of(events, "certificate")["guarantees"]

@@ -10,9 +10,9 @@ import pytest
 from hinge import PARanker, PASequence, PAStructured
 from hinge.structured.sequence_learner import SequenceLearner
 from hinge.theory import Trace, guarantees, prototype_comparator, structured_comparator
-from hinge.theory.certificate import GIVEN
+from hinge.theory.certificate import GIVEN, Against
 from hinge.theory.hindsight.rankings import OfRankings
-from hinge.theory.hindsight.sentences import Suffering
+from hinge.theory.hindsight.sentences import OfSentences
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -60,7 +60,7 @@ def worst(model, x, truth, margin, additive, costs):
 @pytest.mark.parametrize("additive", [False, True])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("margin", [0.3, 1.0, 4.0])
-def test_what_weights_suffer_from_their_worst_rival(costs, additive, average, margin):
+def test_the_worst_rival_is_that_of_the_enumeration(costs, additive, average, margin):
     model = PASequence(C=0.2, cost=costs, average=average).learn_many(X, Y)
     before = model._learner.to_bytes()
     losses = model._learner.suffered(X[:20], Y[:20], margin, additive)
@@ -69,7 +69,7 @@ def test_what_weights_suffer_from_their_worst_rival(costs, additive, average, ma
     assert model._learner.to_bytes() == before
 
 
-def test_it_must_be_tags_that_are_known():
+def test_unknown_tags_are_rejected():
     learner = PASequence().learn_many(X, Y)._learner
     with pytest.raises(ValueError, match="'Z' is not"):
         learner.suffered(X[:1], [["Z"] * len(X[0])], 1.0)
@@ -81,13 +81,13 @@ def test_it_must_be_tags_that_are_known():
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 2.5])
 @pytest.mark.parametrize("selection", ["prediction", "max", "max-additive"])
-def test_multiples_of_weights_are_multiples(scale, selection):
+def test_comparators_of_multiples_equal_those_of_scaled_weights(scale, selection):
     """s u with the margin m, by u with the margin m/s: against a model that has these weights."""
     learner = SequenceLearner(selection=selection, margin=0.7, C=0.2)
     learner.learn_many(X, Y)
-    suffering = Suffering(learner, learner, (scale,))
-    suffering.see(X, Y)
-    [(_, comparator)] = suffering.comparators(learner.statistics.largest_q)
+    run = OfSentences(learner, [learner], Against("multiples", (scale,)), verify=False)
+    run.see(X, Y)
+    [comparator] = run.comparators(learner.statistics)
 
     class Scaled:
         def score_one(self, x, tags):
@@ -150,7 +150,7 @@ def test_one_sentence_reaches_the_bound():
         ),
     ],
 )
-def test_what_cannot_be_searched_says_so(options, reason):
+def test_models_without_a_search_report_the_reason(options, reason):
     found = PASequence(**options).learn_many(X, Y).certificate(X, Y)
     assert found.holds
     assert not found.applicable
@@ -165,7 +165,7 @@ def test_a_tagger_must_have_seen_the_whole_stream_once():
     assert "about the vectors that were averaged" in str(found)
 
 
-def test_weights_of_sentences_are_noticed():
+def test_weights_of_sentences_are_detected():
     model = SequenceLearner(C=0.01, selection="prediction")
     model.learn_many(X, Y, [50.0] * len(X))
     assert "without weights" in str(model.certificate(X, Y))
@@ -175,7 +175,7 @@ SIZES = np.random.default_rng(0).uniform(0.5, 1.5, size=40).tolist()
 NOISE = ["C", "B", *np.random.default_rng(1).choice(["A", "B"], size=38).tolist()]
 
 
-def test_a_perceptron_may_err_for_nothing():
+def test_a_perceptron_with_free_mistakes_has_no_theorem():
     """It moves when it confuses A and B, which costs nothing, so that no comparator is asked to tell them apart."""
     costs = {"A": {"B": 0, "C": 1}, "B": {"A": 0, "C": 1}, "C": {"A": 1, "B": 1}}
     rows, tags = [[{"x": size}] for size in SIZES], [[letter] for letter in NOISE]
@@ -252,8 +252,8 @@ def test_every_guarantee_of_a_structure_holds(features, selection, step):
     assert model.certificate(rows, tags, u=other).holds
 
 
-def test_a_structure_suffers_what_a_tagger_does():
-    """Sequences, with a search of one's own: the same comparator, the same guarantees."""
+def test_a_structure_has_the_guarantees_of_the_same_tagger():
+    """Sequences with a custom search: the same comparator, the same guarantees."""
     rows, tags = stream(25, 0.05, seed=6)
     argmax, loss_augmented = searched(joint_features)
     structure = PAStructured(joint_features, argmax, hamming, loss_augmented, C=0.2, selection="max")
@@ -282,7 +282,7 @@ COVARIANCES = [
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
-def test_with_a_covariance_it_is_measured_from_the_run(covariance, step):
+def test_comparators_with_a_covariance_are_measured_from_the_run(covariance, step):
     """Against a trace of the same run, which has all vectors and matrices."""
     rows, tags = stream(25, 0.05, seed=6)
     argmax, _ = searched(as_array)
@@ -322,7 +322,7 @@ def test_with_a_covariance_it_is_measured_from_the_run(covariance, step):
 
 @pytest.mark.parametrize("diagonal", [PRECISION, DROP], ids=["precision", "drop"])
 @pytest.mark.parametrize("step", ["pa1", "pa2"])
-def test_with_a_covariance_a_structure_suffers_what_a_tagger_does(step, diagonal):
+def test_a_structure_with_a_covariance_has_the_guarantees_of_the_same_tagger(step, diagonal):
     rows, tags = stream(25, 0.05, seed=6)
     argmax, loss_augmented = searched(joint_features)
     options = {
@@ -363,7 +363,7 @@ def test_every_guarantee_of_a_tagger_with_a_covariance_holds(step, diagonal, sel
     assert not ahead.certificate(rows, tags).reason
 
 
-def test_a_search_that_finds_less_than_the_best_is_noticed():
+def test_a_search_that_misses_the_best_output_is_detected():
     def lazy(w, x):  # never looks at C
         return max(itertools.product("AB", repeat=len(x)), key=lambda y: w.dot(joint_features(x, y)))
 
@@ -373,7 +373,7 @@ def test_a_search_that_finds_less_than_the_best_is_noticed():
     assert "has not found the best output" in str(found)
 
 
-def test_a_structured_perceptron_may_err_for_nothing():
+def test_a_structured_perceptron_with_free_mistakes_has_no_theorem():
     def cost(y, z):
         return 0 if {y, z} <= {"A", "B"} or y == z else 1
 
@@ -390,7 +390,7 @@ def test_a_structured_perceptron_may_err_for_nothing():
     assert "mistakes that cost nothing" in str(found)
 
 
-def test_a_comparator_suffers_the_losses_of_the_learner():
+def test_a_comparator_is_charged_with_the_losses_of_the_learner():
     """Its weights count, not the margin that it was asked for itself."""
     argmax, loss_augmented = searched(joint_features)
     options = {"C": 0.2, "selection": "max"}
@@ -401,7 +401,7 @@ def test_a_comparator_suffers_the_losses_of_the_learner():
     assert model.certificate(X, Y, u=other) == expected
 
 
-def test_a_structure_must_have_gone_the_same_way():
+def test_another_order_of_structures_is_detected():
     argmax, _ = searched(joint_features)
     model = PAStructured(joint_features, argmax, hamming, C=0.2).learn_many(X, Y)
     assert "goes another way" in str(model.certificate(X[::-1], Y[::-1]))
@@ -409,7 +409,7 @@ def test_a_structure_must_have_gone_the_same_way():
     assert model.stats_.rounds == len(X)
 
 
-def test_a_perceptron_that_moves_on_mistakes_without_a_cost():
+def test_a_cost_that_ignores_mistakes_leaves_the_perceptron_without_a_theorem():
     argmax, _ = searched(joint_features)
     model = PAStructured(joint_features, argmax, lambda y, z: float(y[0] != z[0]), step="perceptron")
     assert "cost nothing" in str(model.learn_many(X, Y).certificate(X, Y))
@@ -419,7 +419,7 @@ def test_a_perceptron_that_moves_on_mistakes_without_a_cost():
     assert found.applicable
 
 
-def test_hashed_features_are_certified():
+def test_hashed_features_have_guarantees():
     argmax, _ = searched(joint_features)
     model = PAStructured(joint_features, argmax, hamming, C=0.2, hash_bits=4).learn_many(X[:30], Y[:30])
     found = model.certificate(X[:30], Y[:30])
@@ -480,7 +480,7 @@ def test_every_guarantee_of_a_ranker_holds(options, how):
             assert found.applicable
 
 
-def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
+def test_guarantees_of_a_ranker_equal_those_of_prototype_comparator():
     """By a map that is a table, so that the matrices of the features can be written down."""
     from hinge.structured.feature_maps import FeatureMap
 
@@ -504,7 +504,7 @@ def test_a_ranker_and_its_comparator_are_those_of_the_bounds():
     assert [one.guaranteed for one in found.guarantees] == pytest.approx([g.guaranteed for g in expected])
 
 
-def test_labels_that_are_still_to_come_have_no_rows():
+def test_labels_that_come_later_have_no_constraints():
     """A label that came with example 3 is asked for nothing before: by hand, with a map that is a table."""
     from hinge.structured.feature_maps import FeatureMap
 
@@ -540,7 +540,7 @@ def test_a_ranker_needs_the_order_and_the_whole_stream():
     assert "started at zero" in str(started.certificate(TEXTS, LABELS))
 
 
-def test_the_learner_inside_says_who_knows():
+def test_the_learner_inside_a_ranker_refers_to_the_ranker():
     with pytest.raises(ValueError, match="the model around this learner"):
         PARanker(features="tfidf").learn_many(TEXTS, LABELS)._learner.certificate(TEXTS, LABELS)
 
@@ -550,7 +550,7 @@ def test_a_comparator_of_structures_checks_its_selection():
         structured_comparator([0.0], norm2=1.0, largest_q=1.0, largest_cost=1.0, selection="mira")
 
 
-def test_what_a_refused_round_met_is_not_told():
+def test_features_of_a_rejected_round_are_not_reported():
     """Its features and tags are forgotten: of what it asked, only what is still known is left."""
     model = PASequence(average=False).learn_one([{"a": 1.0}], ["A"]).learn_one([{"b": 1.0}], ["B"])
     before = model._learner.to_bytes()
@@ -561,7 +561,7 @@ def test_what_a_refused_round_met_is_not_told():
     assert all(which in (None, "A", "B", "a", "b") and tag in ("A", "B") for _, which, tag, _, _ in left)
 
 
-def test_a_ranker_with_nothing_to_rank():
+def test_a_ranker_with_one_label_has_no_guarantee():
     for labels in ([["bills"]], [[]]):
         model = PARanker().learn_many(["pay the invoice"], labels)
         assert "nothing to rank" in str(model.certificate(["pay the invoice"], labels))

@@ -1,7 +1,7 @@
 """The closed forms of the geometries against generic solvers of their own problems (S13.6, S16, S17, S18).
 
-Mahalanobis, with rows a_j written down literally and A the inverse of the covariance (for labels one a lane, for ranks
-with ones for the thresholds):
+Mahalanobis, with rows a_j written down literally and A the inverse of the covariance (labels: one per lane; ranks: with
+ones for the thresholds):
 
 PAM     min 1/2 (v-w)'A(v-w)                s.t. v.a_j >= b_j
 PAM-I   min 1/2 (v-w)'A(v-w) + C xi         s.t. v.a_j >= b_j - xi, xi >= 0
@@ -21,7 +21,7 @@ import hinge
 from geometry_learners import KINDS, make
 from reference_geometries import GEOMETRIES, confident_step, entropy_alpha, multiplied
 from reference_labels import label_rows, mask, ordinal_rows, pairs
-from solvers import least_slack, solve, solves
+from solvers import of_rows
 
 STEPS = ("pa", "pa1", "pa2")
 NAMES = [" ".join(geometry.values()) for geometry in GEOMETRIES]
@@ -30,7 +30,7 @@ MARGIN, EPSILON = 1.5, 0.3
 
 
 class Both:
-    """The learner under test, and beside it the twin, whose covariance the problem is written down with."""
+    """The learner under test, and its twin, which has the covariance of the problem."""
 
     def __init__(self, kind, *arguments, **options):
         self.learner, self.twin = make(kind, *arguments, **options), make("reference", *arguments, **options)
@@ -93,9 +93,10 @@ def test_the_step_solves_its_problem(kind, task, fit_intercept, geometry, step):
             rows, b = np.array([y * z]), np.array([MARGIN])
         else:
             rows, b = np.array([z, -z]), np.array([y - EPSILON, -y - EPSILON])
-        solves(step, both.state, w, A, rows, b, options["C"] * weight)
+        problem = of_rows(step, w, rows, b, options["C"] * weight, A)
+        problem.check(both.state, rtol=1e-5, atol=1e-5)
         moved += not np.array_equal(both.state, w)
-        capped += least_slack(both.state, rows, b) > 1e-6
+        capped += problem.slack(both.state) > 1e-6
         assert not np.allclose(A, A[0, 0] * np.eye(len(A)))  # the geometry is not the Euclidean one
     assert 6 <= moved <= 12
     assert (capped == 0) if step == "pa" else (capped >= 2)
@@ -113,7 +114,7 @@ def test_the_step_solves_its_problem(kind, task, fit_intercept, geometry, step):
         ("ordinal", "max"),
     ],
 )
-def test_many_labels(kind, task, selection, geometry):
+def test_the_step_of_many_labels_solves_its_problem(kind, task, selection, geometry):
     """The worst row alone, or with MIRA all rows with one slack."""
     rng = np.random.default_rng(8)
     steps = ("pa", "pa1") if selection == "mira" else STEPS
@@ -139,7 +140,8 @@ def test_many_labels(kind, task, selection, geometry):
             rows, metric = label_rows(x, Y, K, options["fit_intercept"]), np.kron(np.eye(K), A)
         if selection == "max":
             rows = rows[[np.argmin(rows @ w)]]
-        solves(step, both.state, w, metric, rows, np.full(len(rows), MARGIN), options["C"] * weight)
+        problem = of_rows(step, w, rows, MARGIN, options["C"] * weight, metric)
+        problem.check(both.state, rtol=1e-5, atol=1e-5)
         moved += not np.array_equal(both.state, w)
     assert moved >= 5
 
@@ -147,7 +149,7 @@ def test_many_labels(kind, task, selection, geometry):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize("selection", ["simproj", "conproj"])
-def test_simultaneous_projections(kind, selection, geometry):
+def test_simultaneous_projections_average_the_solutions(kind, selection, geometry):
     """S13 in the geometry of S: the mean of the solutions of the rows alone."""
     rng = np.random.default_rng(9)
     moved = 0
@@ -164,7 +166,7 @@ def test_simultaneous_projections(kind, selection, geometry):
         margins = margins_of(w, x, y)
         active = rows[margins < 1 if selection == "simproj" else margins <= 0]
         metric = np.kron(np.eye(K), A)
-        solutions = [solve(step, w, metric, row[None], np.ones(1), options["C"]) for row in active]
+        solutions = [of_rows(step, w, row[None], 1.0, options["C"], metric).solution() for row in active]
         expected = np.mean(solutions, axis=0) if len(active) else w
         np.testing.assert_allclose(both.state, expected, rtol=1e-5, atol=1e-5)
         moved += len(active) > 1
@@ -232,7 +234,7 @@ def test_arow_minimises_its_objective(kind, geometry):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("r", [0.5, 1.0, 2.0])
-def test_pam2_is_arow(kind, r):
+def test_pam2_equals_arow(kind, r):
     """PAM-II with C = 1/2 is AROW with r = 1, as S18 prints it, to rounding; with C = 1/(2r) it is AROW with r."""
     rng = np.random.default_rng(11)
     options = {} if r == 1 else {"covariance_regularizer": r}
@@ -252,7 +254,7 @@ def test_pam2_is_arow(kind, r):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("a", [0.3, 1.0, 5.0])
-def test_the_second_order_perceptron_is_the_literal_one(kind, a):
+def test_the_second_order_perceptron_equals_its_definition(kind, a):
     """S18: A = a I, v = 0; score v'(A + xx')^-1 x; on a mistake v += y x, A += xx'. Then w = A^-1 v."""
     rng = np.random.default_rng(12)
     ours = make(kind, "classification", geometry="mahalanobis", step="perceptron", initial_variance=1 / a)
@@ -364,7 +366,7 @@ def test_cw_of_many_labels_solves_its_problem():
     assert moved >= 2
 
 
-def test_cw_without_confidence():
+def test_cw_with_phi_0_moves_up_to_margin_0():
     """phi = 0 asks M >= 0 and moves w only; no size, or enough confidence, moves nothing."""
     assert confident_step(-2.0, 4.0, 0.0) == 0.5
     assert (
@@ -401,7 +403,7 @@ def entropy_projection(p, z, margin, C):
 
 
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # SLSQP of SciPy 1.15, by rounding
-def test_the_reduced_problem_of_the_entropy():
+def test_the_entropy_step_solves_its_problem():
     """S13.6: alpha maximises its concave function on [0, C], and p exp(alpha z)/Z solves the problem of the row."""
     rng = np.random.default_rng(14)
     kinds = set()
@@ -431,7 +433,7 @@ def test_the_reduced_problem_of_the_entropy():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("selection", ["simproj", "conproj", "simperc"])
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_simultaneous_projections_of_the_entropy(kind, task, selection):
+def test_simultaneous_projections_with_entropy_average_the_exponents(kind, task, selection):
     """The exponents are the mean of alpha_j z_j over the active rows, alpha_j of a scalar solver."""
     rng = np.random.default_rng(15)
     several = 0

@@ -106,7 +106,7 @@ def test_pa1_never_steps_further_than_C_times_the_weight(kind, task):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("task", "step"), TASK_STEPS)
-def test_a_weight_of_zero_is_no_round(kind, task, step):
+def test_an_example_of_weight_zero_is_not_a_round(kind, task, step):
     def ignored(stream):
         learner, other = stream.learner(kind, step), stream.learner(kind, step)
         for i, x in enumerate(stream.X):

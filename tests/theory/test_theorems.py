@@ -13,8 +13,9 @@ import pytest
 from hypothesis import strategies as st
 
 from hinge.theory import comparator, guarantees
+from label_streams import find
 from learners import KINDS, coordinates, make, play
-from theorem_streams import ALL, LINEAR, Stream, check, find, streams
+from theorem_streams import ALL, LINEAR, Stream, check, streams
 
 # --- every theorem on random sequences ---------------------------------------------------------------
 
@@ -99,7 +100,7 @@ def values(step, C=1.0, X=X2, y=Y2, u=U2, **options):
     return {(g.theorem, g.quantity): g.guaranteed for g in found if g.applicable}
 
 
-def test_the_right_hand_sides():
+def test_bounds_equal_those_computed_by_hand():
     assert values("pa1", 0.1) == pytest.approx(
         {
             ("J06 Lemma 1", "progress"): 0.25 + 2 * 0.1 * 1.5,
@@ -123,7 +124,7 @@ def test_the_right_hand_sides():
     assert values("pa") == pytest.approx({(ANY_NORM, "squared loss"): 25 * (0.5 + 2 * 1.5) ** 2})
 
 
-def test_the_right_hand_sides_of_a_separable_stream():
+def test_bounds_of_a_separable_stream_equal_those_computed_by_hand():
     """Labels +1: u has the margins 1.5 and 0.5; 3 u is without loss, and 4.5 and 1.5 are its margins."""
     y = np.array([1.0, 1.0])
     separable = {
@@ -152,7 +153,7 @@ def test_the_right_hand_sides_of_a_separable_stream():
     ("step", "C"), [("pa", 1.0), ("pa1", 0.1), ("pa1", 0.01), ("pa2", 0.1), ("perceptron", 1.0)]
 )
 @pytest.mark.parametrize("y", [[1.0, -1.0], [1.0, 1.0]])
-def test_a_margin_only_rescales(step, C, y):
+def test_a_margin_only_rescales_the_bounds(step, C, y):
     """Margin 2 with 2 u (and, for PA-I, 2 C) is margin 1 with u (and C): the same mistakes."""
     y, u = np.array(y), 3 * U2
     one = values(step, C, y=y, u=u)
@@ -164,7 +165,7 @@ def test_a_margin_only_rescales(step, C, y):
             assert two[theorem, quantity] == pytest.approx(scale * one[theorem, quantity]), theorem
 
 
-def test_a_comparator_with_an_intercept_or_a_ball():
+def test_comparators_with_an_intercept_or_a_ball_equal_those_computed_by_hand():
     u = comparator("classification", X2, Y2, U2, intercept=1.0, w1=np.array([0.5, 1.0]))
     assert (u.distance2, u.largest_q, u.smallest_q, u.loss) == (1.0 + 1.0, 26.0, 2.0, 2.5)
     assert comparator("classification", X2, Y2, U2, intercept=0.0).largest_q == 26.0
@@ -186,7 +187,7 @@ def test_a_sparse_matrix_gives_the_same_comparator(task):
     assert dense == sparse
 
 
-def test_what_does_not_apply_says_why():
+def test_a_theorem_that_does_not_apply_reports_the_reason():
     learner = make("reference", "classification", step="pa")
     play(learner, X2, Y2)
     u = comparator("classification", X2, Y2, U2)

@@ -58,7 +58,7 @@ ENTROPY = [
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("task", "step", "signed", "rule"), ENTROPY)
-def test_every_theorem_of_the_entropy_holds(kind, task, step, signed, rule):
+def test_every_theorem_holds_with_entropy(kind, task, step, signed, rule):
     rng, seen = np.random.default_rng(5), set()
     realizable = step == "pa"
     for _ in range(30):
@@ -119,7 +119,7 @@ ENTROPY_EXPECTED = {
         and (task, selection) != ("ordinal", "prediction")
     ],
 )
-def test_the_theorems_of_many_labels_with_entropy(kind, task, selection, step):
+def test_theorems_of_many_labels_hold_with_entropy(kind, task, selection, step):
     rng, seen = np.random.default_rng(6), set()
     realizable = step == "pa"
     for _ in range(15):
@@ -186,7 +186,7 @@ def test_one_example_nearly_reaches_the_entropy_bounds(kind):
         assert guarantee.suffered == 1
 
 
-def test_the_divergence_of_signed_weights():
+def test_the_divergence_of_signed_weights_is_the_least():
     """The p of least KL among those that give the same weights; on the border of what they can be; and beyond it."""
     rng = np.random.default_rng(7)
     for _ in range(20):

@@ -74,7 +74,7 @@ def rivals(rng, run, u):
         ("regression", "pa2", False),
     ],
 )
-def test_every_theorem_of_the_second_order_holds(kind, task, step, realizable, geometry):
+def test_every_theorem_holds_with_a_covariance(kind, task, step, realizable, geometry):
     rng, seen = np.random.default_rng(1), set()
     for i in range(30):
         X, y, u, options = random_stream(rng, task, step, realizable)
@@ -124,7 +124,7 @@ LABELS = [
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize(("task", "selection", "step"), LABELS)
-def test_the_theorems_of_many_labels_carry_over(kind, task, selection, step, geometry):
+def test_theorems_of_many_labels_hold_with_a_covariance(kind, task, selection, step, geometry):
     rng, seen = np.random.default_rng(2), set()
     realizable = step == "pa"
     for _ in range(8):
@@ -156,7 +156,7 @@ def test_the_theorems_of_many_labels_carry_over(kind, task, selection, step, geo
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize("k", [None, K])
-def test_the_trace_is_the_twins(geometry, k):
+def test_the_trace_equals_the_matrices_of_the_twin(geometry, k):
     """Q(u), vmax and the rest from the explicit matrices of the twin."""
     rng = np.random.default_rng(3)
     options = {
@@ -192,7 +192,7 @@ def test_the_trace_is_the_twins(geometry, k):
         assert c.second_order.spared == twin.statistics.updates - twin.statistics.mistakes > 0
 
 
-def test_right_hand_sides_by_hand():
+def test_bounds_equal_those_computed_by_hand():
     """Two rounds, x = 1 and x = 2 with y = +1 and -1, u = 1/2, S_0 = 1, r = 1.
 
     PAM-II with C = 1/2: l = 1, v = 1, tau = 1/2, w = 1/2, A = 2; then l = 2, v = 2, tau = 2/3, w = 1/2 - 2/3, A = 6.
@@ -245,7 +245,7 @@ def test_one_example_reaches_the_second_order_bounds(kind, geometry):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
-def test_follow(geometry):
+def test_follow_records_the_run_of_the_learner(geometry):
     """The run of a hinge.Learner is that of the twin."""
     import hinge
 

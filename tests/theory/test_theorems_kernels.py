@@ -10,27 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from kernel_streams import KERNELS, K, Ours, close, make
 from reference_kernels import KernelReference, kernel_function
+from theorem_streams import check, eighths
 
 KINDS = ("learner", "reference")
-EXAMPLES = {"learner": 50, "reference": 20}
 SLACK = 1 + 1e-9
 BETAS = (0.0, 0.01, 0.5, 3.0)
-
-
-def check(kind, strategy, test):
-    """test(example) for many examples: fewer with the slow learner."""
-    quiet = [HealthCheck.filter_too_much, HealthCheck.too_slow]
-    given(strategy)(settings(max_examples=EXAMPLES[kind], deadline=None, suppress_health_check=quiet)(test))()
-
-
-def eighths(largest):
-    return st.integers(-8 * largest, 8 * largest).map(lambda i: i / 8)
 
 
 @dataclass
@@ -262,7 +252,7 @@ def test_a_fixed_budget_is_never_exceeded(kind, task, options, removal):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("task", "options"), RULES, ids=str)
-def test_an_adaptive_cache_has_none_to_spare(kind, task, options):
+def test_an_adaptive_cache_keeps_no_support_with_slack(kind, task, options):
     """Removing goes on until none qualifies: the twin, in the same state, finds none."""
 
     def holds(setup):
@@ -274,8 +264,8 @@ def test_an_adaptive_cache_has_none_to_spare(kind, task, options):
             twin.learn(x, truth)
             if kind == "learner" and learner.support != twin.support:
                 return  # a tie that rounding decided
-            spares = [twin.spare(i) for i in range(len(twin.cache))]
-            assert all(spare < 0 for spare in spares) or len(spares) == (task == "uniclass")
+            slacks = [twin.slack(i) for i in range(len(twin.cache))]
+            assert all(slack < 0 for slack in slacks) or len(slacks) == (task == "uniclass")
 
     check(kind, st.tuples(any_stream(task, options.get("k")), st.sampled_from([*KERNELS])), holds)
 
@@ -304,7 +294,7 @@ def test_the_bounds_of_pa_hold_in_feature_space(kind, C):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_bound_of_pa_on_separable_streams(kind):
+def test_the_bound_of_pa_holds_on_separable_streams(kind):
     """J06 Theorem 2: u without loss, sum l^2 <= R2 |u|^2."""
 
     def holds(stream):
@@ -319,7 +309,7 @@ def test_the_bound_of_pa_on_separable_streams(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rbf_has_unit_norms(kind):
+def test_theorem_3_holds_for_rbf(kind):
     """J06 Theorem 3 applies to any stream: sum l^2 <= (|u| + 2 sqrt(sum l*^2))^2."""
 
     def holds(stream):
@@ -337,7 +327,7 @@ def test_rbf_has_unit_norms(kind):
     check(kind, streams(separable=False, kernels=("rbf",)).filter(without_intercept), holds)
 
 
-def test_the_learner_is_the_twin_on_these_streams():
+def test_the_learner_equals_the_twin_on_these_streams():
     """What the theorems are checked with is what is compared elsewhere."""
 
     def holds(stream):

@@ -162,7 +162,7 @@ EXPECTED = {(*case, needs): expected(*case, needs) for case in CASES for needs i
 
 @pytest.mark.parametrize("kind", RUNNERS)
 @pytest.mark.parametrize("step", ["pa", "pa1"])
-def test_mira_with_beta_0_makes_few_steps(kind, step):
+def test_steps_of_mira_with_beta_0_are_bounded(kind, step):
     """S12.2: from W_1 != 0."""
     rng = np.random.default_rng(0)
     moved = 0
@@ -188,7 +188,7 @@ def test_mira_with_beta_0_makes_few_steps(kind, step):
 
 
 @pytest.mark.parametrize(("family", "selection", "step", "costs"), CASES)
-def test_weights_zeros_and_the_average(family, selection, step, costs):
+def test_zero_weights_and_zero_rows_change_nothing_and_the_average_is_exact(family, selection, step, costs):
     """Weight 0 is no round; an instance without size changes nothing; the average is of those that predicted."""
     rng = np.random.default_rng(2)
     options = {"selection": selection, "step": step, "average": True}

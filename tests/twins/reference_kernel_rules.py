@@ -27,11 +27,11 @@ class Round:
     progress: float = 0.0
     amounts: np.ndarray = field(default_factory=lambda: np.zeros(1))
     decay: float = 1.0
-    beside: bool = False  # a learned threshold moves
+    moves_threshold: bool = False  # a learned threshold moves
 
     @property
     def moves(self):
-        return self.length > 0 or self.beside
+        return self.length > 0 or self.moves_threshold
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Labels(Rule):
 
 
 class LearnedThreshold(Labels):
-    """Lane 0 is the threshold: a regression beside the ranking, towards the middle of the scores that it parts."""
+    """Lane 0 is the threshold: a regression towards the middle of the scores that it separates."""
 
     def __call__(self, scores, q, y, weight):
         its, labels = scores[0], scores[1:]
@@ -149,7 +149,7 @@ class LearnedThreshold(Labels):
         step = "pa1" if self.step == "perceptron" else self.step
         tau = step_length(step, loss, q, self.C, weight, True)
         result.amounts = np.append(tau * np.sign(middle - its), result.amounts)
-        result.beside = tau > 0
+        result.moves_threshold = tau > 0
         return result
 
     def between(self, scores, relevant):

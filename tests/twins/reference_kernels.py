@@ -86,7 +86,7 @@ class KernelReference:
         k=None,
     ):
         if average and budget is not None:
-            raise ValueError("a support that goes would leave the vectors of the past, too")
+            raise ValueError("a removed support would leave the averaged vectors, too")
         self.task, self.k, self.budget, self.removal = task, k, budget, removal
         self.step, self.margin, self.selection, self.cost = step, margin, selection, cost
         self.epsilon, self.max_radius = epsilon, max_radius
@@ -224,7 +224,7 @@ class KernelReference:
         """1 - c_i of a centre; as a sum, because the errors of a difference would grow from removal to removal."""
         return self.origin + sum(float(s.amounts[0]) for j, s in enumerate(self.cache) if j != i)
 
-    def spare(self, i):
+    def slack(self, i):
         """How much better than the rule asks example i is without itself."""
         support = self.cache[i]
         thresholds = self.thresholds + support.amounts if self.task == "ordinal" else None
@@ -248,26 +248,26 @@ class KernelReference:
         labels = scores[1:] if self.learned_threshold else scores
         relevant = mask(y, self.k)
         ranks = relevant.any() and not relevant.all()
-        spare = labels[relevant].min() - labels[~relevant].max() - wanted if ranks else np.inf
+        slack = labels[relevant].min() - labels[~relevant].max() - wanted if ranks else np.inf
         if self.learned_threshold:
-            middle, slack = self.decide_with.between(labels, relevant)
-            spare = min(spare, slack - abs(middle - scores[0]))
-        return spare
+            middle, width = self.decide_with.between(labels, relevant)
+            slack = min(slack, width - abs(middle - scores[0]))
+        return slack
 
     def victim(self):
         """For a cache that is full."""
-        return self.choice([(i, self.spare(i)) for i in range(len(self.cache))])
+        return self.choice([(i, self.slack(i)) for i in range(len(self.cache))])
 
     def distil(self):
         while len(self.cache) > (self.task == "uniclass"):
-            spares = [(i, self.spare(i)) for i in range(len(self.cache))]
-            qualified = [(i, spare) for i, spare in spares if spare >= 0]
+            slacks = [(i, self.slack(i)) for i in range(len(self.cache))]
+            qualified = [(i, slack) for i, slack in slacks if slack >= 0]
             if not qualified:
                 return
             self.remove(self.choice(qualified))
 
     def choice(self, candidates):
-        """The place of the one with the largest spare, of several the oldest; or of the oldest."""
+        """The place of the one with the largest slack, of several the oldest; or of the oldest."""
         if self.removal == "oldest":
             return min(candidates, key=lambda each: self.cache[each[0]].age)[0]
         return min(candidates, key=lambda each: (-each[1], self.cache[each[0]].age))[0]

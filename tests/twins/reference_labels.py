@@ -134,7 +134,10 @@ def mira_set(scores, relevant, A, C, beta):
     theta = balance(low, high)
     below, above = np.maximum(0, theta - low), np.maximum(0, high - theta)
     if below.sum() / A > C:
-        low, high = low - low.min(), high - high.max()  # else a small volume has few digits beside the scores
+        low, high = (
+            low - low.min(),
+            high - high.max(),
+        )  # else a small volume has few digits next to the scores
         below = np.maximum(0, water_level(low, C * A) - low)
         above = np.maximum(0, water_level(-high, C * A) + high)
     amounts[relevant], amounts[~relevant] = below / A, -above / A

@@ -56,7 +56,7 @@ BALLS = [
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(("task", "step", "options"), ONE_W + BALLS, ids=str)
-def test_linear_is_the_twin_of_one_w(task, step, options, average):
+def test_kernel_linear_equals_one_w(task, step, options, average):
     twin = KernelReference(task, step=step, C=0.7, average=average, **options)
     weights = Reference(task, step=step, C=0.7, average=average, **options)
     for x in play(task, twin, weights, seed=50):
@@ -76,7 +76,7 @@ def test_linear_is_the_twin_of_one_w(task, step, options, average):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(("selection", "step"), LABEL_PAIRS)
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_linear_is_the_twin_of_labels(task, selection, step, fit_intercept, average):
+def test_kernel_linear_equals_labels(task, selection, step, fit_intercept, average):
     options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, "beta": 0.3, "average": average}
     if selection in ("conproj", "simproj") and step == "pa1":
         options["nu"] = NU
@@ -91,7 +91,7 @@ def test_linear_is_the_twin_of_labels(task, selection, step, fit_intercept, aver
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("selection", ["max", "prediction"])
-def test_linear_is_the_twin_of_costs(selection, step, average):
+def test_kernel_linear_equals_costs(selection, step, average):
     options = {"selection": selection, "step": step, "C": 0.4, "cost": COST, "average": average}
     twin = KernelReference("classification", k=K, **options)
     weights = reference_labels.make("labels", K, **options)
@@ -110,7 +110,7 @@ def compare_labels(task, twin, weights, average):
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("sort_thresholds", [None, False, True])
 @pytest.mark.parametrize(("selection", "step"), RANK_PAIRS)
-def test_linear_is_the_twin_of_ranks(selection, step, sort_thresholds, average):
+def test_kernel_linear_equals_ranks(selection, step, sort_thresholds, average):
     options = {"selection": selection, "step": step, "sort_thresholds": sort_thresholds}
     options |= {"C": 0.4, "margin": 0.7, "average": average}
     twin = KernelReference("ordinal", k=K, **options)
@@ -126,7 +126,7 @@ def test_linear_is_the_twin_of_ranks(selection, step, sort_thresholds, average):
 
 
 @pytest.mark.parametrize(("selection", "step"), [("max", "pa"), ("max", "pa2"), ("uniform", "perceptron")])
-def test_linear_has_the_learned_threshold_of_the_weights(selection, step):
+def test_kernel_linear_equals_the_learned_threshold(selection, step):
     options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, "threshold": "learned"}
     twin = KernelReference("multilabel", k=K, fit_intercept=True, **options)
     weights = hinge.Learner("multilabel", classes=list(range(K)), fit_intercept=True, **options)
@@ -140,7 +140,7 @@ def test_linear_has_the_learned_threshold_of_the_weights(selection, step):
 # --- by hand ----------------------------------------------------------------------------------------------
 
 
-def test_orthonormal_instances_stay():
+def test_orthonormal_instances_are_kept():
     """S14: each is inserted, and d_i = 0 of all: none qualifies if beta is above that."""
     n = 5
     twin = KernelReference("classification", step="perceptron", budget="adaptive", beta=0.0)
@@ -154,7 +154,7 @@ def test_orthonormal_instances_stay():
     assert twin.dual_coef().tolist() == [-1, 1, -1, 1, -1]
 
 
-def test_a_large_example_makes_others_superfluous():
+def test_a_large_example_makes_others_removable():
     """w = 1 + 3 = 4 after two: d = 4 - 1 = 3 and 12 - 9 = 3 tie, the oldest goes; then d = 9 - 9 = 0 < beta."""
     stream = [([1.0], 1), ([3.0], 1)]
     options = {"step": "perceptron", "budget": "adaptive", "beta": 3.0}
@@ -166,7 +166,7 @@ def test_a_large_example_makes_others_superfluous():
         assert (twin.support, twin.scores([1.0])) == ([1], 3.0)
 
 
-def test_the_largest_and_the_oldest():
+def test_removal_takes_the_largest_or_the_oldest():
     """w = (3, 1): d = 3 - 1 = 2 for x_0 = (1, 0), 6 - 4 = 2 for x_1 = (2, 0), 1 - 1 = 0 for x_2 = (0, 1)."""
     options = {"step": "perceptron", "beta": 5.0}
     X = [[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 0.5]]
@@ -183,7 +183,7 @@ def test_the_largest_and_the_oldest():
         assert twin.support == expected
 
 
-def test_a_fixed_budget_decides_again():
+def test_a_fixed_budget_decides_again_after_a_removal():
     """PA with room for one: x_1 = (1, 1) scores 1/2 with x_0 and 0 without; its step is 1/2 of itself."""
     twin = KernelReference("classification", step="pa", budget=1)
     twin.learn([2.0, 0.0], 1)
@@ -195,7 +195,7 @@ def test_a_fixed_budget_decides_again():
     assert s.progress == 0.25 * (2 - 0.25 * 4) + 0.5 * (2 - 0.5 * 2)
 
 
-def test_the_victim_is_gone_though_nothing_comes():
+def test_the_removed_support_is_gone_even_if_none_is_inserted():
     """y = 0.9 with f = 2 is off; without the support f = 0 is within 1 of it: nothing is inserted."""
     twin = KernelReference("regression", step="pa", budget=1, epsilon=1.0)
     twin.learn([1.0], 3.0)
@@ -204,7 +204,7 @@ def test_the_victim_is_gone_though_nothing_comes():
     assert (twin.statistics.updates, twin.statistics.mistakes, twin.scores([1.0])) == (1, 2, 0.0)
 
 
-def test_the_first_decision_of_a_perceptron_stands():
+def test_a_perceptron_does_not_decide_again_after_a_removal():
     """f = 0 after the victim is gone; before it was wrong: the step is 1 either way. A pair of labels is the first."""
     twin = KernelReference("classification", step="perceptron", budget=1, k=3, beta=0.0)
     twin.learn([1.0], 0)  # 0 above 1
@@ -213,20 +213,20 @@ def test_the_first_decision_of_a_perceptron_stands():
     assert twin.dual_coef().T.tolist() == [[0.0, -1.0, 1.0]]
 
 
-def test_a_ball_without_one_of_its_instances():
+def test_removing_an_instance_of_a_ball_moves_its_centre():
     """The first at 0, then 2: lam = (2 - 1)/2, w = 1. Without 0: w' = 2; without 2: w' = 0."""
     options = {"step": "pa", "radius": 1.0}
     twin = KernelReference("uniclass", budget=2, **options)
     twin.learn([0.0])
     twin.learn([2.0])
-    assert (twin.spare(0), twin.spare(1)) == (-1.0, -1.0)
+    assert (twin.slack(0), twin.slack(1)) == (-1.0, -1.0)
     twin.learn([2.5])  # w = 1 is 1.5 off; the oldest goes: w' = 2, and 2.5 is in the ball
     assert twin.log[-1] == ("removal", 0)
     assert (twin.support, twin.dual_coef().tolist()) == ([1], [1.0])
     assert (twin.statistics.mistakes, twin.statistics.updates, twin.statistics.loss) == (2, 1, 1.5)
 
 
-def test_the_last_support_of_a_ball_stays():
+def test_the_last_support_of_a_ball_is_kept():
     twin = KernelReference("uniclass", step="pa", radius=1.0, budget="adaptive")
     for x in ([0.0], [3.0], [0.5]):
         twin.learn(x)
@@ -236,7 +236,7 @@ def test_the_last_support_of_a_ball_stays():
     assert first.support == [0]
 
 
-def test_a_row_that_comes_again_is_the_same_support():
+def test_a_repeated_row_is_the_same_support():
     twin = KernelReference("classification", step="perceptron", budget=1, beta=5.0)
     for _ in range(3):
         twin.learn([1.0], 1, row=7)
@@ -244,7 +244,7 @@ def test_a_row_that_comes_again_is_the_same_support():
     assert twin.dual_coef().tolist() == [3.0]
 
 
-def test_removing_an_example_of_ranks_takes_its_thresholds_along():
+def test_removing_an_example_of_ranks_removes_its_thresholds():
     twin = KernelReference("ordinal", k=3, step="pa", selection="simproj", budget=1)
     for t, (x, y) in enumerate([([1.0], 2), ([-1.0], 0), ([2.0], 1)]):
         twin.learn(x, y)

@@ -99,7 +99,7 @@ def given(options, rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(("task", "step", "options"), CASES)
-def test_equal_after_every_event(task, step, options, average, weighted, container):
+def test_learner_equals_the_twin_after_every_event(task, step, options, average, weighted, container):
     rng = np.random.default_rng(20)
     options = given(options, rng)
     ours = make(container, task, step=step, C=0.7, average=average, **options)
@@ -117,7 +117,7 @@ def test_equal_after_every_event(task, step, options, average, weighted, contain
 
 @pytest.mark.parametrize("container", ["dense", "csr"])
 @pytest.mark.parametrize(("task", "step", "options"), CASES)
-def test_equal_after_a_batch_in_a_given_order(task, step, options, container):
+def test_learner_equals_the_twin_after_a_batch_in_a_given_order(task, step, options, container):
     rng = np.random.default_rng(21)
     options = given(options, rng)
     ours = make(container, task, step=step, C=0.7, average=True, **options)
@@ -145,7 +145,7 @@ def test_equal_after_a_batch_in_a_given_order(task, step, options, container):
         ("uniclass", {"max_radius": 3.0}),
     ],
 )
-def test_the_average_of_a_long_stream(task, options, container):
+def test_the_average_of_a_long_stream_equals_the_twin(task, options, container):
     """The centre forgets where it was, fast if the radius is small; its average must not."""
     rng = np.random.default_rng(23)
     ours = make(container, task, step="pa", average=True, **options)
@@ -160,7 +160,7 @@ def test_the_average_of_a_long_stream(task, options, container):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_a_centre_far_from_the_origin(container):
+def test_a_centre_far_from_the_origin_equals_the_twin(container):
     """The distances are small differences of large numbers."""
     rng = np.random.default_rng(22)
     options = {"step": "pa", "radius": 0.5}

@@ -85,7 +85,7 @@ LINEAR = [
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize(("task", "step"), LINEAR)
-def test_binary_and_regression(task, step, more, geometry, container):
+def test_binary_and_regression_equal_the_twin(task, step, more, geometry, container):
     """Plain, and with an intercept, all options, weights and the average."""
     rng = np.random.default_rng(50)
     options = {
@@ -104,7 +104,7 @@ def test_binary_and_regression(task, step, more, geometry, container):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
-def test_a_start(geometry):
+def test_a_start_vector_equals_the_twin(geometry):
     rng = np.random.default_rng(51)
     w1 = rng.normal(size=WIDTH)
     options = {"step": "pa2", "w1": w1, "fit_intercept": True, **MORE, **geometry}
@@ -142,7 +142,7 @@ SOME = [("max", "pa2"), ("simproj", "pa1"), ("mira", "pa1"), ("max", "cw")]
     ("selection", "step", "container"),
     [*((*pair, "dense") for pair in PAIRS), *((*pair, c) for pair in SOME for c in ("csr", "dict"))],
 )
-def test_labels(task, selection, step, container, geometry):
+def test_labels_equal_the_twin(task, selection, step, container, geometry):
     rng = np.random.default_rng(52)
     more = step in ("pa1", "cw")
     options = {
@@ -171,7 +171,7 @@ def test_labels(task, selection, step, container, geometry):
     ],
     ids=str,
 )
-def test_costs_and_weighted_constraints(options, geometry):
+def test_costs_and_weighted_constraints_equal_the_twin(options, geometry):
     rng = np.random.default_rng(53)
     options = {**options, "C": 0.3, **geometry}
     ours, twin = (
@@ -195,7 +195,7 @@ RANKS = [
     ("selection", "step", "container"),
     [*((*pair, "dense") for pair in RANKS), ("simproj", "pa1", "csr"), ("simproj", "pa2", "dict")],
 )
-def test_ranks(selection, step, container, geometry):
+def test_ranks_equal_the_twin(selection, step, container, geometry):
     rng = np.random.default_rng(54)
     more = step == "pa1"
     options = {"selection": selection, "step": step, "average": more, "C": 0.4, "margin": 0.7, **geometry}
@@ -206,7 +206,7 @@ def test_ranks(selection, step, container, geometry):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
-def test_features_that_come_with_the_stream(geometry):
+def test_new_features_equal_the_twin(geometry):
     """They begin with the initial variance, uncorrelated: as if they had always been there."""
     rng = np.random.default_rng(55)
     options = {"step": "pa2", "C": 0.7, "fit_intercept": True, **MORE, **geometry}
@@ -229,7 +229,7 @@ ENTROPY = [
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize(("task", "step", "signed", "rule"), ENTROPY)
-def test_entropy(task, step, signed, rule, more, container):
+def test_entropy_equals_the_twin(task, step, signed, rule, more, container):
     rng = np.random.default_rng(56)
     options = {
         "step": step,
@@ -248,7 +248,7 @@ def test_entropy(task, step, signed, rule, more, container):
 
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_an_entropy_that_starts_elsewhere(task, signed):
+def test_a_start_on_the_simplex_equals_the_twin(task, signed):
     rng = np.random.default_rng(57)
     p = rng.dirichlet(np.ones(WIDTH))
     options = {
@@ -271,7 +271,7 @@ def test_an_entropy_that_starts_elsewhere(task, signed):
         *itertools.product(("conproj",), ("pa1",), ("dense", "csr")),  # dicts cannot start at a matrix
     ],
 )
-def test_labels_with_entropy(selection, step, task, container):
+def test_labels_with_entropy_equal_the_twin(selection, step, task, container):
     rng = np.random.default_rng(58)
     more = step == "pa1"
     options = {
@@ -298,7 +298,7 @@ def test_labels_with_entropy(selection, step, task, container):
         *itertools.product(("simperc", "simproj", "conproj"), ("pa1",), CONTAINERS),
     ],
 )
-def test_ranks_with_entropy(selection, step, container, sort_thresholds):
+def test_ranks_with_entropy_equal_the_twin(selection, step, container, sort_thresholds):
     rng = np.random.default_rng(63)
     more = step == "pa1"
     options = {"selection": selection, "step": step, "average": more, "C": 0.1, "scale": 4.0, "margin": 0.3}
@@ -309,7 +309,7 @@ def test_ranks_with_entropy(selection, step, container, sort_thresholds):
 
 
 @pytest.mark.parametrize("options", [{"cost": COST}, {"selection": "conproj", "nu": NU + 0.1}], ids=str)
-def test_costs_and_weighted_constraints_with_entropy(options):
+def test_costs_and_weighted_constraints_with_entropy_equal_the_twin(options):
     rng = np.random.default_rng(59)
     options = {"step": "pa1", "C": 0.1, "scale": 4.0, "geometry": "entropy", **options}
     options["w1"] = rng.normal(size=(K, WIDTH)) / 10
@@ -321,7 +321,7 @@ def test_costs_and_weighted_constraints_with_entropy(options):
     play("classification", ours, twin, events, truths("classification", rng, 25))
 
 
-def test_features_that_come_to_the_simplex():
+def test_new_features_on_the_simplex_equal_the_twin():
     """A new feature has the weight of the start, which the others make room for: p+ p- is the same for all of them."""
     rng = np.random.default_rng(60)
     options = {"step": "pa1", "C": 0.3, "scale": 3.0, "geometry": "entropy"}
@@ -349,7 +349,7 @@ def test_features_that_come_to_the_simplex():
 @pytest.mark.parametrize("container", ["dense", "csr"])
 @pytest.mark.parametrize("geometry", [*GEOMETRIES, {"geometry": "entropy"}], ids=[*NAMES, "entropy"])
 @pytest.mark.parametrize("task", ["classification", "regression", "multilabel"])
-def test_a_batch_in_a_given_order(task, geometry, container):
+def test_a_batch_in_a_given_order_equals_the_twin(task, geometry, container):
     rng = np.random.default_rng(61)
     events = list(instances(rng, 60, weighted=True))
     X, weights = np.array([x for x, _ in events]), np.array([w for _, w in events])
@@ -366,7 +366,7 @@ def test_a_batch_in_a_given_order(task, geometry, container):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
-def test_a_plain_simplex_that_is_pushed_down(task):
+def test_weights_stay_on_the_simplex_when_all_exponents_fall(task):
     """All exponents fall without end; what is on the simplex stays there. (The twin would lose what underflows.)"""
     rng = np.random.default_rng(62)
     ours = Ours(task, "dense", geometry="entropy", signed=False, step="pa", scale=4.0, radius=0.1)
@@ -379,7 +379,7 @@ def test_a_plain_simplex_that_is_pushed_down(task):
 
 
 @pytest.mark.parametrize("seed", [185, 12, 18, 87, 85])
-def test_the_average_on_a_simplex_of_large_steps(seed):
+def test_the_average_of_large_steps_on_the_simplex_equals_the_twin(seed):
     """Weights go from one corner to another in a step or two; the average remembers where they were."""
     rng = np.random.default_rng(seed)
     options = {"geometry": "entropy", "step": "pa", "scale": 0.13, "average": True}

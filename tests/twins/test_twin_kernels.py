@@ -155,8 +155,8 @@ class Rounded(KernelReference):
         self.gone = None
         super().learn(x * (1 + 1e-14 * self.rng.normal(size=len(x))), y, weight, row)
 
-    def spare(self, i):
-        return super().spare(i) * (1 + 1e-13 * self.rng.normal()) + 1e-13 * self.rng.normal()
+    def slack(self, i):
+        return super().slack(i) * (1 + 1e-13 * self.rng.normal()) + 1e-13 * self.rng.normal()
 
     def remove(self, i):
         self.gone = self.cache[i].x, self.cache[i].amounts
@@ -208,7 +208,7 @@ def compare(case, kernel, budget, containers, average, weighted, seed, count=24)
 
 def with_room(case, budget):
     """Of two whose steps are equal each says of the other what the other says of it, and a centre between two is,
-    without one of them, the other: both spare the same, and rounding decides. (Exact ties: test_kernel_corners.py.)"""
+    without one of them, the other: both have one slack, and rounding decides. (Exact ties: test_kernel_corners.py.)"""
     first = case[0] == "uniclass" and "w1" not in case[1]
     alike = first or case[1].get("step") == "perceptron" or case[1].get("selection") == "simperc"
     return {**budget, "budget": 3} if alike and budget == {"budget": 2, "removal": "largest"} else budget
@@ -221,7 +221,7 @@ GRID = [
 
 
 @pytest.mark.parametrize(("case", "budget", "i"), GRID)
-def test_equal_after_every_example(case, budget, i):
+def test_learner_equals_the_twin_after_every_example(case, budget, i):
     """Every case with every budget; kernels, containers, averages and weights in turn."""
     kernel, container = list(KERNELS)[i % 4], CONTAINERS[i % 3]
     compare(
@@ -232,14 +232,14 @@ def test_equal_after_every_example(case, budget, i):
 @pytest.mark.parametrize("budget", [{}, {"budget": 3}, {"budget": "adaptive"}], ids=str)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=name)
-def test_every_kernel_and_container(case, kernel, budget):
+def test_every_kernel_and_container_equals_the_twin(case, kernel, budget):
     compare(case, kernel, budget, CONTAINERS, average=False, weighted=True, seed=90)
 
 
 @pytest.mark.parametrize("removal", ["largest", "oldest"])
 @pytest.mark.parametrize("budget", [5, "adaptive"])
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=name)
-def test_a_longer_stream(case, budget, removal):
+def test_a_longer_stream_equals_the_twin(case, budget, removal):
     """Removed one by one, also several in a round."""
     options = {"budget": budget, "removal": removal}
     removals = compare(case, "rbf", options, ["dense"], average=False, weighted=False, seed=91, count=60)
@@ -248,7 +248,7 @@ def test_a_longer_stream(case, budget, removal):
 
 @pytest.mark.parametrize("start", [3, 20])
 @pytest.mark.parametrize("case", [BINARY[1], LABELS[1], BALLS[2], RANKS[1]], ids=name)
-def test_an_average_that_begins_later(case, start):
+def test_an_average_that_begins_later_equals_the_twin(case, start):
     compare(case, "rbf", {}, ["dense"], average=start, weighted=True, seed=92)
 
 
@@ -259,7 +259,7 @@ def test_an_average_that_begins_later(case, start):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize(("selection", "step"), [pair for pair in LABEL_PAIRS if pair[0] != "max"])
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_labels_that_come_with_the_stream(task, selection, step, kernel, budget):
+def test_new_labels_equal_the_twin(task, selection, step, kernel, budget):
     """The twin grows when a label comes first."""
     options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, **KERNELS[kernel], **budget}
     threshold = {"threshold": 0.0} if task == "multilabel" else {}
@@ -318,7 +318,7 @@ def test_features_never_seen_are_part_of_the_instance(kernel):
     assert ours.feature_names == ["a", "b"]
 
 
-def test_a_hashed_vocabulary():
+def test_a_hashed_vocabulary_equals_the_twin():
     ours = hinge.Learner("classification", classes=[-1, 1], hash_bits=12, budget=3, **KERNELS["rbf"])
     twin = Ours("classification", "dict", budget=3, fit_intercept=True, **KERNELS["rbf"])
     for x, y, _ in events("classification", np.random.default_rng(95), 30, False):

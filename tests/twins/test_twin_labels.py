@@ -131,7 +131,7 @@ def play(task, ours, twin, same, average, weighted, seed, count=40):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_labels(task, selection, step, fit_intercept, average, weighted, container):
+def test_labels_equal_the_twin(task, selection, step, fit_intercept, average, weighted, container):
     options = {
         "selection": selection,
         "step": step,
@@ -151,7 +151,7 @@ def test_labels(task, selection, step, fit_intercept, average, weighted, contain
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("selection", ["max", "prediction"])
-def test_costs(selection, step, fit_intercept, average, container):
+def test_costs_equal_the_twin(selection, step, fit_intercept, average, container):
     options = {
         "selection": selection,
         "step": step,
@@ -168,7 +168,7 @@ def test_costs(selection, step, fit_intercept, average, container):
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("selection", ["simproj", "conproj"])
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_weighted_constraints(task, selection, container):
+def test_weighted_constraints_equal_the_twin(task, selection, container):
     options = {"selection": selection, "C": 0.1, "average": True, "fit_intercept": True}
     ours = Ours(task, container, nu=NU, **options)
     twin = reference_labels.make("labels", K, nu=NU, **options)
@@ -187,7 +187,7 @@ def test_the_largest_of_several_weights_counts(selection):
 @pytest.mark.parametrize(("average", "weighted"), [(False, False), (True, True)])
 @pytest.mark.parametrize("sort_thresholds", [None, False, True])
 @pytest.mark.parametrize(("selection", "step"), RANK_PAIRS)
-def test_ranks(selection, step, sort_thresholds, average, weighted, container):
+def test_ranks_equal_the_twin(selection, step, sort_thresholds, average, weighted, container):
     options = {
         "selection": selection,
         "step": step,
@@ -202,7 +202,7 @@ def test_ranks(selection, step, sort_thresholds, average, weighted, container):
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("selection", ["simproj", "conproj"])
-def test_weighted_thresholds(selection, container):
+def test_weighted_thresholds_equal_the_twin(selection, container):
     options = {"selection": selection, "nu": [2.0, 0.0, 0.5], "C": 0.1, "average": True}
     ours = Ours("ordinal", container, **options)
     twin = reference_labels.make("ordinal", K, **options)
@@ -214,7 +214,7 @@ def test_weighted_thresholds(selection, container):
 @pytest.mark.parametrize(
     ("selection", "beta"), [("max", 0.01), ("mira", 0.0), ("mira", 1.0), ("simproj", 0.01)]
 )
-def test_a_start_matrix(task, selection, beta, container):
+def test_a_start_matrix_equals_the_twin(task, selection, beta, container):
     W1 = np.random.default_rng(7).normal(size=(K, WIDTH))
     options = {"selection": selection, "beta": beta, "fit_intercept": True, "average": True}
     ours = Ours(task, container, w1=W1, **options)
@@ -226,7 +226,7 @@ def test_a_start_matrix(task, selection, beta, container):
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
 @pytest.mark.parametrize("task", ["classification", "multilabel"])
-def test_labels_that_come_with_the_stream(task, selection, step, average, container):
+def test_new_labels_equal_the_twin(task, selection, step, average, container):
     """The twin grows when a label comes first. (Classification: from three labels on, two would have one w.)"""
     options = {"selection": selection, "step": step, "average": average, "C": 0.4, "fit_intercept": True}
     ours, twin = Ours(task, container, k=None, **options), None
@@ -265,7 +265,7 @@ def test_labels_that_come_with_the_stream(task, selection, step, average, contai
     ],
     ids=str,
 )
-def test_a_batch_in_a_given_order(task, options, container):
+def test_a_batch_in_a_given_order_equals_the_twin(task, options, container):
     rng = np.random.default_rng(38)
     events = list(instances(rng, 60, weighted=True, repeats=not ties(options)))
     X, weights = np.array([x for x, _ in events]), np.array([w for _, w in events])
@@ -280,7 +280,7 @@ def test_a_batch_in_a_given_order(task, options, container):
     (same_ranks if task == "ordinal" else same_labels)(ours, twin, True)
 
 
-def test_predictions_are_the_twins():
+def test_predictions_equal_the_twin():
     rng = np.random.default_rng(39)
     events, ranks = list(instances(rng, 60, weighted=False)), truths("ordinal", rng, 60)
     ours, twin = (
@@ -297,15 +297,15 @@ def test_predictions_are_the_twins():
     assert crossed  # unordered thresholds are well defined too
 
 
-def test_the_learned_threshold():
-    """A regression beside the ranking: towards the middle between the relevant and the other labels (see the core)."""
+def test_the_learned_threshold_equals_its_definition():
+    """A regression: towards the middle between the relevant and the other labels (see the core)."""
     rng = np.random.default_rng(40)
     margin, C = 0.8, 0.3
     for step, fit_intercept in itertools.product(("pa", "pa1", "pa2"), (False, True)):
         learner = hinge.Learner(
             "multilabel", classes=list(range(K)), step=step, C=C, margin=margin, fit_intercept=fit_intercept
         )
-        beside = np.zeros(WIDTH + 1)
+        weights = np.zeros(WIDTH + 1)
         for (x, weight), y in zip(instances(rng, 40, True), truths("multilabel", rng, 40), strict=True):
             scores = learner.scores(np.atleast_2d(x))[0] if learner.n_features else np.zeros(K)
             z = np.append(x, float(fit_intercept))
@@ -318,7 +318,7 @@ def test_the_learned_threshold():
                 middle = low - margin / 2
             else:
                 middle, slack = (low + high) / 2, max(0.0, (low - high - margin) / 2)
-            residual, q = middle - beside @ z, z @ z
+            residual, q = middle - weights @ z, z @ z
             loss = max(0.0, abs(residual) - slack)
             if weight and q > 0:
                 tau = {
@@ -326,7 +326,7 @@ def test_the_learned_threshold():
                     "pa1": min(C * weight, loss / q),
                     "pa2": loss / (q + 1 / (2 * C * weight)),
                 }[step]
-                beside = beside + tau * np.sign(residual) * z
+                weights = weights + tau * np.sign(residual) * z
             learner.learn(np.atleast_2d(x), [y], [weight])
             lanes = learner.lanes(np.eye(WIDTH))[:, 0] if learner.n_features else np.zeros(WIDTH)
-            close(lanes, beside[:-1] + beside[-1], "threshold")
+            close(lanes, weights[:-1] + weights[-1], "threshold")

@@ -100,7 +100,7 @@ def kind_of(container):
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_every_step_selection_and_geometry(selection, step, more, geometry, container):
+def test_every_step_selection_and_geometry_equals_the_twin(selection, step, more, geometry, container):
     """Plain, and with all options, weights, a matrix of costs and the average."""
     options = {"selection": selection, "step": step, "average": more, **geometry}
     if more:
@@ -138,7 +138,7 @@ COSTS = [
         for step in STEPS_OF[selection]
     ],
 )
-def test_costs(selection, cost, step, geometry):
+def test_costs_equal_the_twin(selection, cost, step, geometry):
     options = {"selection": selection, "cost": cost, "step": step, "C": 0.3, **geometry}
     ours, twin = learners("dicts", **options)
     play(ours, twin, events(np.random.default_rng(61), 40, K, D, weighted=True))
@@ -146,7 +146,7 @@ def test_costs(selection, cost, step, geometry):
 
 
 @pytest.mark.parametrize("selection", STEPS_OF)
-def test_a_cost_by_the_names_of_the_tags(selection):
+def test_a_cost_by_names_equals_the_matrix(selection):
     """A dict of dicts is the matrix; what it leaves out on the diagonal is 0."""
     named = {TAGS[a]: {TAGS[b]: float(WHOLE[a, b]) for b in range(K) if a != b} for a in range(K)}
     twin = Sequences(K, D, selection=selection, cost=WHOLE)
@@ -157,7 +157,7 @@ def test_a_cost_by_the_names_of_the_tags(selection):
 @pytest.mark.parametrize("container", ["dicts", "csr"])
 @pytest.mark.parametrize("geometry", GEOMETRIES[:2], ids=NAMES[:2])
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_single_precision(selection, step, geometry, container):
+def test_single_precision_equals_the_twin(selection, step, geometry, container):
     options = {"selection": selection, "step": step, "C": 0.4, "average": container == "csr", **geometry}
     ours, twin = learners(container, dtype="float32", **options)
     play(ours, twin, events(np.random.default_rng(63), 30, K, D), tolerance=2e-5)
@@ -179,7 +179,7 @@ def is_exact(twin, x, y):
 @pytest.mark.parametrize("container", ["lists", "csr"])
 @pytest.mark.parametrize("cost", [None, TYING], ids=["hamming", "matrix"])
 @pytest.mark.parametrize("selection", [*STEPS_OF, "perceptron"])
-def test_exact_ties(selection, cost, container):
+def test_exact_ties_equal_the_twin(selection, cost, container):
     """Whole features and weights: many sequences tie, to the bit, and the rule for ties decides."""
     options = {"selection": selection, "step": "pa1", "C": 0.25}
     if selection == "perceptron":
@@ -225,13 +225,13 @@ def alike(values, step, **geometry):
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("values", [(1, 2, 3, 0), (0.1, 0.7, 0.7, 0.1), (0.1, 0.2, 0.1 + 0.2, 0)], ids=str)
-def test_a_direction_that_cancels_is_no_step(values, step, geometry):
+def test_features_that_cancel_make_no_step(values, step, geometry):
     alike(values, step, **geometry)
 
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("values", [(0.1, 0.2, 0.3, 0), (0.7, 0.1, 0.6, 0.2)], ids=str)
-def test_what_rounding_leaves_is_no_direction(values, step):
+def test_rounding_errors_make_no_step(values, step):
     """0.1 + 0.2 - 0.3 is 6e-17: along it PA would go 1e16 far."""
     alike(values, step)
 
@@ -244,7 +244,7 @@ def test_what_rounding_leaves_is_no_direction(values, step):
 @pytest.mark.parametrize(
     ("selection", "step"), [("prediction", "pa"), ("max", "pa1"), ("max-additive", "pa2")]
 )
-def test_long_sentences(selection, step, cost, geometry):
+def test_long_sentences_equal_the_twin(selection, step, cost, geometry):
     """The twin with the dynamic programme."""
     ours, twin = learners("dense", twin=LongSequences, selection=selection, step=step, cost=cost, **geometry)
     rng = np.random.default_rng(64)
@@ -259,7 +259,7 @@ def test_long_sentences(selection, step, cost, geometry):
 
 @pytest.mark.parametrize("labels", [1, 2, 6])
 @pytest.mark.parametrize("selection", STEPS_OF)
-def test_other_numbers_of_tags(selection, labels):
+def test_any_number_of_tags_equals_the_twin(selection, labels):
     """(A single one cannot be given as `classes`.)"""
     ours, twin = learners("dicts", labels, selection=selection, average=True)
     if labels == 1:
@@ -275,7 +275,7 @@ def test_other_numbers_of_tags(selection, labels):
 @pytest.mark.parametrize("container", ["lists", "dicts"])
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_tags_and_features_that_come_with_the_stream(selection, step, geometry, container):
+def test_new_tags_and_features_equal_the_twin(selection, step, geometry, container):
     """Tags are numbered as they come; what was not there yet was 0, for the average too. Weight 0: nothing came."""
     rng = np.random.default_rng(66)
     options = {"selection": selection, "step": step, "average": step != "pa", "C": 0.4, **geometry}
@@ -317,7 +317,7 @@ def corpus(kind="real", seed=67, count=24):
 @pytest.mark.parametrize("container", ["lists", "csr"])
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_many_are_one_after_the_other(selection, step, geometry, container):
+def test_batches_equal_single_sentences(selection, step, geometry, container):
     """To the bit, with tags that come with the batch."""
     X, y, weights = corpus(kind_of(container))
     options = {"selection": selection, "step": step, "average": True, **geometry}
@@ -345,7 +345,7 @@ def two_passes(twin, X, y, weights):
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_fit_and_partial_fit(selection, step, container):
+def test_fit_and_partial_fit_equal_the_twin(selection, step, container):
     """fit goes over the sentences in order, again and again, with the tags sorted; partial_fit goes over them once."""
     options = {"selection": selection, "step": step, "C": 0.4, "average": False}
     given = [1, 2, 0]  # the order in which the tags are given to partial_fit
@@ -384,7 +384,7 @@ def test_fit_and_partial_fit(selection, step, container):
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
 @pytest.mark.parametrize(("selection", "step"), PAIRS)
-def test_structured_output_with_the_features_of_sequences(selection, step, geometry):
+def test_structured_output_with_the_features_of_sequences_equals_the_twin(selection, step, geometry):
     """PAStructured, with functions that look at all sequences, is the same learner."""
     options = {"selection": selection, "step": step, "C": 0.4, "margin": 0.7, **geometry}
     twin, search = Sequences(K, D, **options), Sequences(K, D, **options)
@@ -411,7 +411,7 @@ def test_structured_output_with_the_features_of_sequences(selection, step, geome
     assert twin.statistics.updates > 8
 
 
-def test_tokens_of_words_numbers_and_truths():
+def test_words_numbers_and_booleans_of_tokens_are_features():
     """{"word": "dog"} is the feature "word=dog" with the value 1; True is 1 and False is 0."""
     tokens = [
         {"word": "the", "upper": True, "length": 3},
@@ -437,11 +437,11 @@ def test_tokens_of_words_numbers_and_truths():
     assert twin.statistics.updates == 3
 
 
-def test_what_is_refused():
+def test_invalid_sentences_leave_no_trace():
     """Each leaves no trace."""
     x = [["a"], ["b"]]
 
-    def refuses(learner, sentence, y):
+    def rejects(learner, sentence, y):
         before = learner.stats_, learner.state_features_, list(learner.classes_)
         with pytest.raises(ValueError):
             learner.learn_one(sentence, y)
@@ -451,12 +451,12 @@ def test_what_is_refused():
 
     learner = hinge.PASequence()
     learner.learn_one(x, ["B", "A"])
-    refuses(learner, [], [])
-    refuses(learner, x, ["A"])
-    refuses(learner, [{"a": np.nan}, {"b": 1.0}], ["A", "B"])
+    rejects(learner, [], [])
+    rejects(learner, x, ["A"])
+    rejects(learner, [{"a": np.nan}, {"b": 1.0}], ["A", "B"])
     learner = hinge.PASequence(classes=["A", "B"])
     learner.learn_one(x, ["B", "A"])
-    refuses(learner, x, ["A", "C"])
+    rejects(learner, x, ["A", "C"])
     with pytest.raises(ValueError):
         hinge.PASequence(classes=["A", "B"]).learn_one([], [])
     with pytest.raises(ValueError):

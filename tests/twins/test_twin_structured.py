@@ -27,7 +27,7 @@ GEOMETRIES = [
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=lambda g: "-".join(map(str, g.values())) or "euclidean")
 @pytest.mark.parametrize(("selection", "step"), SELECTIONS)
-def test_twin(selection, step, geometry, kind):
+def test_structures_equal_the_twin(selection, step, geometry, kind):
     for average, C, margin in [(False, 0.05, 0.5), (True, 0.7, 1.0)]:
         options = {"C": C, **geometry}
         X, y, weights = stream(50)
@@ -61,7 +61,7 @@ def test_twin(selection, step, geometry, kind):
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("selection", ["prediction", "max"])
-def test_classes_with_costs_are_a_special_case(selection, step):
+def test_classes_with_costs_equal_structures_with_blocks(selection, step):
     """Phi(x, r) is x in block r: the same as PAClassifier with a cost."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 6))
@@ -78,7 +78,7 @@ def test_classes_with_costs_are_a_special_case(selection, step):
     assert ours.predict([np.kron(np.eye(4), x) for x in X]) == theirs.predict(X).tolist()
 
 
-def test_the_core_learns_constraints_from_anything():
+def test_the_core_learns_constraints_from_rows_dicts_and_files():
     """`Learner("structured")`, which is below: rows, dicts, files; and no intercept anywhere."""
     X, wanted = np.array([[1.0, -2.0], [0.5, 0.0]]), [1.0, 2.0]
     rows, sparse, events = (Learner("structured", geometry="diagonal", C=0.1) for _ in range(3))

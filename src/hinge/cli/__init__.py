@@ -1,4 +1,4 @@
-"""The `hinge` command. `command` is the entry point; the commands are in `app`, each in its own module."""
+"""The `hinge` command. `command` is its entry point. Each command is a module in `commands`; `app` runs them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import FrameType
 
 __all__ = ["command", "main"]
 
-INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 
 
 def command() -> int:
-    """The program: `main`, and no trace of a Ctrl-C that comes while it ends."""
+    """Runs `main`. A Ctrl-C while it ends does not show a traceback, either."""
     sys.unraisablehook = _unraisable
     try:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -22,14 +22,14 @@ def command() -> int:
         try:
             return main()
         finally:
-            _raise_no_more()
-    except KeyboardInterrupt:  # another one, while the first was being reported
-        _raise_no_more()
+            _let_signals_kill()
+    except KeyboardInterrupt:  # a second one, while the first was being reported
+        _let_signals_kill()
         return INTERRUPTED
 
 
-def _raise_no_more() -> None:
-    """From here on Ctrl-C just ends the process, and the timer of `_unraisable` has no effect."""
+def _let_signals_kill() -> None:
+    """From here on Ctrl-C ends the process at once, and the timer of `_unraisable` has no effect."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
@@ -39,7 +39,7 @@ _interrupted = False  # whether Ctrl-C has come
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """As Python does, and remembers it: native modules turn a KeyboardInterrupt into errors of their own."""
+    """As Python does, but remembers it: some native modules turn a KeyboardInterrupt into another error."""
     global _interrupted
     _interrupted = True
     raise KeyboardInterrupt
@@ -56,11 +56,11 @@ def _unraisable(event: sys.UnraisableHookArgs) -> None:
 
 def main() -> int:
     """Runs the command line and returns the exit code."""
-    # Nothing here multiplies matrices on several cores, and the threads of BLAS would take time to begin and to wait.
+    # No command multiplies large matrices, and starting the threads of BLAS takes time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.disable()  # until all modules are loaded: nothing of them is garbage
+    gc.disable()  # until all modules are loaded: they contain no garbage
     try:
-        from .app import run  # in here, so that Ctrl-C during the imports ends as cleanly as later
+        from .app import run  # here, so that Ctrl-C during the imports is handled, too
 
         code = run(sys.argv[1:])
         _flush()
@@ -68,24 +68,25 @@ def main() -> int:
         code = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
         code = _stopped()
-    except BrokenPipeError:  # whoever read our output has had enough
-        _forget_output()
+    except BrokenPipeError:  # the reader of our output has left
+        _discard_output()
         return 0
     except Exception as error:
         if _interrupted:
             return _stopped()
-        from .errors import told
+        from .errors import report_error
 
-        code = told(error)
+        code = report_error(error)
         try:
             _flush()
         except OSError:
-            _forget_output()
+            _discard_output()
     return code
 
 
 def _stopped() -> int:
-    print(f"{_after_echo()}Stopped.", file=sys.stderr)
+    echoed = sys.stderr is not None and sys.stderr.isatty()  # the terminal has just shown ^C on the line
+    print("\nStopped." if echoed else "Stopped.", file=sys.stderr)
     return INTERRUPTED
 
 
@@ -94,12 +95,7 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-def _forget_output() -> None:
-    """What could not be written is not tried again when Python ends: that would end in a trace."""
+def _discard_output() -> None:
+    """Python would try again to write the buffered output when it ends, and show a traceback."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _after_echo() -> str:
-    """A terminal has just shown ^C on the line."""
-    return "\n" if sys.stderr is not None and sys.stderr.isatty() else ""

@@ -1,7 +1,7 @@
 """The commands: their names, their options, and which module runs them.
 
-This module is loaded for `hinge --help`, so it imports nothing that takes time: a command's module is imported when
-the command is named. (argparse and not typer: typer loads pydantic, which takes longer than learning from 100 MB.)
+`hinge --help` loads this module, so it imports little; the module of a command is imported when the command is run.
+(argparse and not typer: typer loads pydantic, which takes longer than learning from 100 MB.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 
-# Each has a module with `add_arguments(parser)` and `run(arguments) -> exit code`; its docstring is the long help.
+# Each is a module with `add_arguments(parser)` and `run(arguments) -> exit code`. Its docstring is the help.
 COMMANDS = {
     "learn": "learn from a stream, with progressive validation",
     "predict": "write the predictions of a model to the standard output or a file",
@@ -40,8 +40,8 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(WRONG_USE)
 
 
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Of options with much to say, the first sentence."""
+class Formatter(argparse.HelpFormatter):
+    """Shows the first sentence about each option of the learners; `WholeFormatter` (--help-all) shows all of it."""
 
     brief = True
 
@@ -49,25 +49,40 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=26, width=100)
 
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
-        """Options are listed below: the usage names only what must be there."""
+        """The usage names only what is required: the options are listed below it."""
         if usage is None:
             needed = [action for action in actions if action.required or not action.option_strings]
-            words = [
-                f"{action.option_strings[0]} {action.metavar}" if action.option_strings else f"{action.metavar}..."
-                if action.nargs == "+" else str(action.metavar) for action in needed
-            ]  # fmt: skip
-            usage = " ".join([self._prog, "[options]", *words])
+            usage = " ".join([self._prog, "[options]", *map(_usage_of, needed)])
         return super()._format_usage(usage, actions, groups, prefix)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wraps the paragraphs of a docstring, but not its examples, which are indented."""
+        parts = text.strip().split("\n\n")
+        fill = super()._fill_text
+        return "\n\n".join(part if part.startswith(" ") else fill(part, width, indent) for part in parts)
+
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        brief: str | None = getattr(action, "brief", None)
-        return brief if self.brief and brief is not None else action.help
+        return help_of(action, self.brief)
 
 
 class WholeFormatter(Formatter):
-    """With all that there is to say."""
-
     brief = False
+
+
+def help_of(action: argparse.Action, brief: bool = False) -> str | None:
+    """The help of an option. That of an option of the learners is made from the table when it is shown."""
+    if not hasattr(action, "parameter"):
+        return action.help
+    from .options import parameter_help
+
+    return parameter_help(action.parameter, brief)
+
+
+def _usage_of(action: argparse.Action) -> str:
+    if action.option_strings:
+        return f"{action.option_strings[0]} {action.metavar}"
+    several = "..." if action.nargs in ("+", "*") else ""
+    return f"[{action.metavar}{several}]" if action.nargs in ("?", "*") else f"{action.metavar}{several}"
 
 
 class _HelpAll(argparse.Action):
@@ -78,21 +93,31 @@ class _HelpAll(argparse.Action):
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of a command."""
     module = importlib.import_module(f".commands.{name}", __package__)
     parser = Parser(
-        prog=f"hinge {name}",
-        description=module.__doc__,
-        formatter_class=Formatter,
-        allow_abbrev=False,
-        add_help=False,
-    )
+        prog=f"hinge {name}", description=module.__doc__, formatter_class=Formatter, allow_abbrev=False, add_help=False
+    )  # fmt: skip
     module.add_arguments(parser)
     group = parser.add_argument_group("help")
     group.add_argument("-h", "--help", action="help", help="Show this help.")
-    if any(hasattr(action, "brief") for action in parser._actions):
+    if any(hasattr(action, "parameter") for action in parser._actions):
         group.add_argument("--help-all", action=_HelpAll, nargs=0, help="Show the full text of each option.")
     return parser
+
+
+def whole(text: str, least: int = 1) -> int:
+    """The type of an option that is a whole number."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, not {text!r}")
+    return number
+
+
+def whole_or_zero(text: str) -> int:
+    return whole(text, 0)
 
 
 def main_help() -> str:
@@ -114,7 +139,7 @@ Start with 'hinge demo'. 'hinge COMMAND --help' explains a command.
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command line; returns the exit code."""
+    """Runs a command line and returns the exit code."""
     first = arguments[0] if arguments else "--help"
     if first in ("-h", "--help", "help"):
         print(main_help(), end="")
@@ -130,14 +155,10 @@ def run(arguments: list[str]) -> int:
         print(f"hinge: there is no command {first!r}: {hint}", file=sys.stderr)
         return WRONG_USE
     parser = command_parser(first)
-    # Options may stand among the data; what the shell's completion asks is taken as it is.
-    parsed = (
-        parser.parse_args(arguments[1:])
-        if first == "completion"
-        else parser.parse_intermixed_args(arguments[1:])
-    )
-    gc.freeze()  # modules stay: nothing of them need be looked at again
+    # Options may come between files. (Not for `completion`: it gets an unfinished command line.)
+    parse = parser.parse_args if first == "completion" else parser.parse_intermixed_args
+    parsed = parse(arguments[1:])
+    gc.freeze()  # the modules stay: the collector need not visit them
     gc.enable()
-    module = importlib.import_module(f".commands.{first}", __package__)
-    code: int = module.run(parsed)
+    code: int = importlib.import_module(f".commands.{first}", __package__).run(parsed)
     return code

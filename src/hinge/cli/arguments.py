@@ -1,16 +1,15 @@
-"""Checks before a run begins: the options must be consistent, with each other and with an existing model."""
+"""Checks before a run begins: the options must be consistent with each other and with an existing model."""
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 from typing import Any
 
 from ..learner import Learner
 from ..streams.evaluation import Study
 from ..streams.files import PACKED
-from ..streams.follow import Followed
+from ..streams.follow import FIRST_BYTES, Followed, digest
 from ..streams.session import Passes, Position
 from ..streams.stream import Stream
 from ..tasks import TASKS
@@ -18,11 +17,10 @@ from . import learner_options, reading
 from .options import PASSES, flag
 
 ONCE = "{} can only be read once: --shuffle keeps it in memory for more passes"
-FIRST_BYTES = 4096  # by which a file is known again
 
 
 def check_places(arguments: argparse.Namespace) -> None:
-    """The files to write: they must be writable, and replace nothing by accident."""
+    """The output files must be writable, and must not replace anything by accident."""
     model = arguments.model
     if arguments.resume and model is None:
         raise ValueError("--resume needs the model to resume: -m FILE")
@@ -47,10 +45,8 @@ def check_replaced(arguments: argparse.Namespace) -> None:
     model, initial = arguments.model, arguments.initial
     same = initial is not None and os.path.abspath(initial) == os.path.abspath(model)
     if os.path.exists(model) and not (arguments.resume or arguments.force or same):
-        raise ValueError(
-            f"{model} already exists: --resume resumes it, --initial {model} starts from it with other data, "
-            "--force replaces it"
-        )
+        raise ValueError(f"{model} already exists: --resume resumes it, --initial {model} starts from it with other "
+                         "data, --force replaces it")  # fmt: skip
 
 
 def can_be_locked(path: str) -> bool:
@@ -67,12 +63,7 @@ def check_place(path: str, what: str, others: list[str]) -> None:
     if os.path.isdir(path):
         raise ValueError(f"{path} is a directory: {what} needs a file")
     for other in others:
-        if (
-            os.path.exists(path)
-            and os.path.exists(other)
-            and os.path.samefile(path, other)
-            and os.path.isfile(path)
-        ):
+        if os.path.isfile(path) and os.path.exists(other) and os.path.samefile(path, other):
             raise ValueError(f"{path} is an input: write {what} to another file")
 
 
@@ -88,13 +79,9 @@ def check_plot(path: str, data: list[str]) -> None:
 
 def check_follow(arguments: argparse.Namespace, passing: dict[str, Any]) -> None:
     """A followed log has no end, which excludes some options."""
-    (log, *more) = arguments.data
-    if (
-        more
-        or log == "-"
-        or log.lower().endswith(PACKED)
-        or (os.path.exists(log) and not os.path.isfile(log))
-    ):
+    log, *more = arguments.data
+    is_pipe = log == "-" or (os.path.exists(log) and not os.path.isfile(log))
+    if more or is_pipe or log.lower().endswith(PACKED):
         raise ValueError("--follow reads one uncompressed file (a pipe does not need it)")
     for option, given in (
         ("--passes", passing.get("max_iter", 1) > 1), ("--shuffle", passing.get("shuffle")),
@@ -115,7 +102,7 @@ def check_passes(arguments: argparse.Namespace, options: dict[str, Any], passing
             raise ValueError("--batch-tolerance visits the examples in order: it excludes --shuffle")
     if (
         "-" in arguments.data and _many(passing) and not passing.get("shuffle")
-    ):  # before anything waits for it
+    ):  # before anything waits for input
         raise ValueError(ONCE.format("the standard input"))
     if not isinstance(passing.get("random_state", 0), int):
         raise ValueError("--random-state must be a whole number")
@@ -141,45 +128,38 @@ def _pipe(stream: Stream) -> str:
 
 
 def passes_of(passing: dict[str, Any]) -> Passes:
-    value = {name: passing.get(name, default) for name, (default, _) in PASSES.items()}
-    return Passes(
-        value["max_iter"],
-        value["tol"],
-        value["n_iter_no_change"],
-        value["batch_tolerance"],
-        value["max_updates"],
-    )
+    """`passing`: the options of passes that were given."""
+    names = ("max_iter", "tol", "n_iter_no_change", "batch_tolerance", "max_updates")
+    return Passes(*(passing.get(name, PASSES[name][0]) for name in names))
 
 
-# ---- a model to go on with --------------------------------------------------------------------------------------
+# ---- an existing model ------------------------------------------------------------------------------------------
 
 
 def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Study | None:
-    """The model to go on with, if there is one, with the options that may change."""
-    path = arguments.initial or (
-        arguments.model if arguments.resume and os.path.exists(arguments.model) else None
-    )
+    """The model to resume or to start from, if there is one. --initial may change options."""
+    path = arguments.initial
+    if arguments.resume and os.path.exists(arguments.model):
+        path = arguments.model
     if path is None:
         return None
     study = Study.load(path)
     if arguments.task not in (None, study.task):
         raise ValueError(f"{path} is a model for {study.task}, not for {arguments.task}")
-    asked = learner_options.options_for(study.task, arguments.algorithm, options)
+    wanted = learner_options.options_for(study.task, arguments.algorithm, options)
     known = {**study.learner.parameters, "features": getattr(study.ranker, "features", None)}
-    changed = {name: value for name, value in asked.items() if known.get(name) != value}
+    changed = {name: value for name, value in wanted.items() if known.get(name) != value}
     if changed and arguments.resume:
         name = next(iter(changed))
-        raise ValueError(
-            f"{path} has {name}={known.get(name)!r}: --resume cannot change it "
-            f"({flag(name)} can change with --initial)"
-        )
+        raise ValueError(f"{path} has {name}={known.get(name)!r}: --resume cannot change it ({flag(name)} can change "
+                         "with --initial)")  # fmt: skip
     if changed:
         study.learner.change(**changed)
     return study
 
 
 def limits(before: Study | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
-    """What the reader must know of the model."""
+    """The options of the model that the formats need."""
     values = options if before is None else before.learner.parameters
     names = ("hash_bits", "max_features", "at_max_features")
     found = {name: values[name] for name in names if values.get(name) is not None}
@@ -187,8 +167,7 @@ def limits(before: Study | None, options: dict[str, Any], task: str | None = Non
         known = before.learner.feature_names
         if known and isinstance(known[0], str):
             found["names"] = known
-    if before is not None:
-        task = before.task
+    task = task if before is None else before.task
     if task is not None and TASKS[task].has_feature_map:
         found["only_words"] = True
     return found
@@ -196,29 +175,28 @@ def limits(before: Study | None, options: dict[str, Any], task: str | None = Non
 
 def new_position(stream: Stream, format_name: str, passing: dict[str, Any]) -> Position:
     position = Position([file.name for file in stream.files], format_name)
-    if not isinstance(stream, Followed):  # which knows its place in another way
+    if not isinstance(stream, Followed):  # a log has a `Place` instead
         position.begins, position.begins_with = _first_bytes(stream.files[0].path, FIRST_BYTES)
     position.seed = int(passing.get("random_state", 0)) if passing.get("shuffle") else None
     return position
 
 
 def _first_bytes(path: str, most: int) -> tuple[int, str]:
-    """How many bytes the file begins with (up to so many), and their digest; nothing of a pipe."""
+    """The number of the first bytes of a file (at most `most`) and their digest; (0, "") for a pipe."""
     if not os.path.isfile(path):
         return 0, ""
     with open(path, "rb") as file:
         first = file.read(most)
-    return len(first), hashlib.sha256(first).hexdigest()
+    return len(first), digest(first)
 
 
 def check_same_run(
     position: Position, now: Position, arguments: argparse.Namespace, kept: dict[str, Any] | None
 ) -> None:
-    """To go on is to go on with the same data, read in the same way. More files may have come after the others."""
-    known, names = ([os.path.basename(name) for name in its] for its in (position.files, now.files))
-    other = ("the model learned from {}: --resume needs the same data, --initial takes other data").format(
-        ", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else "")
-    )
+    """--resume needs the same data, read in the same way. There may be more files after the others."""
+    known, names = ([os.path.basename(name) for name in files] for files in (position.files, now.files))
+    learned = ", ".join(position.files[:3]) + (", ..." if len(position.files) > 3 else "")
+    other = f"the model learned from {learned}: --resume needs the same data, --initial takes other data"
     if known != names[: len(known)]:
         raise ValueError(other)
     if position.log is not None and not arguments.follow:
@@ -227,12 +205,12 @@ def check_same_run(
     if position.begins and _first_bytes(path, position.begins) != (position.begins, position.begins_with):
         raise ValueError(f"{path} begins differently: {other}")
     if position.seed != now.seed:
-        before = (
-            "without --shuffle" if position.seed is None else f"with --shuffle --random-state {position.seed}"
-        )
+        shuffled = f"with --shuffle --random-state {position.seed}"
+        before = "without --shuffle" if position.seed is None else shuffled
         raise ValueError(f"the model was learned {before}: --resume cannot change this")
+    known_options = (kept or {}).get("options", {})
     for option, value in reading.given_options(arguments).items():
-        if (kept or {}).get("options", {}).get(option, value) != value:
-            was = (kept or {})["options"][option]
+        was = known_options.get(option, value)
+        if was != value:
             raise ValueError(f"the data was read with {option}={was!r}: --resume cannot change this")
     position.files, position.begins, position.begins_with = now.files, now.begins, now.begins_with

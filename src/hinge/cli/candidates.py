@@ -1,8 +1,8 @@
 """The default grid of `hinge tune`: steps, intercepts, averages and AROW, scaled to the examples.
 
-A step is at most C, and one that ends the loss is loss/q, with q = |x|^2: so what C does depends on C q. The C that are
-tried are therefore multiples of 1/q, q being the median over the first examples. AROW's r compares with q in the same
-way; where columns are of different size it must be small against those that are small, so its multiples go far down.
+A step is at most C, and one that ends the loss is loss/q with q = |x|^2. So the effect of C depends on C q, and the
+grid has multiples of 1/q, where q is the median over the first examples. AROW's r is compared with q, too. If columns
+differ in size, r must be small against the small ones; therefore its multiples go far down.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..tasks import TASKS
 from . import learner_options
 from .options import flag, read_spec, read_value
 
-MULTIPLES_OF_C = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # from 1 on hardly any step is capped
+MULTIPLES_OF_C = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # at 1 and above hardly any step is capped
 MULTIPLES_AVERAGED = (0.01, 0.1, 1.0)
 MULTIPLES_OF_R = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0)
-FULL_COVARIANCE = 100  # columns; of more, only the diagonal
+FULL_COVARIANCE = 100  # columns; with more, only the diagonal is tried
 SIZED = 1000  # examples that are measured
 
 
@@ -39,7 +39,7 @@ class Candidate:
 
     @property
     def flags(self) -> str:
-        """As `hinge learn` takes it."""
+        """The options of `hinge learn`."""
         words = [as_flag(option, text) for option, text in self.texts.items()]
         return " ".join([*([] if self.spec is None else [f"--algorithm {self.spec}"]), *words])
 
@@ -55,22 +55,22 @@ def as_flag(option: str, text: str) -> str:
     return flag(option) if value else f"--no-{option.replace('_', '-')}"
 
 
-def usual(task: str, batch: Batch, spec: str | None, options: dict[str, Any]) -> list[Candidate]:
-    """The candidates that the task supports and that agree with the given options."""
+def default_candidates(task: str, batch: Batch, spec: str | None, options: dict[str, Any]) -> list[Candidate]:
+    """The default candidates: those that the task supports and that agree with the given options."""
     no_length = TASKS[task].measures_distance or options.get("kernel") is not None
     length = 0.0 if no_length else typical_length(batch)
     tried: list[Candidate] = []
     intercepts: list[tuple[bool, dict[str, str]]] = [(True, {}), (False, {"fit_intercept": "no"})]
     if "fit_intercept" in options:
         intercepts = [(options["fit_intercept"], {})]
-    for intercept, its_texts in intercepts:
+    for intercept, texts in intercepts:
         q = length + intercept or 1.0
         if spec is not None:
-            tried += [Candidate({"C": _short(c / q), **its_texts}, spec) for c in MULTIPLES_OF_C]
+            tried += [Candidate({"C": _short(c / q), **texts}, spec) for c in MULTIPLES_OF_C]
             continue
         for step in ("pa1", "pa2"):
-            tried += [Candidate({"step": step, "C": _short(c / q), **its_texts}) for c in MULTIPLES_OF_C]
-        averaged = {**its_texts, "average": "yes"}
+            tried += [Candidate({"step": step, "C": _short(c / q), **texts}) for c in MULTIPLES_OF_C]
+        averaged = {**texts, "average": "yes"}
         tried += [Candidate({"step": "pa1", "C": _short(c / q), **averaged}) for c in MULTIPLES_AVERAGED]
     q = length + intercepts[0][0] or 1.0
     if spec is None or spec.partition(":")[0] == "arow":
@@ -111,7 +111,7 @@ def typical_length(batch: Batch) -> float:
 
 
 def _length(x: dict[Any, Any]) -> float:
-    """An indicator (a name or a truth) counts 1."""
+    """A string or a boolean is an indicator, of value 1."""
     return sum(float(v) ** 2 if isinstance(v, (int, float)) else 1.0 for v in x.values())
 
 

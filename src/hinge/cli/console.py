@@ -13,8 +13,8 @@ from rich.table import Table
 
 from ..streams import Round
 
-WIDEST = 100  # longer lines of prose are hard to read, whatever the terminal
-Watch = Callable[[str, Round], None]
+WIDEST = 100  # longer lines of prose are hard to read
+Watch = Callable[[str, Round], None]  # called with the name of a learner and each of its rounds
 
 
 def new_console() -> Console:
@@ -24,12 +24,12 @@ def new_console() -> Console:
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """The reader of our output has closed it: `main` handles that."""
+        """The reader of our output has left: `main` handles that."""
         raise BrokenPipeError
 
 
 def say(console: Console, text: str, style: str = "") -> None:
-    """A paragraph. (rich's own wrapping would leave spaces at the ends of its lines.)"""
+    """Prints a paragraph. (rich would leave spaces at the ends of lines.)"""
     console.print(textwrap.fill(text, min(console.width, WIDEST)), style=style, soft_wrap=True)
 
 
@@ -41,7 +41,7 @@ def new_table(*columns: str, right: Collection[str] = ()) -> Table:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Prints the table; in a file without the spaces with which rich fills its lines."""
+    """Prints the table; in a file without the trailing spaces of rich."""
     if console.is_terminal:
         console.print(table)
         return
@@ -57,8 +57,7 @@ def percent(share: float) -> str:
 
 @contextmanager
 def watch(console: Console, names: Collection[str], total: int) -> Iterator[Watch]:
-    """A function to call with every round of every learner. It moves a bar for each learner or, in a file, prints a
-    line for each."""
+    """Shows the progress of learners: a moving bar for each, or in a file one line."""
     if not console.is_terminal or console.is_dumb_terminal:
         yield _lines(console, names, total)
         return
@@ -70,13 +69,12 @@ def watch(console: Console, names: Collection[str], total: int) -> Iterator[Watc
         TextColumn("{task.fields[error]:>12}", style="bold"),
         console=console,
     )
-    bars = _bars(progress, names, total)
     with progress:
-        yield bars
+        yield _bars(progress, names, total)
 
 
 def _bars(progress: Progress, names: Collection[str], total: int, every: int = 64) -> Watch:
-    """`every`: rounds between two updates of a bar. More of them would slow down the learner."""
+    """`every`: rounds between two updates of a bar, which slow down the learner."""
     tasks = {name: progress.add_task(name, total=total, speed="", error="") for name in names}
 
     def see(name: str, event: Round) -> None:
@@ -89,12 +87,12 @@ def _bars(progress: Progress, names: Collection[str], total: int, every: int = 6
 
 
 def _lines(console: Console, names: Collection[str], total: int) -> Watch:
-    looks = (100, 500, total)  # the rounds after which the error is noted
+    noted_rounds = (100, 500, total)
     width = max(map(len, names))
     noted: list[str] = []
 
     def see(name: str, event: Round) -> None:
-        if event.number in looks:
+        if event.number in noted_rounds:
             noted.append(f"{percent(event.error)}{'' if noted else ' wrong'} after {event.number:,}")
         if event.number == total:
             console.print(f"{name:<{width}}  {', '.join(noted)}", soft_wrap=True)

@@ -35,7 +35,7 @@ class Curve:
 
 
 def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: bool) -> None:
-    """Draws the curve, and the bound if a theorem gives one; prints where it is, or why there is no bound."""
+    """Draws the curve, and the bound if a theorem gives one. Prints the file, and why there is no bound."""
     study = session.study
     assert study is not None
     if len(curve.errors) < 3:
@@ -71,9 +71,10 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
 
 
 def _largest(study: Study, error: float) -> str:
-    """The largest error there is, in words."""
-    share = study._task.error_is_share
-    return "100 %" if share else f"the {error:.0f} ranks between the lowest and the highest"
+    """The largest possible error, in words."""
+    if study._task.error_is_share:
+        return "100 %"
+    return f"the {error:.0f} ranks between the lowest and the highest"
 
 
 def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:
@@ -105,7 +106,7 @@ def certificate_of(session: Session, stream: Stream) -> Certificate:
 
 
 def _bounds(study: Study, curve: Curve, stream: Stream) -> Iterator[tuple[int, float]]:
-    """At each moment of the curve, the best bound against what was learned in the end."""
+    """The best bound at each point of the curve, against multiples of the final weights."""
     examples = [statistics.rounds + first_is_start(study) for statistics in curve.statistics]
     for (rounds, _), statistics, seen in zip(
         curve.errors, curve.statistics, moments(study, stream, examples), strict=False

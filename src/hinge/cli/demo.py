@@ -22,7 +22,7 @@ print(model.predict_one({"money": 1}))  # spam
 
 
 def run(plot: Path | None, *, seed: int = 0, insist: bool = False) -> int:
-    """Runs the demonstration and returns the exit code. `insist`: a picture that cannot be drawn is an error."""
+    """Runs the demonstration and returns the exit code. `insist`: fail if the picture cannot be drawn."""
     console = new_console()
     stream, which = demo_runs.digits(seed)
     console.print(Text(f"hinge {__version__}: online margin learning", style="bold"))
@@ -46,8 +46,8 @@ def run(plot: Path | None, *, seed: int = 0, insist: bool = False) -> int:
 
 
 def _show_results(console: Console, runs: list[Run], hindsight: float) -> None:
-    table = new_table("learner", "C", "error", "mistakes", "updates", "us/event",
-                      right=("C", "error", "mistakes", "updates", "us/event"))  # fmt: skip
+    numbers = ("C", "error", "mistakes", "updates", "us/event")
+    table = new_table("learner", *numbers, right=numbers)
     best = min(runs, key=lambda run: run.error)
     for one in runs:
         table.add_row(
@@ -79,7 +79,7 @@ def _show_others(console: Console, others: list[OtherTask]) -> None:
 
 
 def _show_guarantees(console: Console, runs: list[Run], others: list[OtherTask]) -> bool:
-    """Prints what was guaranteed. Returns whether all of it was kept."""
+    """Prints the guarantees and returns whether all of them hold."""
     rows = [(one.name, guarantee) for one in runs for guarantee in one.guarantees]
     rows += [(other.name, guarantee) for other in others for guarantee in other.guarantees]
     table = new_table("learner", "theorem", "suffered <= guaranteed")
@@ -92,8 +92,8 @@ def _show_guarantees(console: Console, runs: list[Run], others: list[OtherTask])
     console.print()
     say(
         console,
-        "guaranteed: proved for every stream and every order of it, against the best predictor that a batch "
-        "solver found in hindsight. J06: Crammer et al., JMLR 2006. N03: Crammer et al., NIPS 2003. "
+        "guaranteed: proved for every stream in every order, against the best predictor that a batch solver found "
+        "in hindsight. J06: Crammer et al., JMLR 2006. N03: Crammer et al., NIPS 2003. "
         "AROW: Crammer et al., NIPS 2009, with a full covariance.",
     )
     return all(guarantee.holds for _, guarantee in rows)
@@ -113,7 +113,7 @@ def _number(value: float) -> str:
 
 
 def _draw(console: Console, plot: Path, runs: list[Run], hindsight: float) -> bool:
-    """Draws the picture and prints its path. If it cannot be written, prints the reason and returns False."""
+    """Draws the picture and prints its path, or why it cannot be written. Returns whether that is all right."""
     first, best = runs[0], min(runs, key=lambda run: run.error)
     console.print()
     try:
@@ -127,7 +127,7 @@ def _draw(console: Console, plot: Path, runs: list[Run], hindsight: float) -> bo
         )
     except plots.MatplotlibMissing as missing:
         console.print(f"No picture: {missing}", soft_wrap=True)
-        return True  # the demonstration is complete without
+        return True  # matplotlib is optional
     except OSError as error:
         why = error.strerror or error
         console.print(f"No picture: {plot} cannot be written ({why}). Try --plot PATH.", soft_wrap=True)

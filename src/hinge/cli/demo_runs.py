@@ -1,4 +1,4 @@
-"""The runs of `hinge demo`: three real streams, the learners on them, and their guarantees. No printing."""
+"""The runs of `hinge demo`: three real streams, the learners on them, and their guarantees."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .console import Watch, percent
 Doubles = npt.NDArray[np.float64]
 Event = dict[str, float]
 
-# C = 1/R^2 makes the bound of 'pa1' (J06 Theorem 4) smallest, R^2 being the largest squared norm of an
-# instance: 58 here. With half of it a step of 'pa2' goes about half of the way.
+# C = 1/R^2 minimises the bound of 'pa1' (J06 Theorem 4), where R^2 is the largest squared norm of an instance: 58 here.
+# Half of it makes a step of 'pa2' about half as long as one of 'pa'.
 LEARNERS: dict[str, dict[str, Any]] = {
     "perceptron": {"step": "perceptron"},
     "pa": {"step": "pa"},
@@ -33,15 +33,15 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "arow": {"step": "pa2", "C": 0.05, "covariance_regularizer": 10.0, "geometry": "mahalanobis"},  # r = 10
 }
 
-# The batch solvers that look for a good comparator try these. The best one for 'pa1' with C is exactly the
-# support vector machine with the same C, and for 'pa2' that with squared losses: their bounds are, up to a
-# factor, what it minimises. The others are for the perceptron and 'pa', whose bounds have no C.
+# Comparators are found by batch solvers with these C. The best one for 'pa1' with C is exactly the support vector
+# machine with the same C, and for 'pa2' the one with squared losses: up to a factor, they minimise the bounds. The
+# other C are for the perceptron and 'pa', whose bounds have no C.
 COMPARATOR_C = (0.003, 0.01, 0.02, 0.05)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Events in the order in which they arrive, and the same as a matrix for the batch solvers."""
+    """Events in the order of their arrival, as a matrix for the batch solvers."""
 
     X: Doubles
     y: list[Any]
@@ -77,7 +77,7 @@ class Run:
 
     @property
     def microseconds(self) -> float:
-        """For one event: predict, then learn."""
+        """Per event, to predict and to learn."""
         return 1e6 * self.seconds / self.rounds
 
 
@@ -85,7 +85,7 @@ class Run:
 
 
 def digits(seed: int) -> tuple[Stream, npt.NDArray[np.int64]]:
-    """scikit-learn's digits in random order, their 64 pixels scaled to [-1, 1]; and which digits they are."""
+    """scikit-learn's digits in random order, with 64 pixels scaled to [-1, 1], and the true digits."""
     data = load_digits()
     order = np.random.default_rng(seed).permutation(len(data.target))
     X = np.ascontiguousarray(data.data[order] / 8 - 1)
@@ -95,7 +95,7 @@ def digits(seed: int) -> tuple[Stream, npt.NDArray[np.int64]]:
 
 
 def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
-    """Every learner on the stream, and the error of the best LinearSVC in hindsight, on the same events."""
+    """Runs every learner. Also returns the error of the best LinearSVC in hindsight, on the same events."""
     events = stream.events
     learned = {}
     for name, options in LEARNERS.items():
@@ -106,7 +106,7 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
             watch(name, event)
         learned[name] = model, curve, event.seconds
 
-    signs = np.where(np.asarray(stream.y) == "odd", 1, -1)  # the labels in their order: even, odd
+    signs = np.where(np.asarray(stream.y) == "odd", 1, -1)
     machines = _machines(stream.X, signs)
     runs = []
     for name, (model, curve, seconds) in learned.items():
@@ -114,14 +114,14 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
         found = strongest(model.step, model.stats_, comparators, C=model.C)
         if model.average:
             found = [_about_the_average(guarantee) for guarantee in found]
-        runs.append(Run(name, curve, model.stats_.updates, seconds, telling(found)))
+        runs.append(Run(name, curve, model.stats_.updates, seconds, most_informative(found)))
     return runs, min(1 - float(m.score(stream.X, signs)) for m in machines)
 
 
 def _comparators(
     stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any]
 ) -> list[Comparator]:
-    """What the machines suffered; with a covariance, seen from the way that the learner took."""
+    """The losses of the machines; with a covariance, measured along the run of the learner."""
     given = [(machine.coef_[0], float(machine.intercept_[0])) for machine in machines]
     if "geometry" not in options:
         return [comparator("classification", stream.X, signs, u, intercept=b) for u, b in given]
@@ -131,7 +131,7 @@ def _comparators(
 
 def _machines(X: Doubles, signs: npt.NDArray[Any]) -> list[Any]:
     with warnings.catch_warnings():
-        # A solver that stopped early is no harm: the theorems hold against any comparator.
+        # A solver may stop early: the theorems hold for any comparator.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return [
             LinearSVC(C=C, loss=loss, random_state=0).fit(X, signs)
@@ -141,7 +141,7 @@ def _machines(X: Doubles, signs: npt.NDArray[Any]) -> list[Any]:
 
 
 def _about_the_average(guarantee: Guarantee) -> Guarantee:
-    """The theorems speak of the predictions of w itself, which an averaged learner does not make."""
+    """The theorems are about the predictions of w itself, which an averaged learner does not make."""
     reason = "it holds for the vectors that were averaged, not for their average"
     return Guarantee(guarantee.theorem, guarantee.quantity, guarantee.suffered, float("inf"), reason)
 
@@ -151,7 +151,7 @@ def _about_the_average(guarantee: Guarantee) -> Guarantee:
 
 @dataclass(frozen=True)
 class OtherTask:
-    """A run on a stream of another kind, in words."""
+    """A run of another task, in words."""
 
     name: str  # the task and the learner
     stream: str
@@ -160,11 +160,11 @@ class OtherTask:
 
 
 def regress(seed: int) -> OtherTask:
-    """Diabetes: how far the disease went in a year, from ten measurements. Compared with the mean so far."""
+    """Diabetes: how far the disease progressed in a year, from ten measurements. Compared with the mean so far."""
     data = load_diabetes()
     order = np.random.default_rng(seed).permutation(len(data.target))
     X = np.ascontiguousarray(data.data[order] / data.data.std())
-    y = data.target[order] / 100  # so that it is of size 1, as are the features
+    y = data.target[order] / 100  # of size 1, like the features
     stream = Stream(X, y.tolist(), list(data.feature_names))
 
     model = PARegressor(step="pa2", C=0.02)
@@ -180,39 +180,39 @@ def regress(seed: int) -> OtherTask:
         "regression, pa2",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
         f"mean absolute error {100 * last.error:.0f}; predicting the mean so far: {100 * naive:.0f}",
-        telling(strongest("pa2", model.stats_, [u], C=model.C)),
+        most_informative(strongest("pa2", model.stats_, [u], C=model.C)),
     )
 
 
 def one_class(stream: Stream, which: npt.NDArray[np.int64], radius: float = 4.0) -> OtherTask:
-    """A ball around the zeros. It sees nothing but zeros, and is then shown all the other digits."""
+    """A ball around the zeros, which is then shown all other digits."""
     zeros = Stream(stream.X[which == 0], [1] * int((which == 0).sum()), stream.names)
     learner = Learner("uniclass", step="pa", radius=radius)
     events = zeros.events
-    learner.learn_one(events[0][0])  # the first one becomes the centre and is no round
+    learner.learn_one(events[0][0])  # becomes the centre, without a round
     *_, last = progressive(learner, events[1:])
     others = [x for (x, _), digit in zip(stream.events, which.tolist(), strict=True) if digit != 0]
-    strange = sum(learner.predict_one(x) == -1 for x in others) / len(others)
+    anomalies = sum(learner.predict_one(x) == -1 for x in others) / len(others)
 
-    # A ball that holds all zeros: the batch conversion, with a little room so that no loss is left at all.
+    # A ball that contains all zeros, by the batch conversion. The smaller radius ensures that no loss remains.
     ball = PAOneClass(step="pa", radius=0.99 * radius, batch_tolerance=1e-6).fit(zeros.X)
     u = comparator("uniclass", zeros.X, None, ball.center_, radius=radius)
     return OtherTask(
         "one class, pa",
         f"the {len(zeros.y)} zeros among the digits; it never sees another digit",
-        f"flags {percent(last.error)} of the zeros and {percent(strange)} of the other digits as anomalies",
-        telling(strongest("pa", learner.statistics, [u])),
+        f"flags {percent(last.error)} of the zeros and {percent(anomalies)} of the other digits as anomalies",
+        most_informative(strongest("pa", learner.statistics, [u])),
     )
 
 
-# ---- what was guaranteed --------------------------------------------------------------------------------
+# ---- guarantees -----------------------------------------------------------------------------------------
 
 
-def telling(found: Iterable[Guarantee]) -> list[Guarantee]:
-    """The one or two that say most: the tightest of those that apply, and the first if it does not."""
+def most_informative(found: Iterable[Guarantee]) -> list[Guarantee]:
+    """At most two: the tightest of those that apply, and the first one if it does not apply."""
     found = [guarantee for guarantee in found if guarantee.quantity in ("mistakes", "squared loss")]
     applicable = [guarantee for guarantee in found if guarantee.applicable]
     shown = [guarantee for guarantee in found[:1] if not guarantee.applicable]
-    if applicable:  # rounded, so that of two that say the same the first one wins
+    if applicable:  # rounded, so that the first of equal ones wins
         shown.append(max(applicable, key=lambda one: round(one.suffered / one.guaranteed, 9)))
     return shown

@@ -11,12 +11,12 @@ from ..streams.files import printable
 WRONG_INPUT = 2
 
 
-def told(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Prints an error of input, options or files and returns the exit code; raises other exceptions again."""
     if os.environ.get("HINGE_DEBUG"):
         raise error
     if isinstance(error, InputError) and error.file is not None:
-        message = str(error)  # it begins with the file
+        message = str(error)  # "FILE:LINE: reason"
     elif isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         message = f"hinge: {where}{error.strerror}"
@@ -24,5 +24,5 @@ def told(error: Exception) -> int:
         message = f"hinge: {error}"
     else:
         raise error
-    print(printable(message), file=sys.stderr)  # names of files and labels may have anything in them
+    print(printable(message), file=sys.stderr)  # file names and labels may contain control characters
     return WRONG_INPUT

@@ -1,4 +1,4 @@
-"""Certificates of a run: the stream is read again, to measure what multiples of the learned weights suffer on it."""
+"""Certificates of a run: the stream is read again, to measure the losses of multiples of the learned weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..theory.hindsight import rows, sentences
 
 
 def no_comparators(study: Study, stream: Stream | Shuffled) -> str:
-    """Why fixed predictors of this kind cannot be tried on the stream; "" if they can."""
+    """Why the loss of a fixed predictor on the stream cannot be measured; "" if it can."""
     learner = study.learner
     if isinstance(learner, SequenceLearner):
         why_not = sentences.no_theorem(learner)
@@ -25,21 +25,21 @@ def no_comparators(study: Study, stream: Stream | Shuffled) -> str:
         why_not = sentences.started_elsewhere(learner)
     elif rows.grew_from_two(learner):
         named = ",".join(map(shown_label, learner.labels.known))
-        why_not = f"{rows.GREW}: name all of them ahead, --classes {named if len(named) < 200 else '...'}"
+        why_not = f"{rows.GREW}: name all of them with --classes {named if len(named) < 200 else '...'}"
     else:
         why_not = rows.no_theorem(learner) or _no_run(learner)
     if not why_not and not stream.can_be_read_again:
-        why_not = "a pipe cannot be read again, to see how a fixed predictor would have done"
+        why_not = "a pipe cannot be read again to measure the loss of a fixed predictor"
     return why_not
 
 
 def _no_run(learner: Any) -> str:
-    """Why a run in another geometry cannot be followed, example by example."""
+    """Why a run in another geometry cannot be repeated."""
     p = learner.parameters
     if p["geometry"] == "entropy":
-        return "features came on the way, which took their share from the others, and no theorem covers that"
+        return "new features appeared, which changed the weights of the others, and no theorem covers that"
     if p["geometry"] in COVARIANCES and learner.many_scores and p["classes"] is None:
-        return "with a covariance the labels must be named ahead (--classes): the run is made again"
+        return "with a covariance all labels must be named (--classes), because the run is repeated"
     return ""
 
 
@@ -60,7 +60,7 @@ def first_is_start(study: Study) -> bool:
 
 
 def see(seen: Hindsight, study: Study, batch: Batch, name: str) -> None:
-    """The next examples of the stream; a batch may have none."""
+    """Measures the next examples of the stream; a batch may be empty."""
     if not len(batch):
         return
     X: Any = batch.X

@@ -1,4 +1,4 @@
-"""The options that make a learner, and the learner that they make."""
+"""The options of a learner on the command line, and the learner that is made from them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(group)
     group.add_argument(
         "-a", "--algorithm", metavar="NAME",
-        help="A published algorithm by its name ('hinge algorithms' lists them), optionally with options: arow:r=0.1. "
-        "The options below are added to it. [default: pa1]",
+        help="A published algorithm ('hinge algorithms' lists them), optionally with options: arow:r=0.1. The options "
+        "below are added to it. [default: pa1]",
     )  # fmt: skip
     for title, names in table.GROUPS.items():
-        if its := [name for name in names if name in OF_THE_LEARNER]:
-            add_parameters(parser.add_argument_group(f"the learner ({title})"), its)
+        if shown := [name for name in names if name in OF_THE_LEARNER]:
+            add_parameters(parser.add_argument_group(f"the learner ({title})"), shown)
 
 
 def add_task(group: Any) -> None:
@@ -36,7 +36,7 @@ def add_task(group: Any) -> None:
 
 
 def learner_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given, without the algorithm."""
+    """The options of the learner that were given, without those of the algorithm."""
     return given(arguments, OF_THE_LEARNER)
 
 
@@ -59,14 +59,13 @@ def options_for(
                 )
         made = catalogue.options_of(name, task, {**options, **values, **r})
     table.check_names(task, made)
-    beyond = [name for name in made if name in table.OF_FIT]
-    if beyond:
-        raise ValueError(f"{beyond[0]} is not an option of a learner")
+    if of_fit := [name for name in made if name in table.OF_FIT]:
+        raise ValueError(f"{of_fit[0]} is not an option of a learner")
     return made
 
 
 def check_spec(spec: str) -> None:
-    """Raises for options that no task has, before any data is read."""
+    """Raises for unknown options and invalid values, before any data is read."""
     _, texts = read_spec(spec)
     for option, text in texts.items():
         if option == "r":
@@ -85,15 +84,14 @@ def read_number(name: str, text: str) -> float:
 def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Callable[[str], None]) -> str:
     """The given task, or the one that the labels of the first examples suggest, which is reported."""
     if arguments.task is not None:
-        task: str = arguments.task
-        return task
+        return str(arguments.task)
     guess = guess_task(piece.batch)
     label = source.settings.get("label")
     field = f"; the label is {label!r}" if isinstance(label, str) and arguments.label is None else ""
     few = f" in the first {len(piece.batch):,} examples" if arguments.data == ["-"] else ""
     override = "--task and --label override" if field else "--task overrides"
     say(f"Task: {guess.task}, because {guess.reason}{few}{field} ({override}).")
-    if guess.or_else:  # also with --quiet
+    if guess.or_else:  # an uncertain guess is reported even with --quiet
         print(
             f"The task {guess.task} is a guess, because {guess.reason}. It may be {guess.or_else}: set --task.",
             file=sys.stderr,
@@ -113,7 +111,7 @@ def in_words(study: Study) -> str:
              if name not in ("step", "classes", "w1") and value != table.default(name)
              and len(str(value)) < 60}  # fmt: skip
     if step in ("pa1", "pa2") and "C" in p:
-        its = study.learner.statistics
-        unused = " capped no step" if step == "pa1" and its.updates and not its.capped else ""
+        statistics = study.learner.statistics
+        unused = " capped no step" if step == "pa1" and statistics.updates and not statistics.capped else ""
         shown = {"C": "", **shown} | {"C": f"C={p['C']:g}{unused}"}
     return ", ".join([step, *shown.values()])

@@ -12,40 +12,43 @@ from typing import Any
 from ..options.parameter import Parameter
 from ..options.table import PARAMETERS
 
-# The options of passes over the data: their defaults on the command line (one pass), and what they mean for a stream.
+# The options of passes over the data: their defaults (the command line makes one pass) and their help for streams.
 PASSES: dict[str, tuple[Any, str]] = {
     "max_iter": (1, "The most passes over the data. The progressive error is that of the first pass."),
     "tol": (
         None,
-        "Stop when `n_iter_no_change` passes in a row have not lowered the mean loss by more than tol, and whenever a "
-        "pass changes nothing. None: only when a pass changes nothing.",
+        "Stop when `n_iter_no_change` passes in a row have not lowered the mean loss by more than tol, or when a pass "
+        "changes nothing. None: only when a pass changes nothing.",
     ),
-    "n_iter_no_change": (5, "With `tol`: after how many passes without improvement to stop."),
+    "n_iter_no_change": (5, "With `tol`: the number of passes without improvement after which to stop."),
     "shuffle": (
         False,
-        "Read all of the data into memory first, and visit it in a new random order in each pass.",
+        "Read all of the data into memory first, and shuffle it before each pass.",
     ),
     "batch_tolerance": (
         None,
-        "If given, N03's batch conversion is run, which needs step='pa': passes that learn only examples whose squared "
-        "loss exceeds batch_tolerance, until there are none. `max_iter` is not used then.",
+        "Run the batch conversion of N03, which needs step='pa': passes that learn only examples whose squared loss "
+        "exceeds batch_tolerance, until there are none. `max_iter` is not used.",
     ),
     "max_updates": (1_000_000, PARAMETERS["max_updates"].help),
     "random_state": (0, "The seed of --shuffle."),
-    "verbose": (0, "1 prints a line for each pass."),
+    "verbose": (0, "1 prints one line per pass."),
 }
-ONLY_IN_FIT = ("early_stopping", "validation_fraction")  # a stream is judged before it is learned
+ONLY_IN_FIT = (
+    "early_stopping",
+    "validation_fraction",
+)  # a stream needs no validation set: the error is progressive
 OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONLY_IN_FIT))
 
-# The allowed values of options that accept less than in Python, or are written in another way.
+# The allowed values of options that accept fewer values than in Python, or are written differently.
 ALLOWED = {
     "kernel": "none, linear, poly or rbf",
     "features": "tfidf or email",
     "cost": "none, or JSON: a square matrix or an object of objects, of numbers of 0 or more with 0 on the diagonal",
     "nu": "none, or JSON: numbers of 0 or more in a matrix or an object of objects (ordinal: in a list), or a list of "
     "several",
-    "w1": "none, or JSON: a list of numbers, a list of lists (many labels: one per label) or an object of named "
-    "weights; for uniclass first or zero",
+    "w1": "none, or JSON: a list of numbers, a list of lists (one per label) or an object of named weights; for "
+    "uniclass first or zero",
     "gamma": "scale (not for streams) or a finite number greater than 0",
     "class_weight": "none, label=weight,label=weight,... or JSON, with weights of 0 or more",
     "classes": "none, or two or more different labels: a,b,c or JSON",
@@ -56,7 +59,7 @@ _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False, 
 
 
 class BadOption(ValueError):
-    """A value that an option does not take."""
+    """An unknown option, or an invalid value."""
 
 
 def flag(name: str) -> str:
@@ -67,20 +70,25 @@ def add_parameters(group: Any, names: Iterable[str]) -> None:
     """Adds an option for each parameter. Options that are not given stay None."""
     for name in names:
         parameter = PARAMETERS[name]
-        default, text = PASSES.get(name, (parameter.default, parameter.help))
-        text, end = spoken(text), f"[default: {shown(default)}]"
-        if parameter.allowed == "True or False":
-            whole = f"{text} {end}"
-            action = group.add_argument(
-                flag(name), dest=name, action=argparse.BooleanOptionalAction, default=None, help=whole
-            )
-        else:
-            whole = f"{text} Allowed: {ALLOWED.get(name) or spoken(parameter.allowed)}. {end}"
-            flags = [flag(name), *(["--passes"] if name == "max_iter" else [])]
-            action = group.add_argument(
-                *flags, dest=name, metavar=_metavar(parameter), default=None, help=whole
-            )
-        action.brief = f"{first_sentence(text)} {end}"
+        kind: dict[str, Any] = {"metavar": _metavar(parameter)}
+        if _is_switch(parameter):
+            kind = {"action": argparse.BooleanOptionalAction}
+        flags = [flag(name), *(["--passes"] if name == "max_iter" else [])]
+        action = group.add_argument(*flags, dest=name, default=None, help=name, **kind)
+        action.parameter = parameter  # `app.help_of` shows its help
+
+
+def parameter_help(parameter: Parameter, brief: bool = False) -> str:
+    """The help of an option, in the notation of the command line. `brief`: one sentence, and values that are words."""
+    default, text = PASSES.get(parameter.name, (parameter.default, parameter.help))
+    text, allowed = on_command_line(text), ""
+    if not _is_switch(parameter) and (not brief or _has_words(parameter)):
+        allowed = f"Allowed: {ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)}. "
+    return f"{first_sentence(text) if brief else text} {allowed}[default: {shown(default)}]"
+
+
+def _is_switch(parameter: Parameter) -> bool:
+    return parameter.allowed == "True or False"
 
 
 def first_sentence(text: str) -> str:
@@ -98,7 +106,7 @@ def given(arguments: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]
 
 
 def read_value(name: str, text: str) -> Any:
-    """The value of a parameter from a word: a number, a word, none, JSON, or @FILE with JSON in it."""
+    """Parses the value of a parameter: a number, a word, none, JSON, or @FILE with JSON in it."""
     parameter = PARAMETERS.get(name)
     if parameter is None:
         import difflib
@@ -108,7 +116,7 @@ def read_value(name: str, text: str) -> Any:
         raise BadOption(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     value = _value(name, text)
     if not parameter.accepts(value):
-        raise BadOption(f"{flag(name)} must be {spoken(parameter.allowed)}, not {text!r}")
+        raise BadOption(f"{flag(name)} must be {on_command_line(parameter.allowed)}, not {text!r}")
     return value
 
 
@@ -131,7 +139,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def word_value(text: str) -> Any:
-    """A number, if it is one; none, true, false; or the word."""
+    """The number, None, True or False that the word means, or else the word."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
@@ -142,22 +150,22 @@ def word_value(text: str) -> Any:
     return text
 
 
-def _from_json(name: str, text: str, what: str) -> Any:
+def _from_json(name: str, text: str, problem: str) -> Any:
     try:
-        return _with_plain_keys(json.loads(text))
+        return _with_label_keys(json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise BadOption(f"{flag(name)}: {what}: {error}") from None
+        raise BadOption(f"{flag(name)}: {problem}: {error}") from None
 
 
-def _with_plain_keys(value: Any) -> Any:
-    """JSON has only strings for keys; labels may be numbers."""
+def _with_label_keys(value: Any) -> Any:
+    """The keys of JSON are strings, but a label may be a number."""
     if isinstance(value, dict):
-        return {word_value(key): _with_plain_keys(its) for key, its in value.items()}
+        return {word_value(key): _with_label_keys(inner) for key, inner in value.items()}
     return value
 
 
 def read_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """'simproj:C=0.1,average=true' is the algorithm simproj with two options, still as text."""
+    """The algorithm and its options as text: 'simproj:C=0.1,average=true' has two."""
     name, _, rest = spec.partition(":")
     options: dict[str, str] = {}
     for item in re.split(r",(?![^\[{]*[\]}])", rest) if rest else []:  # not at commas within brackets
@@ -172,9 +180,8 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
 # ---- texts ------------------------------------------------------------------------------------------------------
 
 
-def spoken(text: str) -> str:
-    """A text of the table for the command line: without Python's quotes, and without sentences about Python; options
-    are written as they are given."""
+def on_command_line(text: str) -> str:
+    """A text of the table in the notation of the command line, without quotes and sentences about Python."""
     text = re.sub(r" ?\bIn Python,(?:[^.]|\.(?! |$))*\.", "", text)
     text = re.sub(r"\b(\w+)=(?:'([\w.-]+)'|(None|True|False)\b)", _as_given, text)
     text = re.sub(r"'([\w.-]+)'", r"\1", text)
@@ -189,7 +196,7 @@ def _as_given(found: re.Match[str]) -> str:
     name, word, constant = found.groups()
     if name not in PARAMETERS:
         return found[0]
-    if constant in ("True", "False") and PARAMETERS[name].allowed == "True or False":
+    if constant in ("True", "False") and _is_switch(PARAMETERS[name]):
         return flag(name) if constant == "True" else flag(f"no_{name}")
     return f"{flag(name)} {word or constant.lower()}"
 
@@ -204,16 +211,17 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-_JSON = ("cost", "nu", "w1")
+_METAVARS = {"cost": "JSON", "nu": "JSON", "w1": "JSON", "classes": "A,B,...", "class_weight": "A=2,..."}
 
 
 def _metavar(parameter: Parameter) -> str:
-    if parameter.name in _JSON:
-        return "JSON"
-    if parameter.name == "classes":
-        return "A,B,..."
-    if parameter.name == "class_weight":
-        return "A=2,..."
-    if isinstance(parameter.default, str):
-        return "NAME"
-    return "N" if "whole" in parameter.allowed else "X"
+    if parameter.name in _METAVARS:
+        return _METAVARS[parameter.name]
+    if "whole" in parameter.allowed:
+        return "N"
+    return "NAME" if _has_words(parameter) and "number" not in parameter.allowed else "X"
+
+
+def _has_words(parameter: Parameter) -> bool:
+    """Whether some of its values are words."""
+    return "'" in parameter.allowed or "True" in parameter.allowed

@@ -9,24 +9,22 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from ..streams.evaluation import Score, Study
 from ..streams.session import Every
 from ..tasks import TASKS
 
 
-@dataclass(frozen=True)
-class Figures:
-    """A run at one moment."""
+class Figures(NamedTuple):
+    """The state of a run after some examples."""
 
-    examples: int  # of this run and of the runs that it resumes
+    examples: int  # of this run and of those that it resumes
     score: Score  # of all predictions
     window: Score  # of the last predictions
     updates: int
     seconds: float
-    done: float | None  # the share of the data that has been read, if its size is known
+    done: float | None  # the share of the data that has been read; None: unknown
 
     def record(self) -> dict[str, Any]:
         return {
@@ -43,7 +41,7 @@ def _or_none(error: float) -> float | None:
 
 
 class Window:
-    """The score of the last `size` rounds, as exactly as the steps between two reports allow."""
+    """The score of the last `size` rounds, rounded up to whole steps of the session."""
 
     def __init__(self, size: int, score: Score) -> None:
         self.size = size
@@ -86,31 +84,31 @@ class Quiet:
 
 
 class Heard(Quiet):
-    """Reports as long as the output can be written. If it fails, `then` ends the run as a signal would, so that no
-    example is lost, and `gone` is the error."""
+    """Reports while the output can be written. If that fails, `gone` is the error, and `then` is called: it ends the
+    run as a signal does, so that no example is lost."""
 
-    def __init__(self, told: Quiet) -> None:
-        self.told = told
+    def __init__(self, reporter: Quiet) -> None:
+        self.reporter = reporter
         self.gone: OSError | None = None
         self.then: Callable[[], None] = lambda: None
 
     def start(self, study: Study) -> None:
-        self._try(self.told.start, study)
+        self._try(self.reporter.start, study)
 
     def see(self, figures: Figures) -> None:
-        self._try(self.told.see, figures)
+        self._try(self.reporter.see, figures)
 
     def say(self, text: str) -> None:
-        self._try(self.told.say, text)
+        self._try(self.reporter.say, text)
 
     def close(self) -> None:
-        self._try(self.told.close)
+        self._try(self.reporter.close)
 
-    def _try(self, tell: Callable[..., None], *what: Any) -> None:
+    def _try(self, report: Callable[..., None], *what: Any) -> None:
         if self.gone is not None:
             return
         try:
-            tell(*what)
+            report(*what)
         except OSError as error:
             self.gone = error
             self.then()
@@ -120,10 +118,10 @@ class Json(Quiet):
     """One JSON object per line: at doubling numbers of examples, and at least once a minute."""
 
     def __init__(self, out: TextIO, every: Every | None = None) -> None:
-        self.out, self.next = out, _Next(every)
+        self.out, self.schedule = out, _Schedule(every)
 
     def see(self, figures: Figures) -> None:
-        if self.next.due(figures):
+        if self.schedule.due(figures):
             self.write("progress", figures.record())
 
     def say(self, text: str) -> None:
@@ -137,7 +135,7 @@ class Lines(Quiet):
     """Plain lines, at doubling numbers of examples (as vw does), and at least once a minute."""
 
     def __init__(self, out: TextIO, every: Every | None = None) -> None:
-        self.out, self.next = out, _Next(every)
+        self.out, self.schedule = out, _Schedule(every)
         self.task = ""
 
     def start(self, study: Study) -> None:
@@ -147,7 +145,7 @@ class Lines(Quiet):
               file=self.out)  # fmt: skip
 
     def see(self, figures: Figures) -> None:
-        if self.next.due(figures):
+        if self.schedule.due(figures):
             overall, window = (
                 short_error(self.task, score.error) for score in (figures.score, figures.window)
             )
@@ -158,8 +156,8 @@ class Lines(Quiet):
         print(text, file=self.out, flush=True)
 
 
-class _Next:
-    """When a line is due."""
+class _Schedule:
+    """Decides after which examples a line is printed."""
 
     def __init__(self, every: Every | None = None) -> None:
         self.every = every
@@ -196,10 +194,10 @@ class Bar(Quiet):
             TextColumn("{task.fields[window]}  {task.fields[updates]:,} updates"),
             TimeRemainingColumn(compact=True),
             console=self.console,
-            transient=True,  # the summary has the same numbers
+            transient=True,  # the summary repeats the numbers
         )
         self.bar: Any = None
-        self.task, self.looked = "", 0.0
+        self.task, self.shown_at = "", 0.0
 
     def start(self, study: Study) -> None:
         self.task = study.task
@@ -210,9 +208,9 @@ class Bar(Quiet):
 
     def see(self, figures: Figures) -> None:
         now = time.monotonic()
-        if self.bar is None or now - self.looked < 0.1:
+        if self.bar is None or now - self.shown_at < 0.1:
             return
-        self.looked = now
+        self.shown_at = now
         self.progress.update(
             self.bar,
             total=None if figures.done is None else 1.0,
@@ -233,7 +231,7 @@ class Bar(Quiet):
 
 
 def reporter(quiet: bool, as_json: bool, every: Every | None = None) -> Quiet:
-    """`every`: how often to print a line; None: the default, which on a terminal is a bar."""
+    """`every`: how often to print a line. None: the default, which is a bar on a terminal."""
     if quiet:
         return Quiet()
     if as_json:

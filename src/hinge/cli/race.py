@@ -19,6 +19,7 @@ from ..streams.session import cuts, keep, with_first_label
 from ..streams.stream import Piece, Shuffled, Stream
 from ..tasks import TASKS
 from . import learner_options, reading
+from .app import whole
 from .arguments import new_position
 from .commands import learn
 from .progress import Figures, Window, error_text, reporter, short_error
@@ -33,7 +34,7 @@ class Runner:
     spec: str | None  # the algorithm
     options: dict[str, Any]
     study: Study | None = None
-    seconds: float = 0.0  # of its own
+    seconds: float = 0.0  # of predicting and learning
     out: str = ""  # why it was excluded
     curve: list[tuple[int, float]] = field(default_factory=list)
 
@@ -56,7 +57,7 @@ class Runner:
 
 
 class Race:
-    """The learners, and how far they have come."""
+    """The learners on their stream, and the progress."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Race:
         runners_for: Callable[[str, Piece], list[Runner]],
         overrides: bool,
     ) -> None:
-        """`runners_for`: the learners for a task, when the first examples are there."""
+        """`runners_for` makes the learners, from the task and the first examples."""
         self.stream, self.bad, self.runners_for = stream, bad, runners_for
         self.runners: list[Runner] = []
         self.overrides = overrides  # see `learner_options.options_for`
@@ -83,7 +84,7 @@ class Race:
         self.stream.stop()
 
     def run(self) -> Any:
-        """Yields after each step."""
+        """Learns; yields after each step."""
         for pieces in with_first_label(self.stream.once()):
             if not self.task:
                 self._begin(pieces[-1])
@@ -117,28 +118,30 @@ class Race:
 
     def _step(self, piece: Piece, start: int, stop: int) -> None:
         """A learner that rejects the examples is excluded. If all reject them, the data is invalid."""
-        going = [runner for runner in self.runners if not runner.out]
-        worst = BadLines()
-        for runner in going:
-            alone = BadLines(self.bad.skip, self.bad.most)
+        worst, last_error = BadLines(), ValueError()
+        for runner in self.running:
+            skipped = BadLines(self.bad.skip, self.bad.most)
             try:
-                runner.learn(piece, start, stop, alone)
+                runner.learn(piece, start, stop, skipped)
             except ValueError as error:
-                runner.out = str(error)
-                refusal = error
+                runner.out, last_error = str(error), error
                 continue
-            worst = max(worst, alone, key=lambda its: its.count)
+            worst = max(worst, skipped, key=lambda bad: bad.count)
             assert runner.study is not None
             runner.curve.append((runner.study.score.rounds, runner.study.score.error))
-        if going and all(runner.out for runner in self.runners):
-            raise refusal
+        if not self.running:
+            raise last_error
         for number in range(worst.count):
             if (end := self.bad.reject(worst.first[min(number, len(worst.first) - 1)])) is not None:
                 raise end
 
     @property
+    def running(self) -> list[Runner]:
+        return [runner for runner in self.runners if not runner.out]
+
+    @property
     def best(self) -> Runner:
-        return min((runner for runner in self.runners if not runner.out), key=lambda runner: runner.error)
+        return min(self.running, key=lambda runner: runner.error)
 
 
 def add_shown(parser: argparse.ArgumentParser) -> Any:
@@ -152,17 +155,13 @@ def add_shown(parser: argparse.ArgumentParser) -> Any:
         "--shuffle", action="store_true", help="Read all of the data into memory first, and shuffle it."
     )
     order.add_argument(
-        "--random-state",
-        metavar="N",
-        type=reading.whole,
-        default=0,
-        help="The seed of --shuffle. [default: 0]",
+        "--random-state", metavar="N", type=whole, default=0, help="The seed of --shuffle. [default: 0]"
     )
     return group
 
 
 def in_order(stream: Stream, arguments: argparse.Namespace) -> Stream | Shuffled:
-    """Shuffled, with --shuffle."""
+    """The stream, shuffled if --shuffle is given."""
     return Shuffled(stream, arguments.random_state) if arguments.shuffle else stream
 
 
@@ -185,7 +184,7 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
                 tell.see(Figures(race.examples, study.score, window.see(study.score),
                                  study.learner.statistics.updates, perf_counter() - began, race.done))  # fmt: skip
         except (ValueError, OSError) as error:
-            if not race.examples or not any(not runner.out for runner in race.runners):
+            if not race.examples or not race.running:
                 raise
             race.stop()
             race.error = error
@@ -207,9 +206,8 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         return
     from .console import new_console, new_table, show_table
 
-    table = new_table(
-        "learner", "error", "updates", "us/example", "", right=("error", "updates", "us/example")
-    )
+    numbers = ("error", "updates", "us/example")
+    table = new_table("learner", *numbers, "", right=numbers)
     for runner in order:
         if runner.study is None or runner.out:
             table.add_row(runner.name, "", "", "", f"out: {runner.out}")
@@ -247,16 +245,16 @@ def certify(race: Race, as_json: bool) -> None:
     """Prints the guarantees of each learner. The data is read again, once."""
     from .hindsight import certified
 
-    going = [(runner, runner.study) for runner in race.runners if runner.study is not None and not runner.out]
+    running = [(runner, runner.study) for runner in race.running if runner.study is not None]
     if isinstance(race.stream, Shuffled):
-        race.stream.passes = 0  # the same order
-    found = certified([(study, _no_certificate(race, study)) for _, study in going], race.stream)
-    named = list(zip([runner.name for runner, _ in going], found, strict=True))
+        race.stream.passes = 0  # the same order again
+    found = certified([(study, _no_certificate(race, study)) for _, study in running], race.stream)
+    named = list(zip([runner.name for runner, _ in running], found, strict=True))
     if not as_json:
         _show_certificates(named)
         return
-    for name, its in named:
-        print(json.dumps({"event": "certificate", "name": name, **its.record}))
+    for name, certificate in named:
+        print(json.dumps({"event": "certificate", "name": name, **certificate.record}))
 
 
 def _no_certificate(race: Race, study: Study) -> str:
@@ -274,10 +272,12 @@ def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
 
     table = new_table("learner", "guaranteed", "suffered", "of", "by", right=("guaranteed", "suffered"))
     reasons: list[str] = []  # footnotes
-    for name, its in named:
-        best = its.tightest
+    for name, certificate in named:
+        best = certificate.tightest
         if best is None:
-            why = its.reason or next((one.reason for one in its.guarantees), "no theorem is known")
+            why = certificate.reason or next(
+                (one.reason for one in certificate.guarantees), "no theorem is known"
+            )
             if why not in reasons:
                 reasons.append(why)
             table.add_row(name, "", "", "nothing", f"({reasons.index(why) + 1})")
@@ -287,7 +287,7 @@ def _show_certificates(named: Sequence[tuple[str, Any]]) -> None:
     show_table(new_console(), table)
     for number, why in enumerate(reasons, 1):
         print(f"({number}) {why}")
-    against = next((its.against for _, its in named if its.against), "")
+    against = next((certificate.against for _, certificate in named if certificate.against), "")
     if against:
         print(f"Guaranteed by the theorems, against {against}")
 
@@ -311,7 +311,7 @@ def save_best(race: Race, model: str, format_name: str) -> None:
 
 
 def finish(race: Race, arguments: argparse.Namespace, stopped: int | None) -> int:
-    """Draws the curves, if asked to, and returns the exit code; raises the error that ended the race."""
+    """Draws the curves with --plot and returns the exit code. Raises the error that ended the race."""
     if arguments.plot is not None:
         draw(race, arguments.plot, arguments.json)
     if race.error is not None:
@@ -324,13 +324,13 @@ def draw(race: Race, path: str, as_json: bool) -> None:
 
     from .. import plots
 
-    going = [runner for runner in race.runners if runner.curve and not runner.out]
-    drawn = sorted(going, key=lambda runner: runner.error)[: len(plots.COLOURS)]
-    curves = {runner.name: runner.curve for runner in going if runner in drawn}
-    best = "" if len(drawn) == len(going) else f"; the best {len(drawn)} of {len(going)}"
+    running = [runner for runner in race.running if runner.curve]
+    drawn = sorted(running, key=lambda runner: runner.error)[: len(plots.COLOURS)]
+    curves = {runner.name: runner.curve for runner in running if runner in drawn}
+    best = "" if len(drawn) == len(running) else f"; the best {len(drawn)} of {len(running)}"
     plots.progressive_curves(
         Path(path), curves, share=TASKS[race.task].error_is_share,
-        title=title_of(race.task, {r.name: r.error for r in going}),
+        title=title_of(race.task, {r.name: r.error for r in running}),
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
         bold=race.best.name, x=TASKS[race.task].counted, digits=2,
     )  # fmt: skip
@@ -338,7 +338,7 @@ def draw(race: Race, path: str, as_json: bool) -> None:
 
 
 def title_of(task: str, errors: dict[str, float]) -> str:
-    """The learner with the smallest error (all of them, if several tie), and the error."""
+    """The learner with the smallest error (or several that tie), and the error."""
     least = min(errors.values())
     best = [name for name, error in errors.items() if error == least]
     if len(best) > 3:

@@ -1,88 +1,79 @@
-"""The data of the commands: the options that describe it, and the stream that they open."""
+"""The options that describe the data, and the stream that they open."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from typing import Any
 
-from ..features.pipeline import Features
+from ..features.features import Features
 from ..streams.batches import BadLines, Source
 from ..streams.files import PACKED, Input, printable
 from ..streams.formats.columns import column_names
 from ..streams.sources import FORMATS, by_ending, detect, expand, make_source, options_of, source_class
 from ..streams.stream import Stream
+from .app import whole, whole_or_zero
 from .options import flag
 
-# The options of the sources, by the names of their parameters: what they take, for which formats, what they do.
+# The options of the formats, by the names of their parameters: the placeholder of the value ("": a switch), the formats
+# that have the option, and its help.
 OPTIONS: dict[str, tuple[str, str, str]] = {
     "label": ("NAME", "CSV, JSON, Arrow", "The column or field to be learned."),
     "weight": ("NAME", "CSV, JSON, Arrow", "The column or field with the weight of an example."),
     "text": (
-        "FIELD",
-        "CSV, JSON, Arrow",
+        "FIELD", "CSV, JSON, Arrow",
         "A field with text or a list of words, learned as a bag of words. May be given several times. The other fields "
         "are still features (--keep and --drop select them).",
     ),
     "ngrams": (
-        "N",
-        "CSV, JSON, Arrow",
+        "N", "CSV, JSON, Arrow",
         "With --text: the features are sequences of up to N words. 2-3: sequences of two or three words. [default: 1]",
     ),
     "char_ngrams": (
-        "N",
-        "CSV, JSON, Arrow",
+        "N", "CSV, JSON, Arrow",
         "With --text: sequences of up to N characters within words are features, too. 3-5: three to five characters.",
     ),
     "keep": (
-        "A,B,...",
-        "all but CoNLL",
+        "A,B,...", "all but CoNLL",
         "Only these fields (CSV, JSON, Arrow: 'user.*' is a pattern), namespaces or features (VW), indices or ranges "
         "(svmlight: 1-100,205) are features.",
     ),
     "drop": (
-        "A,B,...",
-        "all but CoNLL",
-        "These fields, namespaces or indices are not features (see --keep).",
+        "A,B,...", "all but CoNLL", "These fields, namespaces or indices are not features (see --keep).",
     ),
     "interactions": (
-        "A*B,...",
-        "CSV, JSON, Arrow, VW",
+        "A*B,...", "CSV, JSON, Arrow, VW",
         "The products of the features of two fields (VW: namespaces, by name or first letter) are features, too. A*A: "
         "products within one field; all: products of all features.",
     ),
     "categorical": (
-        "A,B,...",
-        "CSV, JSON, Arrow",
+        "A,B,...", "CSV, JSON, Arrow",
         "Columns whose numbers are categories: each value becomes an indicator.",
     ),
     "missing": (
-        "NAME",
-        "CSV, JSON, Arrow",
-        "What to do with a missing value (empty, NA, ?, nan, null; in JSON null): indicator makes it a feature "
-        "of its own, omit leaves it out, error rejects it. [default: indicator; JSON: omit]",
+        "NAME", "CSV, JSON, Arrow",
+        "What to do with a missing value (empty, NA, ?, nan, null; in JSON null): indicator makes it a separate "
+        "feature, omit leaves it out, error rejects it. [default: indicator; JSON: omit]",
     ),
     "separator": (
-        "CHARACTER",
-        "CSV, CoNLL",
+        "CHARACTER", "CSV, CoNLL",
         "The character between columns; 'tab' is a tab. [default: detected from the first line]",
     ),
     "header": (
-        "",
-        "CSV",
+        "", "CSV",
         "The first line has the names of the columns. Without a header they are called 0, 1, ... [default: yes]",
     ),
     "columns": ("A,B,...", "CoNLL", "The names of the columns, as in 'word,pos,tag'."),
     "tag": ("NAME", "CoNLL", "The column to be learned. [default: the last one]"),
     "templates": (
-        "FILE",
-        "CoNLL",
-        "The features of a token, one template per line; or one of the sets tagging, chunking and names.",
+        "FILE", "CoNLL",
+        "The features of a token: a file with one template per line, or one of the sets tagging, chunking and names.",
     ),
     "comments": ("", "CoNLL", "Skip lines that begin with #. [default: no]"),
     "docstart": ("", "CoNLL", "Skip lines that begin with -DOCSTART-. [default: no]"),
     "zero_based": ("", "svmlight", "Indices start at 0, not at 1. [default: no]"),
-}
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,16 +89,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     kinds: dict[str, dict[str, Any]] = {
         "text": {"action": "append"}, "ngrams": {"type": _range}, "char_ngrams": {"type": _range},
-        "keep": {"type": _names}, "drop": {"type": _names}, "interactions": {"type": _names},
-        "categorical": {"type": _names}, "separator": {"type": _separator},
-        "missing": {"choices": ["indicator", "omit", "error"]},
+        "separator": {"type": _separator}, "missing": {"choices": ["indicator", "omit", "error"]},
+        **{name: {"type": _names} for name in ("keep", "drop", "interactions", "categorical")},
     }  # fmt: skip
     for name, (metavar, formats, text) in OPTIONS.items():
-        kind = kinds.get(name, {})
-        if metavar:
-            kind = {"metavar": metavar, **kind}
-        else:
-            kind = {"action": argparse.BooleanOptionalAction, "default": None}
+        switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
+        kind = {"metavar": metavar, **kinds.get(name, {})} if metavar else switch
         group.add_argument(flag(name), help=f"{formats}: {text}", **kind)
     group = parser.add_argument_group("what cannot be read")
     group.add_argument(
@@ -120,26 +107,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="The maximum number of lines that --on-error skip skips. [default: 1000]",
     )  # fmt: skip
     group.add_argument(
-        "--max-line",
-        metavar="BYTES",
-        type=whole,
-        default=None,
+        "--max-line", metavar="BYTES", type=whole,
         help="The longest line that is accepted. [default: 2^24; CoNLL 2^16]",
-    )
-
-
-def whole(text: str, least: int = 1) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, not {text!r}")
-    return number
-
-
-def whole_or_zero(text: str) -> int:
-    return whole(text, 0)
+    )  # fmt: skip
 
 
 def _names(text: str) -> list[str]:
@@ -147,7 +117,7 @@ def _names(text: str) -> list[str]:
 
 
 def _range(text: str) -> int | list[int]:
-    """N, or N-M."""
+    """A number or a range, N-M."""
     try:
         low, dash, high = text.partition("-")
         return [int(low), int(high)] if dash else int(low)
@@ -166,7 +136,7 @@ def bad_lines(arguments: argparse.Namespace) -> BadLines:
 
 def inputs(arguments: argparse.Namespace) -> list[Input]:
     """The files that are to be read."""
-    follow = getattr(arguments, "follow", False)  # then it may be that the file will come
+    follow = getattr(arguments, "follow", False)  # the log may be created later
     return [Input(path) for path in (arguments.data if follow else expand(arguments.data))]
 
 
@@ -177,7 +147,7 @@ def open_stream(
     bad: BadLines,
     files: list[Input] | None = None,
 ) -> tuple[Stream, str]:
-    """The stream of the files, and its format. `kept`: the settings of the data that a model has saved. `limits`:
+    """The stream of the files, and its format. `kept`: the settings of the data that are saved with a model. `limits`:
     options of the model that the formats need (max_features, hash_bits, names, grow)."""
     files = files or inputs(arguments)
     name = arguments.format or by_ending(files[0].path) or (kept or {}).get("format") or detect(files[0])
@@ -186,9 +156,8 @@ def open_stream(
     options = {option: value for option, value in (kept or {}).get("options", {}).items() if option in known}
     for option, value in given_options(arguments).items():
         if option not in known:
-            raise ValueError(
-                f"{flag(option)} is for {OPTIONS[option][1]}: it cannot be used with the format {name}"
-            )
+            formats = OPTIONS[option][1]
+            raise ValueError(f"{flag(option)} is for {formats}: it cannot be used with the format {name}")
         options[option] = value
     if arguments.max_line is not None:
         options["max_line"] = arguments.max_line
@@ -197,24 +166,18 @@ def open_stream(
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of the source that were given."""
+    """The options of the format that were given."""
     found = {option: getattr(arguments, option) for option in OPTIONS}
-    found["columns"] = (
-        None if arguments.columns is None else column_names(arguments.columns)
-    )  # as a model keeps it
-    found["templates"] = None if arguments.templates is None else _templates(arguments.templates)
+    if arguments.columns is not None:
+        found["columns"] = column_names(arguments.columns)  # as a model saves them
+    if arguments.templates is not None and os.path.exists(arguments.templates):  # otherwise the name of a set
+        with open(arguments.templates, encoding="utf-8") as file:
+            found["templates"] = [line.rstrip("\n") for line in file if line.strip()]
     return {option: value for option, value in found.items() if value is not None}
 
 
-def _templates(path: str) -> list[str] | str:
-    if not os.path.exists(path):
-        return path  # the name of a set, or an error that says which there are
-    with open(path, encoding="utf-8") as file:
-        return [line.rstrip("\n") for line in file if line.strip()]
-
-
 def features_of(source: Any) -> Features | None:
-    """How a source makes features from records, if it has records: saved with the model."""
+    """The features of a source of records: they are saved with the model."""
     features = getattr(source, "features", None)
     return features if isinstance(features, Features) else None
 
@@ -233,21 +196,19 @@ def remarks(source: Any) -> list[str]:
         f"{name!r} identifies the example and is not a feature (--categorical {name} makes it one)."
         for name in getattr(source, "ids", [])
     ]
-    counts = {column: count for column, count in getattr(source, "missing_counts", {}).items() if count}
-    if not counts:
+    counts = Counter(getattr(source, "missing_counts", {}))
+    if not any(counts.values()):
         return found
-    how = {"indicator": "each is a feature of its own", "omit": "they were left out"}.get(
-        source.settings["missing"], ""
-    )
-    shown = ", ".join(
-        f"{count:,} of {column}" for column, count in sorted(counts.items(), key=lambda its: -its[1])[:8]
-    )
-    more = f" and {len(counts) - 8} more columns" if len(counts) > 8 else ""
+    treatment = {"indicator": "each is a separate feature", "omit": "they were left out"}
+    shown = ", ".join(f"{count:,} of {column}" for column, count in counts.most_common(8) if count)
+    columns = sum(count > 0 for count in counts.values())
+    more = f" and {columns - 8} more columns" if columns > 8 else ""
+    how = treatment.get(source.settings["missing"], "")
     return [*found, f"Missing values: {shown}{more}; {how} (--missing)."]
 
 
 def unfinished(files: list[Input], name: str) -> list[str]:
-    """Remarks about files whose last line has no newline: it may still be being written."""
+    """Remarks about files whose last line has no newline: they may be incomplete."""
     found = []
     for file in files:
         if name in ("parquet", "arrow") or not os.path.isfile(file.path) or file.path.endswith(PACKED):
@@ -263,7 +224,5 @@ def unfinished(files: list[Input], name: str) -> list[str]:
 
 
 def described(files: list[Input], name: str) -> str:
-    shown = ", ".join(file.name for file in files[:3]) + (
-        f", ... ({len(files)} files)" if len(files) > 3 else ""
-    )
-    return printable(f"{shown}: {name}")
+    more = f", ... ({len(files)} files)" if len(files) > 3 else ""
+    return printable(f"{', '.join(file.name for file in files[:3])}{more}: {name}")

@@ -10,10 +10,10 @@ from typing import Any
 
 
 class Stop:
-    """The signal that arrived, and the handler to call. Nothing is raised: the current examples are finished."""
+    """The signal that arrived, and what it does. Nothing is raised, so that the current examples are finished."""
 
     def __init__(self) -> None:
-        self.number: int | None = None  # of the signal that came first
+        self.number: int | None = None  # of the first signal
         self.save: Callable[[], None] = lambda: None  # what SIGUSR1 does
         self._end: Callable[[], None] = lambda: None
 
@@ -23,8 +23,8 @@ class Stop:
         if self.number is not None:
             end()
 
-    def came(self, number: int, frame: Any) -> None:
-        if self.number is not None:  # the second signal: do not wait any longer
+    def handle(self, number: int, frame: Any) -> None:
+        if self.number is not None:  # the second signal: end at once
             with suppress(OSError):
                 os.write(2, b"Stopped at once.\n")
             os._exit(128 + number)
@@ -34,13 +34,13 @@ class Stop:
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Ctrl-C, SIGTERM and SIGHUP end a run after the current examples; a second one ends it at once. A SIGHUP that is
-    ignored stays ignored, as nohup needs it."""
+    """Ctrl-C, SIGTERM and SIGHUP end a run after the current examples; a second one ends it at once. SIGHUP stays
+    ignored under nohup."""
     stop = Stop()
     numbers = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, stop.came) for number in numbers}
+    before = {number: signal.signal(number, stop.handle) for number in numbers}
     if hasattr(signal, "SIGUSR1"):
         before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda number, frame: stop.save())
     try:

@@ -1,4 +1,4 @@
-"""Drop-in classes: scikit-learn's Passive-Aggressive ones and sklearn-crfsuite's CRF. Change only the import."""
+"""Drop-in replacements for scikit-learn's Passive-Aggressive classes and sklearn-crfsuite's CRF."""
 
 from .crf import CRF
 from .passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor

@@ -1,4 +1,4 @@
-"""`hinge.compat.CRF`: sklearn-crfsuite's class over `PASequence`, for those who change only an import."""
+"""`hinge.compat.CRF`: a drop-in replacement for sklearn-crfsuite's class, over `PASequence`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..options.constructors import constructor
 from ..structured.sequence import PASequence
 
 _STEPS = {0: "pa", 1: "pa1", 2: "pa2"}
-# What crfsuite needs for other ways of training, and hinge has no use for.
+# Parameters of other ways to train, which hinge ignores.
 _UNUSED = (
     "min_freq", "c1", "c2", "num_memories", "epsilon", "period", "delta", "linesearch", "max_linesearch",
     "calibration_eta", "calibration_rate", "calibration_samples", "calibration_candidates",
@@ -24,14 +24,14 @@ _UNUSED = (
 
 @constructor()
 class CRF(BaseEstimator):
-    """Takes the parameters of `sklearn_crfsuite.CRF`, and learns by margins: algorithm 'pa', 'ap' or 'arow'.
+    """Takes the parameters of `sklearn_crfsuite.CRF` and learns by margins: algorithm 'pa', 'ap' or 'arow'.
 
-    'pa': `pa_type`, `c`, `error_sensitive`, `averaging`; 'arow': `variance`, `gamma`; 'ap', the averaged perceptron;
-    and `max_iterations`. 'lbfgs' and 'l2sgd' maximise a likelihood, which hinge does not: a warning says so, and 'pa'
-    is used. There are no marginal probabilities. The weights of all features and of all transitions are learned
-    (as with all_possible_states and all_possible_transitions), and so are those of the first tag.
-    Features are named as there: {"word": "the"} is the feature 'word:the'. The `PASequence` inside is `model_`: it goes
-    on learning online, and saves itself.
+    'pa' uses `pa_type`, `c`, `error_sensitive` and `averaging`; 'arow' uses `variance` and `gamma`; 'ap' is the
+    averaged perceptron. All use `max_iterations`. 'lbfgs' and 'l2sgd' maximise a likelihood, which hinge does not: it
+    warns and uses 'pa'. There are no marginal probabilities. The weights of all features and all transitions are
+    learned (as with all_possible_states and all_possible_transitions), and those of the first tag. Features have the
+    same names: {"word": "the"} is the feature 'word:the'. `model_` is the `PASequence` inside: it can be saved, and can
+    continue to learn online.
 
     >>> from hinge.compat import CRF
     >>> X = [[{"word": "the"}, {"word": "man"}], [{"word": "the"}, {"word": "old"}, {"word": "man"}]]
@@ -74,7 +74,7 @@ class CRF(BaseEstimator):
     ) -> None: ...
 
     def _options(self) -> dict[str, Any]:
-        """The same in hinge's words."""
+        """The options of `PASequence`."""
         passes = 100 if self.max_iterations is None else self.max_iterations
         common = {"selection": "prediction", "max_iter": passes, "verbose": int(self.verbose)}
         if self.algorithm == "ap":
@@ -98,7 +98,7 @@ class CRF(BaseEstimator):
         }  # fmt: skip
 
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
-        """Starts anew. With X_dev and y_dev, `verbose` also says how many of their tags are right."""
+        """Learns from scratch. With X_dev and y_dev, `verbose` also prints the fraction of right tags in them."""
         if self.algorithm in (None, "lbfgs", "l2sgd"):
             warnings.warn(
                 f"algorithm={self.algorithm or 'lbfgs'!r} maximises a likelihood; hinge learns by margins, with "
@@ -107,7 +107,7 @@ class CRF(BaseEstimator):
             )
         unused = [name for name in _UNUSED if getattr(self, name) is not None]
         if unused:
-            warnings.warn(f"hinge has no use for {', '.join(unused)}", stacklevel=2)
+            warnings.warn(f"hinge ignores {', '.join(unused)}", stacklevel=2)
         self.model_ = PASequence(random_state=self.random_state, **self._options()).fit(_flat(X), y)
         if self.verbose and X_dev is not None:
             print(f"tags that are right in the development set: {self.score(X_dev, y_dev):.4f}", flush=True)
@@ -127,13 +127,13 @@ class CRF(BaseEstimator):
         return self.predict([xseq])[0]
 
     def predict_marginals(self, X: Any) -> Any:
-        """Not to be had: margins are no probabilities."""
+        """Not supported: margins are not probabilities."""
         raise NotImplementedError("hinge learns margins, not probabilities: there are no marginals")
 
     predict_marginals_single = predict_marginals
 
     def score(self, X: Any, y: Any) -> float:
-        """How many of all tags are right."""
+        """The fraction of the tags that are right."""
         return self._fitted().score(_flat(X), y)
 
     classes_ = property(lambda self: self._fitted().classes_)
@@ -145,12 +145,12 @@ class CRF(BaseEstimator):
 
 
 def any_mistake(truth: list[Any], predicted: list[Any]) -> float:
-    """error_sensitive=False: one wrong tag costs as much as all of them."""
+    """error_sensitive=False: one wrong tag costs as much as many."""
     return float(truth != predicted)
 
 
 def _flat(X: Any) -> Any:
-    """Features named as python-crfsuite names them: {"a": "b"} is 'a:b', and what is nested follows its name."""
+    """Sentences with the feature names of python-crfsuite: {"a": "b"} is 'a:b', {"a": {"b": "c"}} is 'a:b:c'."""
     if not isinstance(X, (list, tuple)):
         return X
     return [

@@ -1,229 +1,53 @@
-"""Drop-in PassiveAggressiveClassifier and PassiveAggressiveRegressor.
+"""Drop-in replacements for scikit-learn's PassiveAggressiveClassifier and PassiveAggressiveRegressor.
 
-scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These have the same parameters,
-methods and attributes, and learn the same numbers: for the same `random_state` the same order of rows, and
-always the same stopping and the same average. scikit-learn's SGD code is not used: every update runs in our
-core, which has scikit-learn's way built in. For new code see `hinge.PAClassifier` and `hinge.PARegressor`,
-which follow the paper; docs/guide/from-scikit-learn.md says what differs, and why.
+scikit-learn deprecated its two classes in 1.8 and removes them in 1.10. These have the same parameters, methods and
+attributes, and learn the same numbers: the same order of rows for the same `random_state`, the same stopping rule and
+the same average. All updates run in hinge's core, not in scikit-learn's SGD code. New code should use
+`hinge.PAClassifier` and `hinge.PARegressor`, which follow the paper; docs/guide/from-scikit-learn.md explains the
+differences.
 """
 
 from __future__ import annotations
 
-import numbers
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.events import check_length
-from ..data.label_arrays import check_kinds
-from ..data.rows import as_array, as_values, too_large
-from ..data.shown import shown
 from ..estimators import inputs
-from ..options import hints, table
 from ..options.constructors import constructor
-from ..tasks import TASKS
-from .passes import Array, Examples, Lane, Mask, Passes, empty_rows, weights_of_rows
+from .base import PassiveAggressive
+from .passes import Array, Examples, Lane, Mask, make_passes, weights_of_rows
 
 __all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 
 
-def _start_values(given: Any, name: str, dtype: Any) -> Array:
-    given = given.toarray() if issparse(given) else given
-    values = as_values(as_array(given, name), name)
-    try:
-        return values.astype(dtype)
-    except MemoryError:
-        raise too_large(name, values.shape) from None
-
-
-class _PassiveAggressive(BaseEstimator):
-    """What the two classes share."""
-
-    _task: ClassVar[str]
-    _steps: ClassVar[dict[str, str]]  # loss to step
-    _splitter: ClassVar[Any]
-
-    coef_: Any
-    intercept_: Array
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        hints.explain_unknown_options(cls)
-
-    def _check_parameters(self) -> None:
-        given = self.get_params(deep=False)
-        options = table.PARAMETERS
-        shared = {n: v for n, v in given.items() if n in options and options[n].is_for(self._task)}
-        table.check(self._task, shared)
-        if not (isinstance(self.loss, str) and self.loss in self._steps):
-            raise ValueError(
-                f"loss must be one of {', '.join(map(repr, self._steps))}, not {shown(self.loss)}"
-            )
-        for name in ("early_stopping", "warm_start"):
-            if not isinstance(given[name], (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, not {given[name]!r}")
-        fraction: Any = self.validation_fraction
-        if not (isinstance(fraction, numbers.Real) and 0 < float(fraction) < 1):
-            raise ValueError(f"validation_fraction must be a number between 0 and 1, not {fraction!r}")
-        jobs = given.get("n_jobs")
-        if jobs is not None and not isinstance(jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be None or a whole number, not {jobs!r}")
-
-    def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
-        numeric = TASKS[self._task].reads_numbers
-        X = inputs.readable(X)
-        if y is not None:
-            y = inputs.numbers(self, y) if numeric else as_array(y, "y")
-            check_length(y, "y")
-            if y.dtype.kind in "OMmV":  # the rest is up to scikit-learn
-                check_kinds(y)
-        try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                reset=reset,
-                y_numeric=numeric,
-            )
-        except MemoryError:
-            raise too_large("X", X.shape) from None
-        return X, y.astype(X.dtype, copy=False) if numeric else y
-
-    # ---- the passes ---------------------------------------------------------------------------------------
-
-    def _passes(self) -> Passes:
-        return Passes(
-            task=self._task,
-            step=self._steps[self.loss],
-            C=float(self.C),
-            epsilon=float(getattr(self, "epsilon", 0.0)),
-            fit_intercept=bool(self.fit_intercept),
-            shuffle=bool(self.shuffle),
-            tol=-np.inf if self.tol is None else float(self.tol),
-            n_iter_no_change=int(self.n_iter_no_change),
-            early_stopping=bool(self.early_stopping),
-            average=int(self.average),
-            verbose=int(self.verbose),
-        )
-
-    def _start(self, n_lanes: int, X: Any, coef_init: Any = None, intercept_init: Any = None) -> list[Lane]:
-        """New lanes. What is given is copied: scikit-learn learns into the caller's own array."""
-        coef = np.zeros((n_lanes, X.shape[1]), dtype=X.dtype)
-        intercept = np.zeros(n_lanes)
-        if coef_init is not None:
-            given = _start_values(coef_init, "coef_init", X.dtype)
-            given = given.reshape(1, -1) if n_lanes == 1 else given
-            if given.shape != coef.shape:
-                raise ValueError(f"coef_init has the shape {given.shape}; it must be {coef.shape}")
-            coef[:] = given
-        if intercept_init is not None:
-            given = np.atleast_1d(_start_values(intercept_init, "intercept_init", X.dtype))
-            if given.shape != intercept.shape:
-                raise ValueError(f"intercept_init has the shape {given.shape}; it must be {intercept.shape}")
-            intercept[:] = given
-        is_zero = coef_init is None and intercept_init is None
-        return [
-            Lane(w, float(b), np.zeros_like(w), 0.0, is_zero) for w, b in zip(coef, intercept, strict=True)
-        ]
-
-    def _go_on(self) -> list[Lane]:
-        """The lanes as an earlier call left them."""
-        self.densify()
-        coef, intercept = np.atleast_2d(self.coef_), self.intercept_
-        average_coef, average_intercept = np.zeros_like(coef), np.zeros(len(coef))
-        if self.average and hasattr(self, "_standard_coef"):
-            coef, intercept = np.atleast_2d(self._standard_coef), self._standard_intercept
-            average_coef, average_intercept = np.atleast_2d(self._average_coef), self._average_intercept
-        several = zip(coef, intercept, average_coef, average_intercept, strict=True)
-        return [Lane(w, float(b), u, float(c)) for w, b, u, c in several]
-
-    def _hold_out(self, y: Array) -> Mask:
-        held_out = np.zeros(len(y), dtype=np.bool_)
-        if self.early_stopping:
-            splitter = self._splitter(test_size=self.validation_fraction, random_state=self.random_state)
-            held_out[next(splitter.split(np.zeros((len(y), 1)), y))[1]] = True
-        return held_out
-
-    def _passed_over(self, X: Any) -> Mask | None:
-        """PA-I of scikit-learn passes over empty rows: they count in the loss, but not in the average."""
-        return empty_rows(X) if self.average and self._steps[self.loss] == "pa1" else None
-
-    def _warn_if_cut_short(self) -> None:
-        if self.tol is not None and self.n_iter_ == self.max_iter:
-            warnings.warn(
-                "Maximum number of iteration reached before convergence. Consider increasing max_iter to "
-                "improve the fit.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    # ---- the rest -----------------------------------------------------------------------------------------
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = inputs.readable(X)
-        check_length(X, "X")
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores: Array = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return scores
-
-    def sparsify(self) -> Self:
-        """Turns `coef_` into a sparse matrix: smaller if more than half of the weights are 0."""
-        check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Turns `coef_` back into an array."""
-        check_is_fitted(self)
-        if issparse(self.coef_):
-            coef = self.coef_.toarray()
-            self.coef_ = coef.ravel() if TASKS[self._task].reads_numbers else coef
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coef_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
 @constructor()
-class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
+class PassiveAggressiveClassifier(ClassifierMixin, PassiveAggressive):
     """scikit-learn's PassiveAggressiveClassifier, without the deprecation.
 
     With more than two classes it learns each of them against all others.
 
     Parameters
     ----------
-    C : the largest step of PA-I (loss='hinge'); PA-II (loss='squared_hinge') steps less for small C.
+    C : the largest step of PA-I (loss='hinge'). With PA-II (loss='squared_hinge'), a small C makes short steps.
     fit_intercept : learn an intercept. It does not count in the norm of x; on sparse data it moves by 1/100.
-    max_iter, tol, n_iter_no_change : `fit` makes at most max_iter passes, and stops when the mean loss of
-        n_iter_no_change passes in a row was not lower than the best by more than tol (None: never).
-    early_stopping, validation_fraction : stop by the accuracy on this part of the data, held out, instead.
-    shuffle, random_state : visit the rows in a random order: scikit-learn's for the same seed.
+    max_iter, tol, n_iter_no_change : `fit` makes at most max_iter passes. It stops when the mean loss of
+        n_iter_no_change successive passes was not lower than the best by more than tol (None: never).
+    early_stopping, validation_fraction : hold out this fraction of the data, and stop by the accuracy on it.
+    shuffle, random_state : visit the rows in random order, that of scikit-learn for the same seed.
     verbose : print a line for each pass.
     loss : 'hinge' (PA-I) or 'squared_hinge' (PA-II).
-    n_jobs : learn so many classes at the same time, in threads (the core does not hold the GIL).
-    warm_start : `fit` starts from what the last one learned.
+    n_jobs : how many classes to learn in parallel, in threads (the core releases the GIL).
+    warm_start : `fit` starts from the weights of the last `fit`.
     class_weight : multiplies each step by the weight of its label, after the cap. Weights of 0 or more.
     average : keep the average of the weights in `coef_`; a number starts it at that round.
 
@@ -266,7 +90,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     ) -> None: ...
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
-        """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit."""
+        """Learns from 0, from the given weights, or with `warm_start` from those of the last `fit`."""
         self._check_parameters()
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
@@ -279,15 +103,15 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """One pass over the rows. `classes`: all labels there will ever be, needed in the first call."""
+        """One pass over the rows. The first call needs `classes`, all labels."""
         self._check_parameters()
         first = not hasattr(self, "classes_")
         if first and self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
         if first and isinstance(self.class_weight, str):
             raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit: pass what compute_class_weight("
-                "'balanced', classes=classes, y=y) gives on a sample"
+                "class_weight 'balanced' is not supported for partial_fit: pass the result of "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample"
             )
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -297,7 +121,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
             )
-        lanes = self._start(_lanes_for(known), X) if first else self._go_on()
+        lanes = self._start(_lanes_for(known), X) if first else self._resume()
         self._fit_classes(X, y, known, lanes, 1.0 if first else self.t_, 1)
         return self
 
@@ -311,18 +135,18 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         positive, others = (range(len(classes)), 1.0) if len(lanes) > 1 else (range(1, 2), factors[0])
         signs = [np.where(y == classes[i], 1.0, -1.0) for i in positive]
         seeds, held_out = self._seeds(y, signs)
-        passed_over, passes = self._passed_over(X), self._passes()
+        passed_over = self._passed_over(X)
         coef = np.empty((len(lanes), X.shape[1]), dtype=lanes[0].coef.dtype)
         work = []
         for i, sign, lane, seed, into in zip(positive, signs, lanes, seeds, coef, strict=True):
             weights = weights_of_rows(sign, factors[i], others)
             examples = Examples(X, sign, weights, held_out, passed_over)
-            work.append((examples, lane, seed, max_iter, int(t), into))
+            work.append((self, examples, lane, seed, max_iter, int(t), into))
         if len(work) == 1:
-            fitted = [passes.run(*work[0])]
+            fitted = [make_passes(*work[0])]
         else:
             parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, require="sharedmem")
-            fitted = parallel(delayed(passes.run)(*each) for each in work)
+            fitted = parallel(delayed(make_passes)(*each) for each in work)
         self.classes_ = classes
         self.n_iter_ = max(number for _, number in fitted)
         self._keep(lanes, [lane for lane, _ in fitted], coef, t, t + self.n_iter_ * X.shape[0])
@@ -330,7 +154,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
     def _seeds(self, y: Array, signs: list[Array]) -> tuple[list[int], Mask]:
         """The seed of each lane's shuffling, and the held-out rows, drawn as scikit-learn draws them.
 
-        Before each seed it draws one that it does not use; and a RandomState is shared with the split.
+        It draws an unused seed before each one, and shares a RandomState with the split.
         """
         if len(signs) > 1:
             held_out = self._hold_out(y)
@@ -353,8 +177,8 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         average_coef = np.stack([lane.average_coef for lane in after])
         average_intercept = np.array([lane.average_intercept for lane in after], dtype=coef.dtype)
         began, averages = self.average <= t_before - 1, self.average <= t - 1
-        # Once it averages, scikit-learn no longer keeps the last intercepts: the next call starts from those
-        # of before. With more than two classes it also writes the last ones over the averaged ones.
+        # Once it averages, scikit-learn drops the last intercepts: the next call starts from the previous ones. With
+        # more than two classes it also overwrites the averaged intercepts with the last ones.
         if began if several else averages:
             average_intercept = intercept if several else average_intercept
             intercept = np.array([lane.intercept for lane in before], dtype=intercept.dtype)
@@ -370,7 +194,7 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
         return float(super().score(X, truth, weights))
 
     def decision_function(self, X: Any) -> Array:
-        """The scores of each row: one for two classes (positive for `classes_[1]`), else one a class."""
+        """The scores of each row: one for two classes (positive for `classes_[1]`), otherwise one per class."""
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -383,14 +207,14 @@ class PassiveAggressiveClassifier(ClassifierMixin, _PassiveAggressive):
 
 
 @constructor()
-class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
+class PassiveAggressiveRegressor(RegressorMixin, PassiveAggressive):
     """scikit-learn's PassiveAggressiveRegressor, without the deprecation.
 
     Parameters
     ----------
     loss : 'epsilon_insensitive' (PA-I) or 'squared_epsilon_insensitive' (PA-II).
     epsilon : errors up to epsilon cost nothing.
-    The others : as in `PassiveAggressiveClassifier`; `early_stopping` looks at R^2.
+    The others : as in `PassiveAggressiveClassifier`; `early_stopping` uses R^2.
 
     Attributes
     ----------
@@ -432,12 +256,12 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         """Learns from 0, from the weights that are given, or with `warm_start` from those of the last fit.
 
-        A warm start goes before weights that are given.
+        A warm start takes precedence over given weights.
         """
         self._check_parameters()
         first = not (self.warm_start and hasattr(self, "coef_"))
         X, y = self._validate(X, y, reset=first)
-        lanes = self._start(1, X, coef_init, intercept_init) if first else self._go_on()
+        lanes = self._start(1, X, coef_init, intercept_init) if first else self._resume()
         self._fit_numbers(X, y, lanes[0], 1.0, int(self.max_iter))
         self._warn_if_cut_short()
         return self
@@ -449,7 +273,7 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         if first and self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
         X, y = self._validate(X, y, reset=first)
-        lanes = self._start(1, X) if first else self._go_on()
+        lanes = self._start(1, X) if first else self._resume()
         self._fit_numbers(X, y, lanes[0], 1.0 if first else self.t_, 1)
         return self
 
@@ -457,11 +281,10 @@ class PassiveAggressiveRegressor(RegressorMixin, _PassiveAggressive):
         held_out = self._hold_out(y)
         random = check_random_state(self.random_state)
         seed = int(random.randint(_LARGEST_SEED))
-        random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one, which it does not use
-        passed_over = self._passed_over(X)
-        examples = Examples(X, y.astype(np.float64), None, held_out, passed_over)
+        random.randint(1, _LARGEST_SEED)  # scikit-learn draws a second one that it does not use
+        examples = Examples(X, y.astype(np.float64), None, held_out, self._passed_over(X))
         coef = np.empty_like(lane.coef)
-        lane, self.n_iter_ = self._passes().run(examples, lane, seed, max_iter, int(t), coef)
+        lane, self.n_iter_ = make_passes(self, examples, lane, seed, max_iter, int(t), coef)
         self.t_ = t + self.n_iter_ * X.shape[0]
         self.coef_, self.intercept_ = lane.coef, np.array([lane.intercept])
         if self.average:

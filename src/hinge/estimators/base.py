@@ -1,6 +1,6 @@
-"""What the scikit-learn estimators share: rows in, passes of `fit`, the one-event API, files.
+"""What the scikit-learn estimators share: reading rows, the first `partial_fit`, the one-event API, attributes.
 
-Everything goes through a `Learner`; here is only what scikit-learn asks for beyond it.
+Everything goes through a `Learner`; this module adds what scikit-learn requires.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..data.plain_rows import plain_rows
 from ..data.rows import Rows, rows_of
 from ..data.target_arrays import class_list
 from ..learner import Learner
-from ..model import columns, encoding, explain, file, supports
+from ..model import columns, explain, supports
 from ..model.covariance import check_has_covariance
 from ..model.explain import Contribution
 from ..model.statistics import Statistics
 from ..options import hints, table
-from ..options.classes import CLASSES
 from ..tasks import batch
 from . import inputs
+from .files import SavedInFiles
 from .option_changes import FollowsOptions
-from .passes import BatchReport, FitsInPasses
+from .passes import FitsInPasses
 
 if TYPE_CHECKING:
     from ..theory.certificate import Certificate
@@ -44,7 +44,7 @@ if hasattr(os, "register_at_fork"):  # in a forked child no other thread holds i
     os.register_at_fork(after_in_child=_FIRST._at_fork_reinit)  # type: ignore[attr-defined]
 
 
-class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
+class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator):
     """The base of the estimators."""
 
     _task: ClassVar[str]
@@ -52,7 +52,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     # ---- the learner inside -----------------------------------------------------------------------------
 
     def _new_learner(self, **replaced: Any) -> Any:
-        """A learner with the options, which the caller has checked; what `fit` has found replaces some of them."""
+        """A learner with these options, which the caller has checked. `replaced`: values that `fit` has determined."""
         mine = self.__dict__
         options = {name: mine[name] for name in self._of_learner if name in self._option_names}
         if options.get("gamma") == "scale" and "_gamma" in mine:
@@ -70,14 +70,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return learner
 
     def _saved(self) -> Any:
-        """The learner as a file keeps it: its options are those of the estimator."""
+        """The learner that is saved, with the options of the estimator."""
         learner = self._fitted()
         self._follow(learner)
         return learner
 
     def set_params(self, **params: Any) -> Self:
-        """Sets options, all of them or none. A model that learns follows them; what it cannot follow is rejected by the
-        method that learns next (`fit` starts anew)."""
+        """Sets options, all of them or none. A model that has learned follows them; what it cannot follow is
+        rejected by the next learning method (`fit` starts anew)."""
         for name in params.keys() - self._option_names:
             if "__" not in name:
                 task = type(self)._task
@@ -97,7 +97,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     @classmethod
     @functools.cache
     def _get_param_names(cls) -> list[str]:
-        """Read off the signature once a class, not with every model."""
+        """Reads the signature once per class, not once per model."""
         names: list[str] = super()._get_param_names()
         return names
 
@@ -110,30 +110,41 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return tags
 
     def _failed_checks(self) -> dict[str, str]:
-        """scikit-learn's checks that do not hold for this estimator, and why. See `hinge.expected_failed_checks`."""
+        """scikit-learn's checks that fail for this estimator, and why. See `hinge.expected_failed_checks`."""
         return {}
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
     def _takes_names(self, X: Any) -> bool:
-        """Whether X goes by names: a list of events, or a DataFrame after nothing but events or text."""
+        """Whether X is read by names: a list of events, or a DataFrame if the model has never seen an array."""
         return are_events(X) or (is_frame(X) and "n_features_in_" not in self.__dict__)
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         learner = self._fitted()
         return learner.scores(X) if self._takes_names(X) else learner.scores_of(self._rows(X, reset=False))
 
-    def _learn_first(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> Self:
-        """The first `partial_fit`, where there are no classes to know."""
+    def _learn_first(
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None, classes: Any = None, **attributes: Any
+    ) -> Self:
+        """The first `partial_fit`."""
         new = self._aside()
-        rows = new._rows(X, reset=True)
-        learner = new._new_learner(**new._start_names())
+        rows = new._first_rows(X, sample_weight)
+        learner = new._first_learner(y, rows, classes)
         new._name_features(learner)
-        learner.learn_rows(rows, y, sample_weight)
-        return self._become(new._keep(learner))
+        learner.learn_rows(rows, y, sample_weight, grow=False)
+        return self._become(new._keep(learner, **attributes))
+
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool = False) -> Rows:
+        """The rows of `fit` (`together`), or of the first `partial_fit`."""
+        return self._rows(X, reset=True)
+
+    def _first_learner(self, y: Any, rows: Rows, classes: Any) -> Learner:
+        """The learner of the first `partial_fit`."""
+        learner: Learner = self._new_learner(**self._start_names())
+        return learner
 
     def _learn_as_is(self, X: Any, y: Any) -> bool:
-        """A plain array or CSR matrix of the right width goes to the core as it is. False: take the long way."""
+        """Passes a plain array or CSR matrix of the right width to the core. False: X needs the usual checks."""
         mine, kind = self.__dict__, type(X)
         learner = mine.get("_ready")
         if learner is None or type(y) is not ndarray or "feature_names_in_" in mine:
@@ -176,9 +187,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return new
 
     def _become(self, new: Self) -> Self:
-        self.__dict__ = (
-            new.__dict__
-        )  # at once: an interrupt, or another thread, finds the old model or the new one
+        # At once: an interrupt, or another thread, finds the old model or the new one.
+        self.__dict__ = new.__dict__
         return self
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
@@ -206,14 +216,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return rows
 
     def _measure(self, rows: Rows) -> None:
-        """What gamma='scale' means is measured once."""
+        """Determines the value of gamma='scale', once."""
         self.__dict__.pop("_gamma", None)
         if getattr(self, "kernel", None) in ("poly", "rbf") and self.gamma == "scale":
             check_length(rows.arrays[0], "X")
             self._gamma = supports.scaled_gamma(rows)
 
     def _read_events(self, events: Any) -> Rows:
-        """Events for `fit` and the first `partial_fit`: their features are named as `learn_one` names them."""
+        """Events for `fit` and the first `partial_fit`. Features get the same names as in `learn_one`."""
         limits = {"hash_bits": self.hash_bits, "max_features": self.max_features}
         reader = Learner._from_checked("regression", limits)
         rows = reader.read_events(events)
@@ -224,7 +234,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return rows
 
     def _start_names(self) -> dict[str, Any]:
-        """w1 as a dict: the vector in the order of the columns of X."""
+        """If w1 is a dict: its values in the order of the columns of X."""
         if not isinstance(self.w1, Mapping):
             return {}
         names = self.__dict__.get("feature_names_in_", self.__dict__.get("_read_names"))
@@ -250,18 +260,18 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
     # ---- the one-event API ----------------------------------------------------------------------------------
 
     def _learn(self, learn: Callable[[Any], Any]) -> Self:
-        """Lets the learner learn: one that may not be ready, because options have changed, or that there is not yet."""
+        """Calls `learn` with the learner, after it has followed changes of options. The first call makes it."""
         learner = self._current()
         if learner is not None:
             learn(learner)
             return self
-        with _FIRST:  # of several threads one begins
+        with _FIRST:  # one of several threads creates the learner
             learner = self._current()
             if learner is not None:
                 learn(learner)
                 return self
             begun = self._begun()
-            learn(begun["learner"])  # what is rejected is not a beginning
+            learn(begun["learner"])  # if this is rejected, nothing is kept
             return self._keep(**begun)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -269,23 +279,19 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     def _begun(self) -> dict[str, Any]:
-        """What a stream begins with."""
+        """The learner of a new stream, and the attributes that come with it."""
         self._check_options()
         return {"learner": self._new_learner()}
 
     def _asked(self) -> Learner:
-        """The learner that predicts. Asked before the first event, it is one that nothing has come to yet, and that
-        nobody keeps: classes and options may still be given."""
+        """The learner that predicts. Before the first event it is a new one, which is not kept: classes and options may
+        still be given."""
         learner: Learner | None = self.__dict__.get("_learner")
         return self._begun()["learner"] if learner is None else learner
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """The score of the features `x`: the decision function of one event. Many labels: a dict of scores."""
-        try:
-            learner = self._learner
-        except AttributeError:
-            learner = self._asked()
-        return learner.score_one(x)
+        return self._asked().score_one(x)
 
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """Predicts for the features `x`, a dict of names and values. Never learns."""
@@ -297,11 +303,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Contribution]:
         """What each feature of `x` contributed to its score (of many labels to that of `label`), largest first."""
-        try:
-            learner = self._learner
-        except AttributeError:
-            learner = self._asked()
-        return learner.explain_one(x, label)
+        return self._asked().explain_one(x, label)
 
     def explain(self, X: Any, label: Any = None) -> Any:
         """What `explain_one` says of each row, as a pandas DataFrame with one line per row and feature: row, feature,
@@ -313,10 +315,10 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         index = X.index if hasattr(X, "index") and is_frame(X) else None
         if self._takes_names(X):
             events = X.to_dict("records") if index is not None else X
-            told = for_each(lambda x: self.explain_one(x, label), events)
+            parts = for_each(lambda x: self.explain_one(x, label), events)
         else:
-            told = explain.of_rows(learner, self._rows(X, reset=False), label)
-        return explain.as_frame(told, range(len(told)) if index is None else index)
+            parts = explain.of_rows(learner, self._rows(X, reset=False), label)
+        return explain.as_frame(parts, range(len(parts)) if index is None else index)
 
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx: how unsure the model is in the direction of the features `x` (geometries with a covariance)."""
@@ -347,12 +349,12 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
 
     @property
     def support_vectors_(self) -> Any:
-        """With a kernel: the supports, a row each; an array, or a CSR matrix if they came sparse."""
+        """With a kernel: the supports, one row each; an array, or a CSR matrix if they came sparse."""
         return self._fitted().support_vectors
 
     @property
     def dual_coef_(self) -> npt.NDArray[np.float64]:
-        """With a kernel: the coefficients of the supports, (1, n_support_), or a row a label."""
+        """With a kernel: the coefficients of the supports, (1, n_support_), or one row per label."""
         return np.atleast_2d(self._fitted().dual_coef)
 
     def named_weights(self) -> dict[Any, Any]:
@@ -373,123 +375,3 @@ class StreamEstimator(FollowsOptions, FitsInPasses, BaseEstimator):
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
         shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
         return self._fitted().certificate(X, y, u, intercept)
-
-    # ---- files ----------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to one file, whole or not at all. `hinge.load` reads it."""
-        file.save(path, *self.to_parts())
-
-    _kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_", "n_iter_", "_classes")
-    _of_learner: ClassVar[tuple[str, ...]] = table.OF_LEARNER
-    _learner_class: ClassVar[Any] = Learner
-
-    def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
-        """What its file has: a header of JSON, and arrays."""
-        learner, tensors = self._saved().to_parts()
-        self._check_options()  # a file is not written with what no model can be made with, and not read
-        values = encoding.encoded(self._file_parameters(self.get_params(deep=False)), tensors)
-        header: dict[str, Any] = {
-            "kind": type(self).__name__,
-            "parameters": encoding.without_defaults(values, self._defaults()),
-            "learner": encoding.without_repeated(learner, values, self._learner_class.defaults()),
-            "attributes": {
-                name: encoding.encode_value(self.__dict__[name], tensors)
-                for name in self._kept
-                if name in self.__dict__
-            },
-        }
-        if "batch_report_" in self.__dict__:
-            header["batch_report"] = None if self.batch_report_ is None else vars(self.batch_report_)
-        return header, tensors
-
-    @classmethod
-    def from_parts(
-        cls,
-        header: dict[str, Any],
-        tensors: file.Tensors,
-        functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
-    ) -> Self:
-        estimator = cls(**encoding.decoded(header["parameters"], tensors, functions))
-        estimator._check_options()
-        values = {**cls._file_parameters(cls._defaults()), **header["parameters"]}
-        _check_agreement(header["learner"]["parameters"], values)
-        learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
-        of_learner = {
-            name: function
-            for name, function in functions.items()
-            if learner["parameters"].get(name) == {"function": name}
-        }
-        estimator._learner = cls._learner_class.from_parts(learner, tensors, of_learner)
-        for name, value in header["attributes"].items():
-            if name not in cls._kept:
-                raise ValueError(f"{name!r} is no attribute of a {cls.__name__}")
-            setattr(estimator, name, encoding.decode_value(value, tensors))
-        if "batch_report" in header:
-            report = header["batch_report"]
-            estimator.batch_report_ = None if report is None else BatchReport(**report)
-        _check_attributes(estimator)
-        return estimator._keep(estimator._learner)
-
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        """The defaults of the parameters, which a file omits."""
-        return CLASSES[cls.__name__].completed({}) if cls.__name__ in CLASSES else {}
-
-    @classmethod
-    def _file_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """The parameters that a file holds as such."""
-        return given
-
-    @classmethod
-    def _load_file(cls, path: str | os.PathLike[str], functions: Mapping[str, Any]) -> Self:
-        """A file of this kind, with the functions that no file holds."""
-        header, tensors = file.read(path)
-        try:
-            if header["kind"] != cls.__name__:
-                raise ValueError(f"it is a {header['kind']}")
-            return cls.from_parts(header, tensors, functions)
-        except file.ABSURD as error:
-            raise file.ModelFileError(f"{path} cannot be read as a {cls.__name__}: {error}") from error
-
-
-# What `fit` finds out: the learner's are not always the estimator's.
-_FOUND = ("classes", "class_weight", "gamma", "w1")
-
-
-def _check_agreement(of_learner: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Whether a file says the same of the estimator and of the learner in it, where both must agree."""
-    for name, value in of_learner.items():
-        found = name in _FOUND or (value is None and values.get(name) == {"function": name})
-        if name in values and not found:
-            raise ValueError(f"its {name} is {values[name]!r:.100}, and that of its learner {value!r:.100}")
-
-
-def _check_attributes(estimator: StreamEstimator) -> None:
-    """Whether the attributes that a file has are those of a model."""
-    has, known = estimator.__dict__, estimator._learner.labels.known
-    width, names, classes = has.get("n_features_in_"), has.get("feature_names_in_"), has.get("_classes")
-    counts = [has[name] for name in ("n_features_in_", "n_iter_") if name in has]
-    if not all(type(count) is int and count >= 0 for count in counts):
-        raise ValueError(f"its numbers of features and passes are {counts!r:.100}")
-    if names is not None and (
-        not isinstance(names, np.ndarray)
-        or names.shape != (width,)
-        or not all(isinstance(name, str) for name in names.tolist())
-    ):
-        raise ValueError(f"its names of features are {names!r:.100}")
-    if classes is not None and (
-        not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.tolist() != known[: len(classes)]
-    ):
-        raise ValueError(f"its classes are {classes!r:.100}, and those of what it has learned {known!r:.100}")
-    if type(has.get("_one_each", False)) is not bool:
-        raise ValueError(f"whether it has one label each is {has['_one_each']!r:.100}")
-    report = has.get("batch_report_")
-    if report is not None and [type(value) for value in vars(report).values()] != [
-        bool,
-        int,
-        int,
-        float,
-        int,
-    ]:
-        raise ValueError(f"its batch report is {report!r:.200}")

@@ -1,4 +1,4 @@
-"""scikit-learn's estimator checks that do not hold for online learners, each with the reason.
+"""scikit-learn's estimator checks that fail for online learners, each with the reason.
 
 check_estimator(model, expected_failed_checks=hinge.expected_failed_checks(model))
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_ONLINE = (
-    "an online learner: a weight scales C and a repeated row is seen again, so neither stands for the other"
-)
+_ONLINE = "an online learner: a weight scales C and a repeated row is seen again, so they are not equivalent"
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:

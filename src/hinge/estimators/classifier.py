@@ -31,8 +31,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     Two classes: predicts the sign of w.x; on a loss [margin - y w.x]_+ it moves w just far enough (see `step`).
     More classes: each has its weights, the highest score wins, and the true class must lead by the margin; `selection`
     says which of the classes that come too close count. Costs of confusions go into `cost`.
-    Use it for streams, for sparse text, for data that does not fit into memory, and for a model an event;
-    on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
+    Use it for streams, for sparse text, for data that does not fit into memory, and for models that learn event by
+    event; on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
 
     Parameters
     ----------
@@ -88,10 +88,6 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         new._fit_learner(learner, X, rows, y, sample_weight)
         return self._become(new)
 
-    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
-        """The rows of `fit` (`together`), or of the first `partial_fit`."""
-        return self._rows(X, reset=True)
-
     def _found_classes(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         classes = as_labels(np.unique(y) if self.classes is None else self.classes)
         if self.classes is None and isinstance(
@@ -113,11 +109,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             y = inputs.labels(self, y)
         learner = self._current()
         if learner is None:
-            new = self._aside()
-            rows = new._first_rows(X, sample_weight, together=False)
-            learner = new._first(classes)
-            learner.learn_rows(rows, y, sample_weight, grow=False)
-            return self._become(new._keep(learner))
+            return self._learn_first(X, y, sample_weight, classes)
         self._check_same_classes(classes, inputs.classes)
         return self._learn_more(learner, X, y, sample_weight)
 
@@ -127,7 +119,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._ready
         except AttributeError:
             return self._learn(lambda learner: learner.learn_one(x, y, weight))
-        try:  # a call less than learner.learn_one
+        try:  # one call less than learner.learn_one
             if learner.by_label and learner._engine.learn_label(x, y, weight):
                 return self
         except TypeError:
@@ -144,7 +136,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
             learner = self._asked()
         return learner._engine.predict_label(x, learner.averaged)
 
-    def _first(self, classes: npt.ArrayLike | None) -> Learner:
+    def _first_learner(self, y: Any, rows: Rows, classes: Any) -> Learner:
         if classes is None and self.classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         if isinstance(self.class_weight, str):
@@ -155,10 +147,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         known = inputs.classes(classes) if self.classes is None else as_labels(self.classes)
         if len(known) < 2:
             raise ValueError(f"two classes are needed, not {known.tolist()}")
-        learner = self._begin(known, self.class_weight)
-        self._name_features(learner)
         self._classes = known
-        return learner
+        return self._begin(known, self.class_weight)
 
     def _begin(self, classes: npt.NDArray[Any], class_weight: Any) -> Learner:
         if isinstance(class_weight, Mapping):

@@ -1,4 +1,4 @@
-"""What the estimators are given, by the habits of scikit-learn: matrices, labels, numbers, classes."""
+"""Validation of input by the conventions of scikit-learn: matrices, labels, numbers, classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..data.rows import as_array, as_label_array, as_numbers, as_values, check_f
 
 
 def matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as scikit-learn validates it."""
+    """X, validated by scikit-learn."""
     X = X if is_csr(X) else readable(X)  # the core checks CSR itself
     try:
         return validate_data(
@@ -34,7 +34,7 @@ def matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def readable(X: Any) -> Any:
-    """X for scikit-learn. What it would reject in the words of NumPy is rejected with row and column."""
+    """X for scikit-learn. What it would reject with a message of NumPy is rejected with row and column."""
     if is_sparse(X):
         return sparse.to_csr(X)
     if is_frame(X):
@@ -47,8 +47,8 @@ _MOST_CELLS = 2**40
 
 
 def _numeric(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Objects and texts as numbers. (That complex numbers and wrong dimensions are rejected is up to scikit-learn.)"""
-    if X.size > _MOST_CELLS:  # a view that repeats a few numbers: to look at all of them would take hours
+    """Objects and strings as numbers. (scikit-learn rejects complex numbers and wrong dimensions.)"""
+    if X.size > _MOST_CELLS:  # a view that repeats a few numbers: reading all of them would take hours
         raise too_large("X", X.shape)
     if X.dtype.kind in "biufc":
         return X
@@ -69,7 +69,7 @@ def labels(estimator: Any, y: Any) -> npt.NDArray[Any]:
     if found.dtype.kind == "f":
         assert_all_finite(found, input_name="y")
     check_kinds(found)
-    # Whole numbers and texts are classes: scikit-learn would look at each of them several times to find that out.
+    # Whole numbers and strings are classes: skip the check of scikit-learn, which reads them several times.
     if found.dtype.kind not in "biufU" or (found.dtype.kind == "f" and (found != np.trunc(found)).any()):
         check_classification_targets(found)
     return found
@@ -96,7 +96,7 @@ def _column(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def classes(given: Any) -> npt.NDArray[Any]:
-    """The labels that are given ahead, sorted, each once."""
+    """The labels that are known in advance, sorted, each once."""
     known = as_label_array(given, "classes")
     if known.ndim != 1:
         raise ValueError(f"classes must be a list of labels, not an array of {known.ndim} dimensions")

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from ..data.events import as_list, check_length, is_frame, is_sparse
 from ..data.label_arrays import in_array
 from ..data.labels import Labels, plain
-from ..data.rows import as_array, unmasked
+from ..data.rows import Rows, as_array, unmasked
 from ..data.target_arrays import LabelSets, class_list
 from ..learner import Learner
 from ..options import table
@@ -31,9 +31,9 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
     """Passive-Aggressive label ranking: every relevant label above every other one (J06 section 7, S06, CS03).
 
     Each label has its weights (multi-prototype). `decision_function` is the ranking; `predict` takes the labels
-    above a threshold, which is learned beside the ranking, or given. y is an indicator matrix (a column for each
-    label), or a list of sets of labels; in a stream, sets, and new labels any time. A vector of labels is one label
-    each: then `predict` gives the label on top.
+    above a threshold, which is learned along with the ranking, or given. y is an indicator matrix (a column for each
+    label), or a list of sets of labels; in a stream, sets, and new labels at any time. A vector y has one label per
+    row: then `predict` returns the label with the highest score.
 
     Parameters
     ----------
@@ -86,16 +86,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         y, one_each = _label_sets(self, y)
         learner = self._current()
         if learner is None:
-            new = self._aside()
-            rows = new._rows(X, reset=True)
-            known = new.classes if new.classes is not None else classes
-            if known is None and not _is_matrix(y):
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            found = new._found_labels(y, rows.count) if known is None else class_list(known)
-            learner = new._begin(found)
-            new._name_features(learner)
-            learner.learn_rows(rows, y, sample_weight, grow=False)
-            return self._become(new._keep(learner, _one_each=one_each))
+            return self._learn_first(X, y, sample_weight, classes, _one_each=one_each)
         self._check_same_classes(classes)
         if one_each:
             return self._learn_more(learner, X, y, sample_weight)
@@ -134,6 +125,12 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
             raise ValueError(f"two labels are needed to rank them, the data has only 1 class: {found!r}")
         return found if _is_matrix(y) else _in_order(found)
 
+    def _first_learner(self, y: Any, rows: Rows, classes: Any) -> Learner:
+        known = classes if self.classes is None else self.classes
+        if known is None and not _is_matrix(y):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._begin(self._found_labels(y, rows.count) if known is None else class_list(known))
+
     def _begin(self, labels: list[Any]) -> Learner:
         learner = self._new_learner(classes=labels, **self._start_names())
         learner.closed = self.classes is not None
@@ -151,7 +148,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """An indicator matrix of the labels above the threshold. One label each: the label on top."""
+        """An indicator matrix of the labels above the threshold. If y was a vector: the label with the top score."""
         above = above_threshold(self._fitted(), self._lanes(X))
         if self._one_each:
             labels: npt.NDArray[Any] = self.classes_[above.argmax(axis=1)]
@@ -171,10 +168,10 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         return np.full(len(self._lanes(X)), float(self.threshold))
 
     def ranking_report(self, X: Any, y: Any) -> dict[str, float]:
-        """How good the ranking is: one-error, coverage, ranking loss and average precision.
+        """Measures of the ranking: one-error, coverage, ranking loss and average precision.
 
-        One-error: how often the label on top is not relevant. The others are scikit-learn's functions. Rows
-        without a relevant label do not count.
+        One-error is the share of rows whose highest label is not relevant. The others are scikit-learn's functions.
+        Rows without a relevant label do not count.
         """
         from sklearn import metrics
 

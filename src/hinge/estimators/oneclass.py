@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @constructor("PAOneClass")
 class PAOneClass(OutlierMixin, StreamEstimator):
-    """Passive-Aggressive one-class learning: a ball around what is usual (J06 section 6, N03).
+    """Passive-Aggressive one-class learning: a ball around normal data (J06 section 6, N03).
 
     Predicts 1 inside of the ball and -1 outside, like scikit-learn's outlier detectors; on a loss
-    [|x - w| - radius]_+ it moves the centre w towards x, just far enough (see `step`). The radius is fixed,
-    or learned up to `max_radius`. Distances weigh all features alike: scale them first. One outlier in the
-    data drags a 'pa' ball along; 'pa1' with a small C hardly notices.
+    [|x - w| - radius]_+ it moves the centre w towards x, just far enough (see `step`). The radius is a quantile of the
+    distances, a number, or learned up to `max_radius`. All features have the same weight in the distance: scale them
+    first. An outlier moves the ball of 'pa' far; that of 'pa1' with a small C hardly.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class PAOneClass(OutlierMixin, StreamEstimator):
     --------
     >>> import numpy as np
     >>> from hinge import PAOneClass
-    >>> usual = np.random.default_rng(0).normal(loc=5.0, size=(500, 2))
-    >>> model = PAOneClass(radius=3.0, C=0.05, random_state=0).fit(usual)
+    >>> normal = np.random.default_rng(0).normal(loc=5.0, size=(500, 2))
+    >>> model = PAOneClass(radius=3.0, C=0.05, random_state=0).fit(normal)
     >>> model.predict([[5.0, 5.0], [0.0, 0.0]])
     array([ 1, -1])
     """

@@ -1,9 +1,9 @@
-"""Options that change while a model learns: every learning method follows the change, or rejects it.
+"""Changes of options while a model learns: every learning method follows a change, or rejects it.
 
 A model that has a learner is *ready* while its options are those that the learner knows: `_ready` is that learner.
 Assigning to an option, by `set_params` or as an attribute, removes `_ready`; a learning method that does not find it
-compares the options first. So the comparison costs an event nothing. (A list or dict that is changed in place is not
-noticed.)
+compares the options first. So events do not pay for the comparison. (A list or dict that is changed in place is not
+detected.)
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class FollowsOptions:
 
     _task: ClassVar[str]
     _option_names: ClassVar[frozenset[str]] = frozenset()
-    _parameters: ClassVar[Mapping[str, Parameter]] = {}  # their rows of the table; `constructor` sets both
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}  # the rows of the table; `constructor` sets both
     _changeable: ClassVar[tuple[str, ...]] = ("step", "C")  # what the learner can change in mid-stream
-    _live: ClassVar[tuple[str, ...]] = ()  # what is read whenever it is used, so that nothing need follow
+    _live: ClassVar[tuple[str, ...]] = ()  # read whenever they are used, so they can always change
     _start_anew: ClassVar[str] = "start anew with `fit`"
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -51,7 +51,7 @@ class FollowsOptions:
         return {name: mine[name] for name in self._option_names}
 
     def _keep(self, learner: Any, **attributes: Any) -> Self:
-        """The learner and what goes with it, at once: an interrupt finds all of it or nothing."""
+        """Keeps the learner and its attributes in one step: an interrupt finds all of them or none."""
         self.__dict__.update(attributes, _learner=learner, _used=self._options_now(), _ready=learner)
         return self
 
@@ -73,7 +73,7 @@ class FollowsOptions:
         return learner
 
     def _follow(self, learner: Any) -> None:
-        """Passes on to the learner what has changed since it was made. Raises ValueError for what cannot change."""
+        """Passes changed options to the learner. Raises ValueError for those that cannot change."""
         changed = self._changed()
         if not changed:
             return
@@ -93,7 +93,7 @@ class FollowsOptions:
         return {name for name in self._option_names if not same(name, mine[name], used[name])}
 
     def _pass_on(self, learner: Any, changed: set[str]) -> None:
-        """What the learner can change. (If an interrupt comes before the end, it is passed on again.)"""
+        """Changes the learner. (After an interrupt before the end, the changes are passed on again.)"""
         mine = self.__dict__
         changes = {name: mine[name] for name in self._changeable if name in changed}
         if changes:
@@ -105,12 +105,12 @@ class FollowsOptions:
         table.check(self._task, {name: mine[name] for name in rows if name in names}, rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copy: whether it is ready is found out again."""
+        """For pickle and copy: a copy compares its options again."""
         return {name: value for name, value in self.__dict__.items() if name != "_ready"}
 
 
 def same(name: str, one: Any, other: Any) -> bool:
-    """Whether two values of an option mean the same."""
+    """Whether two values of an option are equal."""
     if one is other:
         return True
     try:

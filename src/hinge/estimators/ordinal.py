@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from ..data.label_arrays import as_labels
 from ..data.labels import plain
+from ..data.rows import Rows
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
@@ -81,21 +82,20 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         """One pass over the rows, in their order. `classes`: all ranks, needed in the first call."""
         learner, y = self._current(), self._ranks(y)
         if learner is None:
-            new = self._aside()
-            rows = new._rows(X, reset=True)
-            if classes is None and new.classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            ranks = np.unique(new._ranks(classes)) if new.classes is None else np.asarray(new.classes)
-            learner = new._begin(ranks)
-            new._name_features(learner)
-            learner.learn_rows(rows, y, sample_weight)
-            return self._become(new._keep(learner))
+            return self._learn_first(X, y, sample_weight, classes)
         self._check_same_classes(classes, inputs.classes)
         return self._learn_more(learner, X, y, sample_weight)
 
     def learn_one(self, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Self:
         """One round: the features `x`, a dict of names and values, and the true rank `y`. (Needs `classes`.)"""
         return self._learn(lambda learner: learner.learn_one(x, y, weight))
+
+    def _first_learner(self, y: Any, rows: Rows, classes: Any) -> Learner:
+        if classes is None and self.classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._begin(
+            np.unique(self._ranks(classes)) if self.classes is None else np.asarray(self.classes)
+        )
 
     def _begin(self, ranks: npt.NDArray[Any]) -> Learner:
         if len(ranks) < 2:
@@ -152,7 +152,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
-        """w, one number a feature; the average if `average`."""
+        """w, one number per feature; the average if `average`."""
         return self._fitted().weights
 
     @property

@@ -1,4 +1,4 @@
-"""The passes of `fit`: over the rows until they improve nothing, or N03's batch conversion."""
+"""The passes of `fit`: over the rows until there is no improvement, or N03's batch conversion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BatchReport:
 
 @dataclass(frozen=True)
 class HeldBack:
-    """The rows that early stopping keeps from learning, and the numbers of the others."""
+    """The validation rows of early stopping, and the numbers of the other rows."""
 
     others: npt.NDArray[np.int64]
     X: Any
@@ -76,7 +76,7 @@ class FitsInPasses:
     def _fit_learner(
         self, learner: Learner, X: Any, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None
     ) -> None:
-        """Passes over the rows (of X) until they improve nothing, or the batch conversion."""
+        """Makes passes over the rows (of X) until there is no improvement, or the batch conversion."""
         self._name_features(learner)
         if sample_weight is not None:
             of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
@@ -103,7 +103,7 @@ class FitsInPasses:
         weights: Doubles | None,
         held: HeldBack | None = None,
     ) -> tuple[Any, History]:
-        """Makes the passes. Returns the learner, with early stopping as it was when it was best, and the history."""
+        """Makes the passes. Returns the learner (with early stopping the best one) and the history."""
         random = check_random_state(self.random_state)
         history: History = []
         best, waited, kept = np.inf, 0, learner
@@ -112,16 +112,16 @@ class FitsInPasses:
                 before, began = learner.statistics, time.perf_counter()
                 order = self._order(random, rows, held)
                 learner.learn_rows(rows, truth, weights, order=order, repeats=self.max_iter > 1)
-                judged = entry_of(before, learner.statistics, time.perf_counter() - began)
-                badness = judged["mean_loss"]
+                entry = entry_of(before, learner.statistics, time.perf_counter() - began)
+                badness = entry["mean_loss"]
                 if held is not None:
-                    judged["validation_score"] = self._validation_score(learner, held)
-                    badness = -judged["validation_score"]
+                    entry["validation_score"] = self._validation_score(learner, held)
+                    badness = -entry["validation_score"]
                     if badness < best:
                         kept = copy.copy(learner)
-                history.append(judged)
+                history.append(entry)
                 report(history)
-                if judged["updates"] == 0:
+                if entry["updates"] == 0:
                     return kept, history
                 if self.tol is not None:
                     waited = waited + 1 if badness > best - self.tol else 0
@@ -143,7 +143,7 @@ class FitsInPasses:
         return random.permutation(held.others) if self.shuffle else held.others
 
     def _hold_back(self, X: Any, y: Any, sample_weight: Any, count: int) -> HeldBack | None:
-        """The rows that `early_stopping` judges by: `validation_fraction` of those with a weight, of each class."""
+        """The validation rows: `validation_fraction` of the rows of each class with a weight above 0."""
         if not self.early_stopping:
             return None
         numbers = np.arange(count)
@@ -172,7 +172,7 @@ class FitsInPasses:
         )
 
     def _validation_score(self, learner: Any, held: HeldBack) -> float:
-        """What `score` says of the rows that were held back."""
+        """The `score` of the rows that were held back."""
         judge: Any = object.__new__(type(self))
         judge.__dict__.update(self.__dict__)
         judge._keep(getattr(learner, "learner", learner))
@@ -181,7 +181,7 @@ class FitsInPasses:
     def _convert_batch(
         self, learner: Learner, rows: Rows, truth: Encoded, weights: Doubles | None
     ) -> tuple[BatchReport, History]:
-        """N03 section 4: cycle, present an example only while its squared loss exceeds the tolerance."""
+        """N03 section 4: cycles over the rows, and presents a row only if its squared loss exceeds the tolerance."""
         history: History = []
         presented, last, moved = 0, 1, True
         while last and moved and learner.statistics.updates < self.max_updates:
@@ -195,7 +195,7 @@ class FitsInPasses:
                 repeats=True,
             )
             history.append(entry_of(before, learner.statistics, time.perf_counter() - began))
-            moved = history[-1]["updates"] > 0  # an all-zero row keeps its loss whatever one does
+            moved = history[-1]["updates"] > 0  # no step reduces the loss of an all-zero row
             presented += last
             if self.verbose:
                 print(f"pass {len(history)}: {last} examples presented", flush=True)
@@ -213,7 +213,7 @@ class FitsInPasses:
 
 
 def entry_of(before: Statistics, after: Statistics, seconds: float) -> dict[str, float]:
-    """What a pass did: the difference that it made to the statistics of the learner."""
+    """The entry of a pass in the history: the difference of the statistics."""
     rounds = after.rounds - before.rounds
     return {
         "mean_loss": (after.loss - before.loss) / max(1, rounds),

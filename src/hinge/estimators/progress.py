@@ -1,4 +1,4 @@
-"""What `fit` shows of its passes with `verbose`: a bar on a terminal, else a line for each."""
+"""Progress of `fit` with `verbose`: a bar on a terminal, otherwise one line per pass."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Passes = Sequence[dict[str, float]]
 
 @contextlib.contextmanager
 def reporter(verbose: int, max_iter: int) -> Iterator[Callable[[Passes], None]]:
-    """Gives a function to call after each pass, with all passes so far."""
+    """Yields a function to call after each pass, with all passes so far."""
     if not verbose:
         yield lambda passes: None
     elif sys.stdout is not None and sys.stdout.isatty() and (bar := _new_bar()) is not None:
-        shown = bar.add_task("", total=max_iter, said="")
+        shown = bar.add_task("", total=max_iter, text="")
 
         def advance(passes: Passes) -> None:
-            bar.update(shown, completed=len(passes), said=in_words(passes))
+            bar.update(shown, completed=len(passes), text=in_words(passes))
 
         with bar:
             yield advance
@@ -46,5 +46,5 @@ def _new_bar() -> Any:
     except ImportError:
         return None
     return Progress(
-        BarColumn(bar_width=18), TextColumn("{task.fields[said]}", markup=False), TimeElapsedColumn()
+        BarColumn(bar_width=18), TextColumn("{task.fields[text]}", markup=False), TimeElapsedColumn()
     )

@@ -33,10 +33,10 @@ COUNTS = "document_frequencies"  # in a file
 class TextClassifier(PAClassifier):
     """Classification of texts, online: each text is a bag of words, or of sequences of words or characters.
 
-    Give it strings: a list, an array, a Series, or a DataFrame with one column. There is nothing to fit ahead: the
-    vocabulary grows with the stream, or terms are hashed (`hash_bits`), and terms are weighed by how many texts had
-    them so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature of 1, takes a
-    hundredth of a step, not half of it). So C limits steps if it is less than about 0.02.
+    Give it strings: a list, an array, a Series, or a DataFrame with one column. No fit is needed in advance: the
+    vocabulary grows with the stream, or terms are hashed (`hash_bits`), and the weight of a term depends on how many
+    texts have had it so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature
+    of 1, takes a hundredth of a step, not half of it). So C limits steps if it is less than about 0.02.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class TextClassifier(PAClassifier):
     'spam'
     """
 
-    # What PAClassifier has, and texts need not.
+    # Options of PAClassifier that texts do not have.
     batch_tolerance = None
     max_updates = table.default("max_updates")
     classes = None
@@ -100,7 +100,7 @@ class TextClassifier(PAClassifier):
     def _takes_names(self, X: Any) -> bool:
         return False
 
-    def _first_rows(self, X: Any, sample_weight: Any, together: bool) -> Rows:
+    def _first_rows(self, X: Any, sample_weight: Any, together: bool = False) -> Rows:
         """With a new vocabulary. `together`: all texts are counted before the first is weighed."""
         texts = texts_of(X)
         self._texts = self._new_texts()
@@ -108,7 +108,7 @@ class TextClassifier(PAClassifier):
         return _read(self._texts, texts, grow=True, together=together, sample_weight=weights)[0]
 
     def _rows(self, X: Any, *, reset: bool = False) -> Rows:
-        """As the model knows the texts; nothing changes."""
+        """The rows of texts, without changing the vocabulary or the counts."""
         return _read(self._texts, texts_of(X), grow=False)[0]
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
@@ -118,7 +118,7 @@ class TextClassifier(PAClassifier):
     def _scores_of(self, texts: list[Any]) -> npt.NDArray[np.float64]:
         mine = self.__dict__  # which `fit` replaces as a whole
         learner = mine["_learner"]
-        with learner._lock:  # counts, columns and weights of one moment
+        with learner._lock:  # consistent counts, columns and weights
             return learner.scores_of(_read(mine["_texts"], texts, grow=False)[0])
 
     def _name_features(self, learner: Learner) -> None:
@@ -162,9 +162,9 @@ class TextClassifier(PAClassifier):
 
     def _learn_stream(self, texts: list[Any], y: Any, sample_weight: Any) -> Self:
         if self._current() is None:
-            with _FIRST:  # of several threads one begins
+            with _FIRST:  # one of several threads creates the learner
                 if self._current() is None:
-                    new = self._aside()  # what is rejected is not a beginning
+                    new = self._aside()  # what is rejected leaves no trace
                     new._texts, learner = new._new_texts(), new._new_learner()
                     new._learn_texts(learner, texts, y, sample_weight, grow=True)
                     return self._become(new._keep(learner))
@@ -241,7 +241,7 @@ class TextClassifier(PAClassifier):
         state = dict(super().__getstate__())
         learner, texts = state.get("_learner"), state.pop("_texts", None)
         if learner is not None:
-            with learner._lock:  # both of one moment
+            with learner._lock:  # a consistent pair
                 state["_learner"] = copy.copy(learner)
                 state["_texts_state"] = (texts.names(), *texts.counts())
         return state
@@ -270,7 +270,7 @@ def _read(its: Texts, texts: list[Any], **options: Any) -> tuple[Rows, list[str]
 
 
 def _weights_of(sample_weight: Any, count: int) -> npt.NDArray[np.float64] | None:
-    """Weights that say which texts count; None: all do. What cannot be weights is rejected where texts are learned."""
+    """Weights that decide which texts are counted; None: all are. Invalid ones are rejected when texts are learned."""
     if sample_weight is None:
         return None
     try:

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._core import Texts
 from ..options.validators import MAX_NGRAMS, is_ngram_range
 
-# The length of a text as a vector. A learner has an intercept, a constant feature of 1 that counts in the size of an
-# example: with texts of length 1 half of every step would go there, and there would be far more errors.
+# The length of a text as a vector. The intercept is a constant feature of 1, which counts in the size of an example. If
+# texts had length 1, half of every step would go to the intercept, and there would be far more errors.
 LENGTH = 10.0
 
 
@@ -35,7 +34,7 @@ def two_names(text: str) -> tuple[str, str]:
 
 
 def ngrams_of(words: Sequence[str], least: int, most: int) -> list[str]:
-    """Each `least` to `most` words that follow each other, with a space between them."""
+    """The sequences of `least` to `most` successive words, joined by spaces."""
     found: list[str] = []
     for size in range(least, most + 1):
         found += map(" ".join, zip(*(words[start:] for start in range(size)), strict=False))
@@ -43,11 +42,11 @@ def ngrams_of(words: Sequence[str], least: int, most: int) -> list[str]:
 
 
 def weighted(fields: Iterable[Sequence[str]]) -> dict[str, float]:
-    """Which terms there are, however often each occurs, as a vector of length `LENGTH`. Each field has the same part
-    in it, however short it is; a term that is in two of them counts for both.
+    """A vector of length `LENGTH` of the terms that occur, regardless of how often. Each field has the same share,
+    regardless of its length; a term that occurs in two fields counts for both.
 
-    (On mail, news and short messages, with PA-I, C=1: fewer errors than counts, their logarithms, or words kept apart
-    by field.)
+    (On mail, news and short messages, with PA-I and C=1, this makes fewer errors than counts, their logarithms, or
+    separate words per field.)
     """
     bags = [dict.fromkeys(terms) for terms in fields if terms]
     if len(bags) == 1:
@@ -59,14 +58,3 @@ def weighted(fields: Iterable[Sequence[str]]) -> dict[str, float]:
             sums[term] = sums.get(term, 0.0) + part
     norm = math.hypot(*sums.values())
     return {term: LENGTH * value / norm for term, value in sums.items()}
-
-
-def bag_of_words(text: str, ngrams: int = 1) -> dict[str, float]:
-    """A text as named features: its words, and all sequences of up to `ngrams` of them.
-
-    >>> from hinge.features.words import bag_of_words
-    >>> list(bag_of_words("Free money, free lunch!", ngrams=2))
-    ['free', 'money', 'lunch', 'free money', 'money free', 'free lunch']
-    """
-    least, most = check_range("ngrams", ngrams)
-    return weighted([Texts(least=least, most=most).terms(text)])

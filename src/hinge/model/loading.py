@@ -30,9 +30,9 @@ _KINDS = {
 
 
 def load(path: str | os.PathLike[str], kernel: Any = None) -> Any:
-    """Reads a model that `save` wrote. It goes on learning to the bit as if it had never stopped.
+    """Reads a model that `save` wrote. It resumes bit-identically.
 
-    No file holds code: if its kernel is a function of one's own, give it again.
+    A file holds no code: if the kernel is a custom function, give it again.
     """
     header, tensors = file.read(path)
     try:

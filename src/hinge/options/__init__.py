@@ -1,1 +1,1 @@
-"""Every option once: the table, its checks, which options go together, and the published algorithms by name."""
+"""Options: the table, its checks, the accepted combinations, and the published algorithms by name."""

@@ -18,7 +18,7 @@ _RANKED = ("classification", "multilabel", "ordinal", "prototype")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A published algorithm: what it is called, what it can do, and where it comes from."""
+    """A published algorithm: its name, its tasks, its options, and its source."""
 
     name: str
     tasks: tuple[str, ...]
@@ -168,9 +168,8 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
         made["geometry"] = "diagonal"
     if made.get("geometry") == "diagonal":
-        made["covariance_update"] = (
-            "precision"  # as published: 1/s_i += x_i^2/r (AROW), the diagonal of S^-1 (CW)
-        )
+        # As published: 1/s_i += x_i^2/r (AROW), the diagonal of S^-1 (CW).
+        made["covariance_update"] = "precision"
     free = [option for option in ("covariance_update", *_FREE.get(name, ())) if option in options]
     made = {option: value for option, value in made.items() if option not in free}
     clashing = [option for option in options if option in made and options[option] != made[option]]

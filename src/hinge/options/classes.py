@@ -1,4 +1,4 @@
-"""Which class has which options: one entry per class, from the rows of the table."""
+"""The options of each class: one entry per class, from the rows of the table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .table import structures, texts
 
 
 class ClassOptions:
-    """The options of a class: those of the table that its task has, and its own, which come first.
+    """The options of a class: its `own` rows, then those of the table that its task has.
 
-    `rows` have the defaults of the class; `defaults` differ from the table.
+    `defaults` are the defaults that differ from the table.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class ClassOptions:
 
     @property
     def keywords(self) -> list[Parameter]:
-        """Those that are given by name only."""
+        """The keyword-only options."""
         return [row for name, row in self.rows.items() if name not in self.positional]
 
     def completed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All options, with defaults for those that are not given. What could be changed later is copied."""
+        """All options, with defaults for those that are not given. Mutable values are copied."""
         hints.check_known(self.name, self.task, given, self.rows)
         return {
             name: table.copied(given[name]) if name in given else row.default
@@ -49,7 +49,7 @@ class ClassOptions:
         }
 
 
-# What is different from the table: keywords of `ClassOptions`.
+# Keywords of `ClassOptions` for estimators that differ from the table.
 _DIFFERENT: dict[str, dict[str, Any]] = {
     "PARegressor": {"step": None},
     "PAOrdinal": {"selection": "simproj"},

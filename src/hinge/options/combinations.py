@@ -1,6 +1,6 @@
-"""Which values of several options go together. Any other combination is rejected, with the nearest one that does.
+"""Which combinations of options are accepted. Any other is rejected, and the message names the nearest one that is.
 
-What a single option may be stands in table.py. What a task has, its `Task` says (tasks/).
+The values of a single option are in table/, the options and values that a task has in its `Task` (tasks/).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _check_selection(task: Task, values: Mapping[str, Any]) -> None:
         )
     if selection == "uniform" and step != "perceptron":
         raise ValueError(
-            "selection='uniform' is for step='perceptron'; 'simperc' is the same with steps of length C"
+            "selection='uniform' is for step='perceptron'; 'simperc' does the same with steps of length C"
         )
     if selection == "simperc" and step != "pa1":
         raise ValueError(f"selection='simperc' takes steps of length C: use step='pa1', not {step!r}")
@@ -94,12 +94,12 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
     if kernel is None:
         if budget is not None:
             raise ValueError(
-                f"budget={budget!r} is for supports: give a kernel (kernel='linear' has those of plain weights)"
+                f"budget={budget!r} is for supports: give a kernel (kernel='linear' predicts like plain weights)"
             )
         return
     if not task.has_kernel:
         raise ValueError(
-            f"a kernel is not for {task.name}, which has no one vector per example: use kernel=None"
+            f"a kernel is not for {task.name}, which has no single vector per example: use kernel=None"
         )
     if values.get("geometry", "euclidean") != "euclidean":
         raise ValueError(
@@ -109,12 +109,12 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
         raise ValueError("w1 is for weights, and a kernel has none: use w1=None")
     if budget == "adaptive" and values.get("step") == "perceptron" and values.get("beta") == 0:
         raise ValueError(
-            "step='perceptron' with beta=0 and budget='adaptive' never learns: a support goes as soon as its margin is "
-            "above 0, which it is right after it came; give a beta above 0, or a number as the budget"
+            "step='perceptron' with beta=0 and budget='adaptive' never learns: a support is removed as soon as its "
+            "margin is above 0, which is right after its insertion; give a beta above 0, or a number as the budget"
         )
     if budget is not None and values.get("average"):
         raise ValueError(
-            "average does not go with a budget: a support that goes would leave the vectors of the past, too"
+            "average does not go with a budget: a removed support would leave the averaged vectors, too"
         )
 
 

@@ -1,4 +1,4 @@
-"""Constructors and their docstrings from the options table: signatures are not written out, nor options assigned."""
+"""Generates constructors, signatures and docstrings from the options table."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 def constructor(name: str | None = None) -> Callable[[_Class], _Class]:
-    """A class decorator: `__init__` makes the options attributes, and explains those that there are not.
+    """A class decorator: replaces `__init__` by one that makes the options attributes, and explains unknown options.
 
-    The options, and their part of the docstring, are those of the class `name` in the table; without a name they are
-    those of the `__init__` that the class shows. That one is for type checkers and readers: it is replaced.
+    The options, and their section of the docstring, are those of the class `name` in the table; without a name they
+    are the arguments of the `__init__` in the source, which is for type checkers and readers only.
     """
 
     def decorate(cls: _Class) -> _Class:
@@ -39,7 +39,7 @@ def constructor(name: str | None = None) -> Callable[[_Class], _Class]:
 
 
 def signature(name: str) -> Callable[[_Function], _Function]:
-    """A decorator of an `__init__` with `**options`: shows the options of this class."""
+    """A decorator of an `__init__` with `**options`: gives it the signature of the class `name`."""
 
     def decorate(init: _Function) -> _Function:
         visible = inspect.signature(init).parameters.values()
@@ -66,7 +66,7 @@ def _argument(its: ClassOptions, name: str, kind: Any) -> Argument:
 
 
 def _initializer(shown: Signature, task: str | None, has_end: bool) -> Callable[..., None]:
-    """An `__init__` that makes its arguments attributes, and calls `_initialized` at the end, if there is one."""
+    """An `__init__` that makes its arguments attributes, and calls `_initialized`, if there is one."""
     arguments = list(shown.parameters.values())[1:]
     names = frozenset(each.name for each in arguments)
     positional = [each.name for each in arguments if each.kind is Argument.POSITIONAL_OR_KEYWORD]
@@ -98,7 +98,7 @@ def _initializer(shown: Signature, task: str | None, has_end: bool) -> Callable[
 
 
 def describe(rows: Mapping[str, Parameter], first: Collection[str] = ()) -> list[str]:
-    """The lines of the section, by groups; those of `first` come before."""
+    """The lines of the section: the options in `first`, then the others by groups."""
     lines = [line for name in first for line in _entry(rows[name])]
     for group, names in table.GROUPS.items():
         its = [rows[name] for name in names if name in rows and name not in first]

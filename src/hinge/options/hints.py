@@ -1,5 +1,5 @@
-"""Options that a model does not have: why, and what to use instead. One table for habits from other libraries, one for
-options of hinge that another model has."""
+"""Options that a model does not have: why, and what to use instead. `HABITS` are options of other libraries, `REASONS`
+options that other models of hinge have."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ _SEEDS = "`random_state` is the seed"
 _NO_PENALTY = "there is no penalty: `C` limits each step (small C for noisy data), and `average=True` smooths"
 _NO_RATE = "the length of a step follows from its loss; `C` is the most it can be"
 _PASSES = "`max_iter` is the number of passes of `fit`; `partial_fit` makes one"
-_ENDS = "`fit` ends by `tol` and `n_iter_no_change`, measured on the rows that it learns"
 _COMPAT = "hinge.compat.PassiveAggressiveClassifier and PassiveAggressiveRegressor take it"
 
-# Habits from scikit-learn (SGD*, PassiveAggressive*, LinearSVC, SVC, OneClassSVM), River and Vowpal Wabbit.
+# Options of scikit-learn (SGD*, PassiveAggressive*, LinearSVC, SVC, OneClassSVM), River and Vowpal Wabbit.
 HABITS: dict[str, str] = {
     "loss": "the loss is that of the task; `step` says how far to move: 'pa1' is loss='hinge' (or "
     f"'epsilon_insensitive'), 'pa2' the squared one; {_COMPAT}",
@@ -36,21 +35,18 @@ HABITS: dict[str, str] = {
     "optimizer": _NO_RATE,
     "intercept_lr": _NO_RATE,
     "clip_gradient": _NO_RATE,
-    "early_stopping": _ENDS,
-    "validation_fraction": _ENDS,
     "warm_start": f"`partial_fit`, `learn_many` and `learn_one` continue where the model is; {_COMPAT}",
     "coef_init": "`w1` is where the weights start",
     "intercept_init": "`w1` is where the weights start",
-    "n_jobs": "learning is sequential; models learn side by side in threads, for the core releases the GIL",
-    "dual": "every step is made in closed form: there is nothing to choose",
-    "solver": "every step is made in closed form: there is nothing to choose",
+    "n_jobs": "learning is sequential; several models can learn in threads, because the core releases the GIL",
+    "dual": "every step has a closed form: there is nothing to choose",
+    "solver": "every step has a closed form: there is nothing to choose",
     "multi_class": "`selection` says which classes count; all classes are learned together",
     "decision_function_shape": "`decision_function` has one score per class, of two classes one",
     "intercept_scaling": "`fit_intercept` adds a constant feature of value 1: scale the features instead",
     "probability": "margins are not probabilities: calibrate them with sklearn.calibration.CalibratedClassifierCV",
     "shrinking": "`budget` limits how many supports a kernel keeps",
     "cache_size": "`max_cache` limits the bytes of the supports and their kernel values",
-    "contamination": "`radius` is the size of the ball, `max_radius` lets it be learned",
     "mode": "`step` is 'pa' (mode 0), 'pa1' (mode 1) or 'pa2' (mode 2)",
     "eps": "`epsilon` is the error that costs nothing",
     "n_epochs": _PASSES,
@@ -73,13 +69,13 @@ HABITS: dict[str, str] = {
     "aggressiveness": "it is called `C`",
     "seed": _SEEDS,
     "random_seed": _SEEDS,
-    "confidence": "`uncertainty(X)` tells how unsure a model with a covariance is",
+    "confidence": "`uncertainty(X)` measures the uncertainty of a model with a covariance",
     "r": "`covariance_regularizer` is AROW's r",
-    "tolerance": "`batch_tolerance` is the squared loss up to which the batch conversion of N03 leaves a row alone; "
+    "tolerance": "`batch_tolerance` is the squared loss up to which the batch conversion of N03 skips a row; "
     "`tol` ends the passes of `fit`",
 }
 
-_OWN_FEATURES = "each label has features of its own, so that there is no one vector per example"
+_OWN_FEATURES = "each label has its own features, so there is no single vector per example"
 _SEARCHES = "an output has many features, and a search finds it"
 # Why a model has no such option, and what comes nearest.
 REASONS: dict[str, dict[str, str]] = {
@@ -173,14 +169,14 @@ def unknown(model: str, task: str | None, name: str, names: Iterable[str]) -> st
 
 
 def check_known(model: str, task: str | None, given: Iterable[str], names: Collection[str]) -> None:
-    """Raises TypeError for the first option that is not among the names, and says what to use instead."""
+    """Raises TypeError for the first unknown option, with what to use instead."""
     for name in given:
         if name not in names:
             raise TypeError(unknown(model, task, name, names))
 
 
 def explain_unknown_options(cls: _Class, task: str | None = None) -> _Class:
-    """A class decorator: lets the constructor say what to use instead of an option that it does not have."""
+    """A class decorator: an unknown option of the constructor raises an error that names what to use instead."""
     init = cls.__dict__.get("__init__")
     if init is None or init.__code__.co_flags & _TAKES_ANY:
         return cls

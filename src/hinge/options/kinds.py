@@ -1,4 +1,4 @@
-"""Kinds of values: the type for type checkers, the allowed values in words, and the test for them."""
+"""Kinds of values: the type for type checkers, the allowed values in words, and their test."""
 
 from __future__ import annotations
 

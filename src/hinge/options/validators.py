@@ -1,4 +1,4 @@
-"""What an option may be: one test for each kind of value. The rows of the options table name them."""
+"""Tests of the values of options, which the rows of the options table use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Ca
 
 
 def as_real(value: Any) -> float | None:
-    """A real number as the core takes it; None for what is none, or is larger than any float64."""
+    """A real number as a float; None if the value is not a real number, or too large for a float64."""
     try:
         return float(value) if is_real(value) else None
     except OverflowError:
@@ -66,7 +66,7 @@ def is_label(value: Any) -> bool:
 
 
 def as_reals(value: Any) -> Doubles | None:
-    """An array of real numbers, however it is given. (numpy reads strings and complex numbers as such, too.)"""
+    """The value as an array of real numbers; None if it has others. (NumPy accepts strings and complex numbers.)"""
     import numpy as np
 
     try:

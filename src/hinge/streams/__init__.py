@@ -1,4 +1,4 @@
-"""Streams of events, of rows and of sentences, and how to judge a learner on one."""
+"""Streams of events, rows and sentences, and progressive validation of a learner on one."""
 
 from ..data.sentences import Sentence
 from .formats.columns import examples, read_columns, read_examples

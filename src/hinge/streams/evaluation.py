@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._core import Engine, TextPart
 from ..data.errors import InputError, for_each
 from ..data.weights import GivenWeights
-from ..features.pipeline import Features, Pipeline
+from ..features.features import Features
+from ..features.pipeline import Pipeline
 from ..learner import Learner
 from ..model.explain import Contribution
 from ..model.loading import load

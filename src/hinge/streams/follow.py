@@ -1,8 +1,7 @@
-"""A log that grows, read as `tail -F` does: over rotation and truncation, from where a model has learned it."""
+"""A growing log, read as `tail -F` does: across rotation and truncation, from the last line that a model learned."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -14,17 +13,24 @@ from time import monotonic
 from typing import Any
 
 from .batches import BadLines, Source, part
-from .files import PACKED, Input
+from .files import PACKED, Bytes, Input
 from .formats.text import read_ahead
 from .stream import Piece, Stream
 
-INTERVAL = 0.1  # seconds between two looks at a log that does not grow
-GRACE = 1.0  # seconds in which a log that was rotated may still be written to
-FIRST_BYTES = 4096  # by which a log is known again
+INTERVAL = 0.1  # seconds between two checks of a log that does not grow
+GRACE = 1.0  # seconds during which a rotated log may still be written to
+FIRST_BYTES = 4096  # by which a file is recognised
+
+
+def digest(first: bytes) -> str:
+    """Identifies a file by its first bytes."""
+    from hashlib import sha256  # here, because it loads OpenSSL: 2 ms
+
+    return sha256(first).hexdigest()
 
 
 class Place:
-    """Where a model is in a log: the file, by its inode and how it begins, and the line of the last example learned."""
+    """How far a model has learned a log: the file, by its inode and first bytes, and the line of the last example."""
 
     def __init__(self, kept: dict[str, Any] | None = None) -> None:
         kept = kept or {}
@@ -33,14 +39,14 @@ class Place:
         self.begins, self.begins_with = int(kept.get("begins", 0)), str(kept.get("begins_with", ""))
 
     def is_in(self, path: str) -> bool:
-        """Whether this file begins as the log did, and is not shorter."""
+        """Whether this file has the same first bytes, and is not shorter."""
         try:
             with open(path, "rb") as file:
                 first = file.read(self.begins)
                 long_enough = os.fstat(file.fileno()).st_size >= self.size
         except OSError:
             return False
-        return long_enough and hashlib.sha256(first).hexdigest() == self.begins_with
+        return long_enough and digest(first) == self.begins_with
 
     def has_inode_of(self, path: str) -> bool:
         try:
@@ -51,16 +57,16 @@ class Place:
 
 
 class Growing(Input):
-    """One file of a log: it ends when the log has been rotated or truncated, and all that it has is read."""
+    """One file of a log. It ends when the log was rotated or truncated and all of the file has been read."""
 
     def __init__(self, path: str, log: str) -> None:
         super().__init__(path)
-        self.log = log  # where the log is written to
+        self.log = log  # the path of the log, which is another file after a rotation
         self.truncated = False
-        self._grown = threading.Event()  # set: do not wait
+        self._interrupt = threading.Event()
         self._raw: Any = None
         self._inode = (0, 0)
-        self._at = 0  # bytes read
+        self._bytes_read = 0
         self._first = b""
         self._idle_since: float | None = None
 
@@ -68,32 +74,32 @@ class Growing(Input):
 
     def stop(self) -> None:
         self.stopped = True
-        self._grown.set()
+        self._interrupt.set()
 
     def wait(self) -> bool:
         while not self.stopped:
             status = os.fstat(self._raw.fileno())
-            if status.st_size > self._at and (self._idle_since is None or self._begins_as_it_did()):
+            if status.st_size > self._bytes_read and (self._idle_since is None or self._first_is_unchanged()):
                 self._idle_since = None
                 return True
             self._idle_since = self._idle_since or monotonic()
-            if status.st_size < self._at or not self._begins_as_it_did():
+            if status.st_size < self._bytes_read or not self._first_is_unchanged():
                 self.truncated = True
-                return True  # to an end
+                return True  # to read the end of the file
             if self._was_rotated(status) and monotonic() - self._idle_since > GRACE:
                 return True
-            self._grown.wait(INTERVAL)
+            self._interrupt.wait(INTERVAL)
         return False
 
     def is_torn(self) -> bool:
-        return True  # the end of the last line will never come
+        return True  # the rest of the last line will never arrive
 
-    def _begins_as_it_did(self) -> bool:
-        known = self._first[:FIRST_BYTES]
+    def _first_is_unchanged(self) -> bool:
+        known = self._first
         return os.pread(self._raw.fileno(), len(known), 0) == known
 
     def _was_rotated(self, status: os.stat_result) -> bool:
-        """Whether the log is another file by now. (One that is not there will come.)"""
+        """Whether the log is another file by now. (If there is none, it has yet to be created.)"""
         try:
             return not os.path.samestat(os.stat(self.log), status)
         except OSError:
@@ -104,46 +110,31 @@ class Growing(Input):
         with io.FileIO(self.path) as self._raw:
             status = os.fstat(self._raw.fileno())
             self._inode = (status.st_dev, status.st_ino)
-            yield io.BufferedReader(_Counted(self))
+            yield io.BufferedReader(Bytes(self._read1))
 
-    def read_into(self, buffer: Any) -> int:
-        if self.truncated:
-            return 0
-        count = int(self._raw.readinto(buffer))
-        if len(self._first) < FIRST_BYTES:
-            self._first += bytes(buffer[: min(count, FIRST_BYTES)])
-        self._at += count
-        return count
+    def _read1(self, size: int) -> bytes:
+        piece = b"" if self.truncated else self._raw.read(size)
+        self._first += piece[: max(0, FIRST_BYTES - len(self._first))]
+        self._bytes_read += len(piece)
+        return bytes(piece)
 
     @property
     def position(self) -> int:
-        return self._at
+        return self._bytes_read
 
     def place(self, line: int) -> dict[str, Any]:
-        """Where the example of this line is, as a model keeps it."""
+        """The place of the example on this line, as a model saves it."""
         device, inode = self._inode
-        lines = self._first[:FIRST_BYTES].split(b"\n")
-        known = b"\n".join([*lines[:line], b""]) if line < len(lines) else self._first[:FIRST_BYTES]
-        digest = hashlib.sha256(known).hexdigest()
+        lines = self._first.split(b"\n")
+        known = b"\n".join([*lines[:line], b""]) if line < len(lines) else self._first
         return {
-            "device": device, "inode": inode, "line": line, "size": self._at,
-            "begins": len(known), "begins_with": digest,
+            "device": device, "inode": inode, "line": line, "size": self._bytes_read,
+            "begins": len(known), "begins_with": digest(known),
         }  # fmt: skip
 
 
-class _Counted(io.RawIOBase):
-    def __init__(self, file: Growing) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return self._file.read_into(buffer)
-
-
 class Followed(Stream):
-    """The examples of a log, as they come, after those that the model has learned."""
+    """The examples of a growing log, after those that the model has learned."""
 
     def __init__(
         self,
@@ -156,14 +147,14 @@ class Followed(Stream):
         super().__init__([Input(path)], source, bad)
         self.path, self.warn = path, warn
         self.place = None if place is None else Place(place)
-        self.lost = 0  # lines without their end, when the log was rotated or truncated
+        self.lost = 0  # incomplete last lines of files that were rotated or truncated
 
     @property
     def can_be_read_again(self) -> bool:
         return True
 
     def once(self, after: int = 0, idle: Callable[[], None] | None = None) -> Iterator[Piece]:
-        """Without the examples up to the place; if there is none, without the first `after`."""
+        """The examples after the place; if there is no place, those after the first `after`."""
         after = 0 if self.place is not None else after
         with closing(read_ahead(self._pieces(), self.ahead, idle)) as pieces:  # type: ignore[type-var]
             for piece in pieces:
@@ -175,7 +166,7 @@ class Followed(Stream):
     def _pieces(self) -> Iterator[Piece]:
         path, line = self._begin()
         while not self.stopped:
-            if path is None:  # it is not there yet
+            if path is None:  # the log does not exist yet
                 threading.Event().wait(INTERVAL)
                 path = self.path if os.path.isfile(self.path) else None
                 continue
@@ -192,20 +183,20 @@ class Followed(Stream):
             path, line = self._after(file), 0
 
     def _begin(self) -> tuple[str | None, int]:
-        """The file to begin with, and the line of the last example that is known."""
-        place, there = self.place, self.path if os.path.isfile(self.path) else None
+        """The file to begin with, and the line of the last example in it that was learned."""
+        place, log = self.place, self.path if os.path.isfile(self.path) else None
         if place is None:
-            return there, 0
-        all_there = [self.path, *reversed(rotated(self.path))]
-        same = [path for path in all_there if place.has_inode_of(path) and place.is_in(path)]
-        same = same or [path for path in all_there if place.begins and place.is_in(path)]
+            return log, 0
+        newest_first = [self.path, *reversed(rotated(self.path))]
+        same = [path for path in newest_first if place.has_inode_of(path) and place.is_in(path)]
+        same = same or [path for path in newest_first if place.begins and place.is_in(path)]
         if same:
             return same[0], place.line
         self.warn(
             f"{self.path}: the file that the model has learned up to line {place.line:,} is no longer there: "
             "what was written to it after that is not learned"
         )
-        return there, 0
+        return log, 0
 
     def _after(self, file: Growing) -> str | None:
         """The file that came after this one."""
@@ -217,19 +208,15 @@ class Followed(Stream):
         if file.truncated:
             self.warn(f"{file.path} was truncated: it is read from its beginning")
             return file.path
-        there = [*rotated(self.path), self.path]
-        mine = next((k for k, path in enumerate(there) if _is_the_file(path, file)), None)
-        later = there[mine + 1 :] if mine is not None else [self.path]
+        oldest_first = [*rotated(self.path), self.path]
+        ours = Place(file.place(0))
+        number = next((k for k, path in enumerate(oldest_first) if ours.has_inode_of(path)), None)
+        later = [self.path] if number is None else oldest_first[number + 1 :]
         return next((path for path in later if os.path.isfile(path)), None)
 
 
-def _is_the_file(path: str, file: Growing) -> bool:
-    place = Place(file.place(0))
-    return place.has_inode_of(path)
-
-
 def rotated(path: str) -> list[str]:
-    """What became of a log when it was rotated, the oldest first: log.csv.1, log.csv-20260131, log-20260131.csv."""
+    """The rotated files of a log, oldest first: log.csv.1, log.csv-20260131, log-20260131.csv."""
     folder, name = os.path.split(path)
     stem, ending = os.path.splitext(name)
     number = r"[.-]\d[\dT:._-]*"

@@ -1,8 +1,7 @@
-"""Which format a file has, and what reads it; which files are meant."""
+"""Detects the format of a file, makes its reader, and expands patterns of file names."""
 
 from __future__ import annotations
 
-import glob
 import importlib
 import os
 import re
@@ -14,7 +13,7 @@ from .batches import Source
 from .files import Input, ending_of
 from .formats.lines import shortened
 
-# What reads each format: the module, and the class in it. It is imported when it is used (pyarrow is large).
+# The class that reads each format, and its module, which is imported when it is used (pyarrow is large).
 FORMATS = {
     "svmlight": ("text", "Svmlight"),
     "vw": ("text", "VowpalText"),
@@ -35,11 +34,11 @@ ENDINGS = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
 }
-PEEKED = 2**16  # bytes to be looked at
+PEEKED = 2**16  # bytes by which a format is detected
 
 
 def source_class(format: str) -> Any:
-    """The class that reads a format: to be called with its options."""
+    """The class that reads a format."""
     if format not in FORMATS:
         raise ValueError(f"there is no format {format!r}: there are {', '.join(FORMATS)}")
     module, name = FORMATS[format]
@@ -47,19 +46,17 @@ def source_class(format: str) -> Any:
 
 
 def options_of(cls: Any) -> set[str]:
-    """The options of a source; those of `hinge.Features` are among them if it has records."""
-    import inspect
+    """The options of a format; those of `hinge.Features` are among them if it has records."""
+    known = {name for base in cls.__mro__ for name in getattr(base.__init__, "__kwdefaults__", None) or ()}
+    if "label" not in known:  # the examples are not records
+        return known
+    from ..features.features import Features
 
-    known = inspect.signature(cls).parameters
-    if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
-        return set(known)
-    from ..features.pipeline import Features
-
-    return {*known, *Features().options} - {"features"}
+    return known | set(Features().options)
 
 
 def make_source(format: str, **options: Any) -> Source:
-    """What reads a format, with its options; a TypeError names one that it does not have."""
+    """The reader of a format. Raises TypeError for an option that the format does not have."""
     if format == "tsv":
         options.setdefault("separator", "\t")
     source: Source = source_class(format)(**options)
@@ -70,13 +67,13 @@ def make_source(format: str, **options: Any) -> Source:
 
 
 def by_ending(path: str) -> str | None:
-    """The format that the ending says, packed or not."""
+    """The format that the ending of the name implies, if any."""
     ending = ending_of(path)
     return next((format for format, endings in ENDINGS.items() if ending in endings), None)
 
 
 def detect(file: Input) -> str:
-    """The format of a file: by its ending, or else by how it begins, which is not lost by looking at it."""
+    """The format of a file: by its name, or else by its first bytes, which are read again later."""
     named = by_ending(file.path)
     if named is not None:
         return named
@@ -87,18 +84,15 @@ def detect(file: Input) -> str:
     usage = f"use --format, one of {', '.join(FORMATS)}"
     if not first.strip():
         raise InputError(f"the file is empty, so its format is unknown; {usage}", file=file.name, line=1)
-    packing = next((ending for mark, ending in _PACKING if first.startswith(mark)), None)
-    if packing:
-        raise InputError(
-            f"it is compressed, but its name does not end with {packing}", file=file.name, line=1
-        )
+    if compression := next((ending for mark, ending in _COMPRESSION if first.startswith(mark)), ""):
+        reason = f"it is compressed, but its name does not end with {compression}"
+        raise InputError(reason, file=file.name, line=1)
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if "\0" in text:
-        raise InputError(
-            f"it is not text: it begins with {shortened(first[:8])}; {usage}", file=file.name, line=1
-        )
+        reason = f"it is not text: it begins with {shortened(first[:8])}; {usage}"
+        raise InputError(reason, file=file.name, line=1)
     lines = re.split(r"\r?\n", text)
-    if len(first) == PEEKED:  # the last line may be cut: it is left out, or at least its last word
+    if len(first) == PEEKED:  # the last line may be incomplete: drop it, or at least its last word
         *before, last = lines
         lines = before if any(map(str.strip, before)) else [last.rpartition(" ")[0] or last]
     found = _of_text(lines)
@@ -109,30 +103,27 @@ def detect(file: Input) -> str:
     return found
 
 
-_PACKING = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"), (b"\x28\xb5\x2f\xfd", ".zst"))
+_COMPRESSION = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"), (b"\x28\xb5\x2f\xfd", ".zst"))
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 # label index:value index:value ..., several labels with commas; or no label at all.
-_SVMLIGHT = re.compile(rf"\s*(?:{_NUMBER}(?:,{_NUMBER})*)?(?:\s+(?:qid:\d+\s+)?\d+:{_NUMBER})+\s*(?:#.*)?$")
+_SVMLIGHT = rf"\s*(?:{_NUMBER}(?:,{_NUMBER})*)?(?:\s+(?:qid:\d+\s+)?\d+:{_NUMBER})+\s*(?:#.*)?$"
 # label, weight, base, 'tag| or nothing, then a bar that opens a namespace.
-_VOWPAL = re.compile(
-    rf"\s*(?:(?:{_NUMBER}|\d+:{_NUMBER})(?:\s+{_NUMBER}){{0,2}}\s*)?(?:'?\S+)?\|(?=[\s\w]|$)"
-)
+_VOWPAL = rf"\s*(?:(?:{_NUMBER}|\d+:{_NUMBER})(?:\s+{_NUMBER}){{0,2}}\s*)?(?:'?\S+)?\|(?=[\s\w]|$)"
 
 
 def _of_text(lines: list[str]) -> str | None:
-    """By the first lines that have something in them."""
+    """The format of a text, by its first lines that are not blank."""
     some = [line for line in lines if line.strip() and not line.startswith("#")]
     if not some:
         return None
     first = some[0]
     if first.lstrip().startswith("{"):
         return "json"
-    if _SVMLIGHT.match(first):
+    if re.match(_SVMLIGHT, first):
         return "svmlight"
-    # A table that has bars between its columns has as many on every line.
-    if _VOWPAL.match(first) and (
-        " " in first or len({line.count("|") for line in some}) > 1 or len(some) == 1
-    ):
+    # A table with bars between its columns has the same number of bars on every line.
+    varying = " " in first or len({line.count("|") for line in some}) > 1 or len(some) == 1
+    if varying and re.match(_VOWPAL, first):
         return "vw"
     separated = [sep for sep in "\t,;|" if sep in first]
     widths = {len(re.split(r"[ \t]+", line.strip())) for line in some}
@@ -148,8 +139,8 @@ def _of_text(lines: list[str]) -> str | None:
 
 
 def expand(paths: Iterable[str]) -> list[str]:
-    """The files that are meant: patterns (*, ?, [...], ** for folders within folders) in the order of names, "-" as
-    it is. A name or pattern of nothing, and a folder, is an error that says what there is."""
+    """Replaces patterns (*, ?, [...], ** for nested folders) by the files that match, in alphabetical order. A folder,
+    a missing file and a pattern without a match are errors; their messages list what exists."""
     found: list[str] = []
     for path in paths:
         if path == "-" or (os.path.exists(path) and not os.path.isdir(path)):
@@ -157,23 +148,25 @@ def expand(paths: Iterable[str]) -> list[str]:
         elif os.path.isdir(path):
             raise IsADirectoryError(f"{path} is a folder: {os.path.join(path, '*')} matches all files in it")
         else:
-            files = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
-            if not files:
-                raise FileNotFoundError(_nothing(path))
-            found += files
+            found += _matching(path)
     return found
 
 
-def _nothing(path: str) -> str:
-    folder, name = os.path.split(path)
-    try:
-        there = sorted(entry.name for entry in os.scandir(folder or ".") if not entry.is_dir())
-    except OSError:
-        return f"there is no {path}: there is no folder {folder}"
-    if glob.has_magic(path):
-        what = ", ".join(there[:5]) + (", ..." if len(there) > 5 else "") or "none"
-        return f"no file matches {path}: there are {what}"
+def _matching(pattern: str) -> list[str]:
+    import glob
     from difflib import get_close_matches
 
-    near = [os.path.join(folder, one) for one in get_close_matches(name, there, 3)]
-    return f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else "")
+    files = sorted(name for name in glob.glob(pattern, recursive=True) if not os.path.isdir(name))
+    if files:
+        return files
+    folder, name = os.path.split(pattern)
+    try:
+        present = sorted(entry.name for entry in os.scandir(folder or ".") if not entry.is_dir())
+    except OSError:
+        raise FileNotFoundError(f"there is no {pattern}: there is no folder {folder}") from None
+    if glob.has_magic(pattern):
+        shown = ", ".join(present[:5]) + (", ..." if len(present) > 5 else "") or "none"
+        raise FileNotFoundError(f"no file matches {pattern}: there are {shown}")
+    near = [os.path.join(folder, one) for one in get_close_matches(name, present, 3)]
+    hint = f": did you mean {' or '.join(near)}?" if near else ""
+    raise FileNotFoundError(f"there is no file {pattern}{hint}")

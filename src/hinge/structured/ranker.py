@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
@@ -13,15 +14,12 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ..data.errors import InputError, for_each, in_row
+from ..data.errors import InputError, for_each
 from ..data.events import as_list
 from ..data.label_arrays import in_array
-from ..data.labels import Labels, in_order, plain
-from ..data.rows import as_numbers
-from ..data.shown import shown
-from ..data.target_arrays import class_list
+from ..data.labels import in_order, plain
 from ..data.weights import warn_if_ineffective
-from ..estimators.base import _FIRST, StreamEstimator
+from ..estimators.base import _FIRST
 from ..estimators.passes import History, entry_of
 from ..estimators.progress import reporter
 from ..learner import Learner
@@ -32,29 +30,29 @@ from ..options import table
 from ..options.constructors import constructor
 from ..tasks import new_labels
 from ..tasks.prototype import learn_block, score_block
-from .feature_maps import ClassTfIdf, EmailFeatures, FeatureMap, checked_features, pack, unpack
+from .base import StructuredEstimator
+from .feature_maps import FeatureMap, checked_features
+from .feature_maps.files import MAPS, saved_map, saved_options, state_from_tensors, state_to_tensors
+from .inputs import Batch, checked_weight
 
 if TYPE_CHECKING:
     from ..data.types import Doubles
     from ..options.types import PARankerOptions
     from ..theory.certificate import Certificate
 
-_MAPS: dict[str, type[ClassTfIdf] | type[EmailFeatures]] = {"tfidf": ClassTfIdf, "email": EmailFeatures}
-_BY_NAME = {kind.__name__: kind for kind in _MAPS.values()}
-
 
 @constructor("PARanker")
-class PARanker(ClassifierMixin, StreamEstimator):
+class PARanker(ClassifierMixin, StructuredEstimator):
     """Single-prototype label ranking with class-dependent features (J06 section 7, S06 section 6).
 
-    The score of label r is w.phi(x, r), with one w for all labels: what is learned of one label serves the others,
-    and those that are still to come. X is a list of what the map takes: texts, for the two that come with it. y is a
-    label for each, or a set of labels; every relevant label should score higher than every other one.
+    The score of label r is w.phi(x, r). All labels share one w: what is learned about one label also serves the others,
+    and labels that appear later. X is a list of what the feature map reads: texts, for the two maps that hinge
+    provides. y has one label, or one set of labels, per example. Every relevant label should score higher than every
+    other label.
 
-    The map counts what it has seen, so the order of the examples matters, and an example is never scored with its
-    own counts. Therefore `fit`, which starts afresh, makes one pass in the order of the rows. In further passes
-    (`max_iter`) the counts are those of the first pass; a pass that has changed nothing is the last
-    one. Examples without weight are not counted.
+    The map counts what it has seen. So the order of the examples matters, and an example is never scored with its
+    own counts. `fit` therefore makes one pass, in the order of the rows. With `max_iter` > 1, later passes use the
+    counts of the first pass; `fit` stops after a pass without updates. Examples of weight 0 are not counted.
 
     Parameters
     ----------
@@ -71,20 +69,18 @@ class PARanker(ClassifierMixin, StreamEstimator):
     >>> model.predict_one("Invoice attached")
     'bills'
 
-    A folder that is new, after one message in it (the weights were learned from the other folders):
+    A new folder works after one message, because the weights were learned from the other folders:
 
     >>> model = model.learn_one("Flight to Houston", "travel")
     >>> model.predict_one("Flight on Monday")
     'travel'
     """
 
-    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "prototype"
-    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
 
     def __init__(self, C: float = table.default("C"), **options: Unpack[PARankerOptions]) -> None: ...
 
-    # ---- the learner and the map inside ---------------------------------------------------------------------
+    # ---- the learner and its feature map --------------------------------------------------------------------
 
     def _new_learner(self, **replaced: Any) -> Learner:
         if self.w1 is not None and not isinstance(self.w1, Mapping):
@@ -92,14 +88,14 @@ class PARanker(ClassifierMixin, StreamEstimator):
         return super()._new_learner(**replaced)
 
     def _new_map(self) -> FeatureMap:
-        """The map to be fed: a copy, so that the one that was given stays what it is."""
+        """The map that learns: a copy of the one that the constructor received."""
         if isinstance(self.features, str):
-            return _MAPS[self.features](max_features=int(self.max_features))
+            return MAPS[self.features](max_features=int(self.max_features))
         kind = type(self.features)
         if kind.learned is not FeatureMap.learned and kind.state is FeatureMap.state:
             raise ValueError(
-                f"{kind.__name__} has `learned`, so it must have `state` and `restore` too: what it has learned is "
-                "kept in files, and taken back when a round is refused"
+                f"{kind.__name__} has `learned`, so it must have `state` and `restore`, too: files contain what it has "
+                "learned, and rejected rounds are rolled back"
             )
         return copy.deepcopy(self.features)
 
@@ -107,27 +103,30 @@ class PARanker(ClassifierMixin, StreamEstimator):
         return {**super()._begun(), "feature_map_": self._new_map()}
 
     def _asked_with_map(self) -> tuple[Learner, FeatureMap]:
-        """What predicts; before the first example a learner and a map that nobody keeps."""
+        """The learner and the map for a prediction; before the first example, temporary ones."""
         mine = self.__dict__
         if mine.get("_learner") is not None:
             return mine["_learner"], mine["feature_map_"]
         begun = self._begun()
         return begun["learner"], begun["feature_map_"]
 
-    # ---- learn ----------------------------------------------------------------------------------------------
+    # ---- learning -------------------------------------------------------------------------------------------
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
-        """One round: the example `x`, and its true label `y` (or the set of them, which may be new)."""
-        relevant, weight = _relevant(y), _checked_weight(weight)
+        """One round: the example `x` and its true label `y`, or the set of its labels. They may be new."""
+        relevant, weight = _relevant(y), checked_weight(weight)
         return self._rank(
             lambda learner, feature_map: self._round(learner, feature_map, x, relevant, weight), several=False
         )
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of a list of examples: all of them, or none. New labels are welcome, as in `learn_one`."""
-        batch = _Batch(X, y, sample_weight)
+        """Learns a list of examples, all or none of them. Labels may be new, as in `learn_one`."""
+        return self._learn_batch(_Batch(X, y, sample_weight))
+
+    def _learn_batch(self, batch: _Batch, grow: bool = True) -> Self:
         return self._rank(
-            lambda learner, feature_map: self._pass(learner, feature_map, batch), several=len(batch.X) > 1
+            lambda learner, feature_map: self._pass(learner, feature_map, batch, grow=grow),
+            several=batch.count > 1,
         )
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -141,7 +140,7 @@ class PARanker(ClassifierMixin, StreamEstimator):
         with reporter(self.verbose, self.max_iter) as report:
             for number in range(1, self.max_iter + 1):
                 before, began = learner.statistics, time.perf_counter()
-                order = random.permutation(len(batch.X)).tolist() if self.shuffle else None
+                order = random.permutation(batch.count).tolist() if self.shuffle else None
                 self._pass(learner, feature_map, batch, order, counts=number == 1)
                 history.append(entry_of(before, learner.statistics, time.perf_counter() - began))
                 report(history)
@@ -153,26 +152,21 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
-        """One pass over the examples in their order. `classes`: all labels, needed in the first call; others are
-        refused here (`learn_one` and `learn_many` welcome them)."""
+        """One pass over the examples in their order. The first call needs `classes`, all labels; other labels are
+        rejected (`learn_one` and `learn_many` accept new labels)."""
         batch = _Batch(X, y, sample_weight)
-        learner = self._current()
-        if learner is None:
+        if self._current() is None:
             self._check_options()
-            known = classes if self.classes is None else self.classes
-            if known is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            learner, feature_map = self._begin(class_list(known)), self._new_map()
+            learner, feature_map = self._begin(self._first_classes(classes)), self._new_map()
             self._pass(learner, feature_map, batch, grow=False)
             return self._keep(learner, feature_map_=feature_map)
         self._check_same_classes(classes)
-        return self._rank(
-            lambda learner, feature_map: self._pass(learner, feature_map, batch, grow=False),
-            several=len(batch.X) > 1,
-        )
+        return self._learn_batch(batch, grow=False)
 
     def _begin(self, labels: Sequence[Any]) -> Learner:
-        if isinstance(self.cost, Mapping) and self.classes is None:  # it may name more than the data has
+        if (
+            isinstance(self.cost, Mapping) and self.classes is None
+        ):  # it may name more labels than the data has
             named = [*self.cost, *(label for row in self.cost.values() for label in row)]
             labels = in_order({*labels, *named})
         if len(labels) < 2:
@@ -192,22 +186,14 @@ class PARanker(ClassifierMixin, StreamEstimator):
         counts: bool = True,
         grow: bool = True,
     ) -> None:
-        for row in range(len(batch.X)) if order is None else order:
-            try:
+        for row in range(batch.count) if order is None else order:
+            with _in_row(row):
                 relevant, weight = batch.relevant[row], batch.weights[row]
                 unknown = [label for label in relevant if label not in learner.labels.codes]
                 if unknown and weight and not grow:
                     listed = learner.labels.listed()
                     raise InputError(f"the label {unknown[0]!r} is not one of the classes {listed}")
                 self._round(learner, feature_map, batch.X[row], relevant, weight, counts)
-            except InputError as error:
-                error.row = row
-                raise
-            except ValueError as error:  # of a custom map
-                raise InputError(str(error), row) from error
-            except Exception as error:
-                error.add_note(f"row {row}")
-                raise
 
     def _round(
         self,
@@ -218,7 +204,8 @@ class PARanker(ClassifierMixin, StreamEstimator):
         weight: float,
         counts: bool = True,
     ) -> None:
-        """The map says phi(x, r), the learner moves, the map counts. (It counts first: it can be taken back.)"""
+        """Features from the map, a step of the learner, counts in the map. (The map counts before the step, because it
+        can be rolled back.)"""
         labels = learner.labels
         fresh = [label for label in relevant if label not in labels.codes] if weight else []
         if self.cost is not None and len(relevant) != 1:
@@ -236,19 +223,17 @@ class PARanker(ClassifierMixin, StreamEstimator):
         learn_block(learner, names, values, relevant, weight)
 
     def _rank(self, run: Callable[[Learner, FeatureMap], None], *, several: bool) -> Self:
-        """Rounds with the learner and the map of the stream, which begin with the first of them."""
+        """Runs rounds with the learner and the map. The first rounds create both."""
         learner = self._current()
-        if learner is not None:
-            self._all_or_none(learner, self.feature_map_, run, several)
-            return self
-        with _FIRST:
-            learner = self._current()
-            if learner is not None:
-                self._all_or_none(learner, self.feature_map_, run, several)
-                return self
-            begun = self._begun()
-            run(begun["learner"], begun["feature_map_"])  # what is rejected is not a beginning
-            return self._keep(**begun)
+        if learner is None:
+            with _FIRST:  # of several threads one begins
+                learner = self._current()
+                if learner is None:
+                    begun = self._begun()
+                    run(begun["learner"], begun["feature_map_"])  # if it raises, the model stays unfitted
+                    return self._keep(**begun)
+        self._all_or_none(learner, self.feature_map_, run, several)
+        return self
 
     def _all_or_none(
         self,
@@ -257,23 +242,26 @@ class PARanker(ClassifierMixin, StreamEstimator):
         run: Callable[[Learner, FeatureMap], None],
         several: bool,
     ) -> None:
-        """What is rejected leaves no trace: not in w, not in the labels, not in the counts."""
+        """Rejected rounds leave no trace in w, in the labels, or in the counts."""
         with learner._lock:
             labels, rounds = learner.labels, learner._engine.statistics()[0]
-            state = learner._engine.state() if several else None  # one round of the core is all or nothing
+            state = learner._engine.state() if several else None  # the core rolls back a single round itself
             before = feature_map.begin()
             try:
                 run(learner, feature_map)
             except BaseException:
                 if several or learner._engine.statistics()[0] == rounds:
-                    _go_back(learner, labels, state)
+                    if state is not None:
+                        learner._engine = restored(learner, labels, state)
+                    elif learner.labels is not labels:
+                        new_labels.set_labels(learner, labels)
                     feature_map.rollback(before)
                 else:  # an interrupt right after the round
                     feature_map.commit(before)
                 raise
             feature_map.commit(before)
 
-    # ---- predict ----------------------------------------------------------------------------------------------
+    # ---- predicting -------------------------------------------------------------------------------------------
 
     def score_one(self, x: Any) -> dict[Any, float]:
         """The score of each label."""
@@ -290,12 +278,13 @@ class PARanker(ClassifierMixin, StreamEstimator):
             return learner.labels.known[int(scores.argmax())] if len(scores) else None
 
     def explain(self, X: Any, label: Any = None) -> Any:
-        """What `explain_one` says of each example, as a pandas DataFrame with one line per example and feature."""
-        told = for_each(lambda x: self.explain_one(x, label), as_list(X, "X", "of examples"))
-        return explain.as_frame(told, range(len(told)))
+        """`explain_one` of each example, as a pandas DataFrame with one line per example and feature."""
+        parts = for_each(lambda x: self.explain_one(x, label), as_list(X, "X", "of examples"))
+        return explain.as_frame(parts, range(len(parts)))
 
     def explain_one(self, x: Any, label: Any = None) -> list[Contribution]:
-        """What each feature contributed to the score of `label` (of the one with the highest), the largest first."""
+        """What each feature contributed to the score of `label` (default: the label with the highest score), the
+        largest contribution first."""
         learner, feature_map = self._asked_with_map()
         with learner._lock:
             known = learner.labels.known
@@ -316,17 +305,12 @@ class PARanker(ClassifierMixin, StreamEstimator):
         with learner._lock:
             scores = np.empty((len(examples), len(learner.labels.known)))
             for row, x in enumerate(examples):
-                try:
+                with _in_row(row):
                     scores[row] = _scores_one(learner, self.feature_map_, x)
-                except InputError as error:
-                    error.row = row
-                    raise
-                except ValueError as error:  # of a custom map
-                    raise InputError(str(error), row) from error
         return scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of the highest score, the first of them."""
+        """The label with the highest score for each example; of equal ones the first."""
         labels: npt.NDArray[Any] = self.classes_[self.decision_function(X).argmax(axis=1)]
         return labels
 
@@ -339,8 +323,8 @@ class PARanker(ClassifierMixin, StreamEstimator):
         return float(np.average(hits, weights=batch.weights))
 
     def certificate(self, X: Any, y: Any, u: PARanker | None = None) -> Certificate:  # type: ignore[override]
-        """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` as it is), and what
-        was guaranteed against `u`, another ranker, or against some that are found. The run is made again."""
+        """The loss on the examples, learned once in their order (`learn_many`, or `fit` with the defaults), and the
+        bound that the theorems guarantee against the ranker `u`. None: comparators are fitted. Repeats the run."""
         from ..theory.hindsight.rankings import certificate
 
         return certificate(self, X, y, u)
@@ -352,8 +336,6 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
 
@@ -362,13 +344,13 @@ class PARanker(ClassifierMixin, StreamEstimator):
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         with self._fitted()._lock:
             header, tensors = super().to_parts()
-            pack("map", self.feature_map_, tensors)
+            state_to_tensors("map", self.feature_map_, tensors)
         if not isinstance(self.features, str):
-            pack("features", self.features, tensors)
+            state_to_tensors("features", self.features, tensors)
         header["map"] = {
             "kind": type(self.feature_map_).__name__,
             "given": self.features if isinstance(self.features, str) else None,
-            "options": _options(self.feature_map_),
+            "options": saved_options(self.feature_map_),
         }
         return header, tensors
 
@@ -383,12 +365,12 @@ class PARanker(ClassifierMixin, StreamEstimator):
         tensors: file.Tensors,
         functions: Mapping[str, Any] = encoding.NO_FUNCTIONS,
     ) -> Self:
-        feature_map = _map_of(header["map"], functions.get("features"))
+        feature_map = saved_map(header["map"], functions.get("features"))
         given: str | FeatureMap | None = header["map"]["given"]
         if given is None:
             given = copy.deepcopy(feature_map)
-            given.restore(unpack("features", tensors))
-        feature_map.restore(unpack("map", tensors))
+            given.restore(state_from_tensors("features", tensors))
+        feature_map.restore(state_from_tensors("map", tensors))
         estimator = super().from_parts(header, tensors)
         estimator.features = given
         estimator._check_options()
@@ -396,35 +378,39 @@ class PARanker(ClassifierMixin, StreamEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> Self:
-        """As `hinge.load`, for a model whose map or tokenizer is code of one's own: `features` is such a map, as it
-        was given to the constructor; what it has counted comes from the file."""
+        """Like `hinge.load`, for a model whose map or tokenizer is custom code: `features` is a map that was made as
+        for the constructor. Its counts come from the file."""
         return cls._load_file(path, {} if features is None else {"features": features})
 
 
-class _Batch:
-    """Examples, the labels of each, and the weight of each."""
+class _Batch(Batch):
+    """Examples, the relevant labels of each, and the weight of each."""
 
     def __init__(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> None:
-        self.X = as_list(X, "X", "of examples")
         if y is None:
             raise ValueError("PARanker requires y to be passed, but the target y is None.")
         if isinstance(y, (str, bytes, Mapping)) or getattr(y, "ndim", 1) != 1:
             raise ValueError("y must have a label, or a set of labels, for each example")
-        labels = as_list(y, "y", "of labels, or sets of labels, one per example")
-        if len(labels) != len(self.X):
-            raise ValueError(f"y has {len(labels)} entries for {len(self.X)} examples")
+        super().__init__(X, y, sample_weight, "of examples", "of labels, or sets of labels, one per example")
         self.relevant: list[list[Any]] = []
-        for row, label in enumerate(labels):
-            try:
-                self.relevant.append(_relevant(label))
-            except ValueError as error:
-                raise in_row(error, row) from None
-        weights = (
-            np.ones(len(labels)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
-        )
-        if len(weights) != len(labels):
-            raise ValueError(f"sample_weight has {len(weights)} entries for {len(labels)} examples")
-        self.weights = [_checked_weight(weight) for weight in weights.tolist()]
+        for row, labels in enumerate(self.y):
+            with _in_row(row):
+                self.relevant.append(_relevant(labels))
+
+
+@contextmanager
+def _in_row(row: int) -> Iterator[None]:
+    """Adds the row to errors of an example, also to those of a custom map."""
+    try:
+        yield
+    except InputError as error:
+        error.row = row
+        raise
+    except ValueError as error:
+        raise InputError(str(error), row) from error
+    except Exception as error:
+        error.add_note(f"row {row}")
+        raise
 
 
 def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
@@ -432,51 +418,9 @@ def _scores_one(learner: Learner, feature_map: FeatureMap, x: Any) -> Doubles:
 
 
 def _relevant(y: Any) -> list[Any]:
-    """The relevant labels: one, or those of a set, in a fixed order, though a set has none."""
+    """The relevant labels of an example: a single one, or those of a set, sorted."""
     if isinstance(y, np.ndarray):
         y = y.tolist()
     if not isinstance(y, (set, frozenset, list, tuple)):
         return [plain(y)]
     return sorted({plain(label) for label in y}, key=lambda label: (str(type(label)), label))
-
-
-def _checked_weight(weight: Any) -> float:
-    try:
-        number = float(weight)
-    except (TypeError, ValueError, ArithmeticError):
-        raise ValueError(f"the sample weight must be a number, not {shown(weight)}") from None
-    if not 0 <= number < np.inf:
-        raise ValueError(f"the sample weight is {number}; it must be 0 or more, and finite")
-    return number
-
-
-def _options(feature_map: FeatureMap) -> dict[str, Any] | None:
-    """What a file keeps of a map that comes with hinge; None if there is code that it cannot keep."""
-    if type(feature_map) is not ClassTfIdf and type(feature_map) is not EmailFeatures:
-        return None
-    options = feature_map.options()
-    if options["tokenizer"] is not None:
-        return None
-    return encoding.encoded(options, {})
-
-
-def _map_of(said: dict[str, Any], given: FeatureMap | None) -> FeatureMap:
-    """A map of the kind that a file names: made anew, or a copy of the one that is given."""
-    kind = said["kind"]
-    if given is not None:
-        if type(given).__name__ != kind:
-            raise ValueError(f"the model was saved with the feature map {kind}, not {given!r}")
-        return copy.deepcopy(given)
-    if said["options"] is None:
-        raise ValueError(
-            f"its feature map, {kind}, is code of your own (or has a tokenizer that is), which no file holds: use "
-            f"PARanker.load(path, features={kind}(...))"
-        )
-    return _BY_NAME[kind](**encoding.decoded(said["options"], {}))
-
-
-def _go_back(learner: Learner, labels: Labels, state: Any) -> None:
-    if state is not None:
-        learner._engine = restored(learner, labels, state)
-    elif learner.labels is not labels:
-        new_labels.set_labels(learner, labels)

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from ..data.errors import InputError, for_each, in_row, of_one_example
 from ..data.events import as_list, check_length
 from ..data.labels import in_order, plain
-from ..data.target_arrays import class_list
 from ..data.weights import warn_if_ineffective
-from ..estimators.base import StreamEstimator
 from ..model import explain
 from ..model.explain import Contribution
 from ..options import table
 from ..options.constructors import constructor
-from .sequence_learner import SequenceLearner, checked_weights
+from .base import StructuredEstimator
+from .inputs import checked_weights, one_for_each
+from .sequence_learner import SequenceLearner
 
 if TYPE_CHECKING:
     from ..options.types import PASequenceOptions
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 @constructor("PASequence")
-class PASequence(StreamEstimator):
+class PASequence(StructuredEstimator):
     """First-order sequence labelling (J06 section 9): tags for the tokens of a sentence.
 
-    X is a list of sentences. A sentence is a list of tokens, and a token a list of strings (its features), a dict of
-    features, or a row of an array (the sentence is then an array with a row for each token). y has a list of tags for
-    each sentence. The score of a sequence of tags adds up weights of each token's features for its tag, of tags that
-    follow each other, and of the first tag; Viterbi's algorithm finds the best one.
+    X is a list of sentences. A sentence is a list of tokens. A token is a list of strings (its features) or a dict of
+    features; or the sentence is an array with one row per token. y has a list of tags for each sentence. The score of a
+    sequence of tags is the sum of the weights of each token's features for its tag, of each pair of successive tags,
+    and of the first tag. Viterbi's algorithm finds the best sequence.
 
-    It learns online: `learn_one(sentence, tags)` is one round, new tags and features are welcome any time.
+    It learns online: `learn_one(sentence, tags)` is one round. New tags and features may appear at any time.
 
     Parameters
     ----------
@@ -51,16 +51,14 @@ class PASequence(StreamEstimator):
     >>> model.predict([[["w=the"], ["w=old"], ["w=man"], ["w=sleeps"]]])
     [['DET', 'ADJ', 'NOUN', 'VERB']]
 
-    Online, without averaging, so that what is learned counts at once:
+    Online, without averaging, so that predictions use the latest weights:
 
     >>> model = PASequence(average=False).learn_one([["w=she"], ["w=sleeps"]], ["PRON", "VERB"])
     >>> model.predict_one([["w=she"]])
     ['PRON']
     """
 
-    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _task: ClassVar[str] = "sequence"
-    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
     _of_learner: ClassVar[tuple[str, ...]] = table.OF_SEQUENCE
     _learner: Any
     _learner_class: ClassVar[Any] = SequenceLearner
@@ -81,7 +79,7 @@ class PASequence(StreamEstimator):
     # ---- learning -------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Starts anew, and makes `max_iter` passes over the sentences (fewer, if one changes nothing)."""
+        """Learns from scratch, in up to `max_iter` passes over the sentences. Stops after a pass without updates."""
         self._check_options()
         X, y = as_list(X, "X", "of sentences"), as_list(y, "y", "with the tags of each sentence")
         tags = self._tags_of(X, y, sample_weight)
@@ -99,10 +97,10 @@ class PASequence(StreamEstimator):
         return self._keep(learner, n_iter_=len(history), history_=history)
 
     def _tags_of(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None) -> set[Any]:
-        """The tags of the data, and those that a cost names. What is not a tag is refused later, with its place."""
+        """The tags of the data and of the cost. Invalid tags are rejected later, with their row."""
         if self.classes is not None:
             return set()
-        weights = checked_weights(X, sample_weight)
+        weights = checked_weights(sample_weight, len(X), "sentences")
         tags: set[Any] = set()
         for row, its in enumerate(y):
             if (weights is None or (row < len(weights) and weights[row])) and hasattr(its, "__len__"):
@@ -120,18 +118,12 @@ class PASequence(StreamEstimator):
         classes: Sequence[Any] | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """One pass over the sentences, as they come: all of it, or none. The first call needs `classes`; tags that are
-        not among them are refused (`learn_one` and `learn_many` welcome them)."""
+        """One pass over the sentences in their order: learns all or none. The first call needs `classes`; other tags
+        are rejected (`learn_one` and `learn_many` accept new tags)."""
         learner = self._current()
         if learner is None:
             self._check_options()
-            known = classes if self.classes is None else self.classes
-            if known is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            known = class_list(known)
-            if classes is not None and set(class_list(classes)) != set(known):
-                raise ValueError(f"classes={classes!r} are not those of the constructor: {known!r}")
-            learner = self._new_learner(classes=known)
+            learner = self._new_learner(classes=self._first_classes(classes))
             learner.learn_many(X, y, sample_weight, grow=False)
             return self._keep(learner)
         self._check_same_classes(classes)
@@ -139,11 +131,11 @@ class PASequence(StreamEstimator):
         return self
 
     def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> Self:
-        """One round: the sentence `x`, and the tags of its tokens."""
+        """One round: the sentence `x` and the tags of its tokens."""
         return self._learn(lambda learner: learner.learn_one(x, y, weight))
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of all sentences, or none: the same as one `learn_one` after the other."""
+        """Learns all sentences, or none. The result is that of one `learn_one` after the other."""
         return self._learn(lambda learner: learner.learn_many(X, y, sample_weight))
 
     # ---- predicting -----------------------------------------------------------------------------------------
@@ -163,32 +155,29 @@ class PASequence(StreamEstimator):
         return float(self._asked().score_one(x, y))
 
     def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:  # type: ignore[override]
-        """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
-        the best ones), the largest first. All of them add up to `score_one`."""
+        """For each token, what its features and the previous tag contributed to the score of its tag (in `y`, default:
+        the best tags), the largest first. All contributions add up to `score_one`."""
         parts: list[list[Contribution]] = self._asked().explain_one(x, y)
         return parts
 
     def explain(self, X: Any, y: Any = None) -> Any:
-        """What `explain_one` says of each sentence, as a pandas DataFrame with one line per token and feature; a `row`
-        is the pair of the sentence and the token. `y` are the tags whose scores are explained (None: the best)."""
+        """`explain_one` of each sentence, as a pandas DataFrame with one line per token and feature. A `row` is a pair
+        (sentence, token). `y` has the tags whose scores are explained (default: the best ones)."""
         sentences = as_list(X, "X", "of sentences")
-        tags = [None] * len(sentences) if y is None else as_list(y, "y", "with the tags of each sentence")
-        if len(tags) != len(sentences):
-            raise ValueError(f"y has {len(tags)} entries for {len(sentences)} sentences")
-        told, places = [], []
+        tags = [None] * len(sentences)
+        if y is not None:
+            y = as_list(y, "y", "with the tags of each sentence")
+            tags = one_for_each(y, len(sentences), "sentences")
         explained = for_each(lambda pair: self.explain_one(*pair), zip(sentences, tags, strict=True))
-        for sentence, tokens in enumerate(explained):
-            told += tokens
-            places += [(sentence, token) for token in range(len(tokens))]
-        return explain.as_frame(told, places)
+        rows = [(row, token) for row, tokens in enumerate(explained) for token in range(len(tokens))]
+        return explain.as_frame([parts for tokens in explained for parts in tokens], rows)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
-        """How many of all tags are right (as in sklearn-crfsuite)."""
+        """The fraction of the tags that are right (as in sklearn-crfsuite)."""
         X = as_list(X, "X", "of sentences")
-        tagged, truths = self.predict(X), as_list(y, "y", "with the tags of each sentence")
-        if len(truths) != len(tagged):
-            raise ValueError(f"y has {len(truths)} entries for {len(tagged)} sentences")
-        weights = checked_weights(X, sample_weight)
+        tagged = self.predict(X)
+        truths = one_for_each(as_list(y, "y", "with the tags of each sentence"), len(tagged), "sentences")
+        weights = checked_weights(sample_weight, len(tagged), "sentences")
         if weights is None:
             weights = np.ones(len(tagged))
         right = total = 0.0
@@ -204,8 +193,9 @@ class PASequence(StreamEstimator):
         return right / total if total else 0.0
 
     def certificate(self, X: Any, y: Any, u: PASequence | None = None) -> Certificate:  # type: ignore[override]
-        """What was suffered on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
-        shuffle=False), and what was guaranteed against `u`, another model, or against some that are found."""
+        """The loss on the sentences X, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and the bound that the theorems guarantee against the model `u`. None: comparators are
+        fitted."""
         from ..theory.hindsight.sentences import check_comparator
 
         check_comparator(self, u)
@@ -216,35 +206,35 @@ class PASequence(StreamEstimator):
 
     @property
     def classes_(self) -> list[Any]:
-        """The tags, in their order."""
+        """The tags, in order."""
         return list(self._fitted().labels.known)
 
     @property
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """{(tag, next tag): weight}, without those that are 0."""
+        """{(tag, next tag): weight}, without zeros."""
         every = self._fitted().transitions()
         return {pair: weight for pair, weight in every.items() if pair[0] is not None}
 
     @property
     def start_features_(self) -> dict[Any, float]:
-        """{tag: weight} of the first tag, without those that are 0."""
+        """{tag: weight} of the first tag of a sentence, without zeros."""
         every = self._fitted().transitions()
         return {after: weight for (before, after), weight in every.items() if before is None}
 
     @property
     def state_features_(self) -> dict[tuple[Any, Any], float]:
-        """{(feature, tag): weight}, without those that are 0. (Hashed features are called by their columns.)"""
+        """{(feature, tag): weight}, without zeros. (Hashed features have their columns as names.)"""
         weights: dict[tuple[Any, Any], float] = self._fitted().emissions()
         return weights
 
     def named_weights(self) -> dict[Any, dict[Any, float]]:
-        """For each tag the weights of its features, without those that are 0."""
+        """For each tag the weights of its features, without zeros."""
         weights: dict[Any, dict[Any, float]] = {tag: {} for tag in self.classes_}
         for (feature, tag), weight in self.state_features_.items():
             weights[tag][feature] = weight
         return weights
 
-    # The base has them; here each weight has a variance of its own, and a sentence many.
+    # Properties of the base class: here each pair of feature and tag has its own variance.
     @property
     def covariance_(self) -> Any:
         raise AttributeError("PASequence has no covariance_")
@@ -263,15 +253,9 @@ class PASequence(StreamEstimator):
         names: list[Any] = self._fitted().feature_names
         return names
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = False
-        return tags
-
     # ---- files ----------------------------------------------------------------------------------------------
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], cost: Callable[..., float] | None = None) -> Self:
-        """As `hinge.load`, for a model whose cost is a function of one's own."""
+        """Like `hinge.load`, for a model with a custom cost function."""
         return cls._load_file(path, {} if cost is None else {"cost": cost})

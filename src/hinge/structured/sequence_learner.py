@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Sentences, SequenceEngine
-from ..data import sparse, target_arrays
-from ..data.errors import InputError, in_row, of_one_example
-from ..data.events import as_list, is_sparse
+from ..data import target_arrays
+from ..data.errors import InputError, of_one_example
+from ..data.events import as_list
 from ..data.labels import Labels, plain
-from ..data.rows import as_array, as_numbers, too_large
 from ..data.shown import shown
 from ..model import encoding, file
 from ..model.engine import is_single
@@ -28,6 +27,8 @@ from ..options import table, validators
 from ..options.classes import CLASSES
 from ..options.constructors import signature
 from ..tasks import TASKS
+from .inputs import checked_weights, one_for_each
+from .sentences import dense_rows, sentence_list, tag_list
 
 if TYPE_CHECKING:
     from ..data.types import Doubles, Indices
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Sentences with their tags, read and packed: what the passes of `fit` go over."""
+    """Sentences with their tags as the core stores them, for the passes of `fit`."""
 
     sentences: Sentences
     tags: Indices
@@ -49,9 +50,9 @@ class Lesson:
 
 
 class SequenceLearner:
-    """First-order sequence labelling, one sentence after the other (J06 section 9). `PASequence` is its estimator.
+    """First-order sequence labelling (J06 section 9). `PASequence` is its estimator.
 
-    A sentence is a list of tokens; a token is a list of strings, or a dict of features, or a row of an array.
+    A sentence is a list of tokens. A token is a list of strings, a dict of features, or a row of an array.
     """
 
     task = "sequence"
@@ -63,7 +64,7 @@ class SequenceLearner:
 
     @classmethod
     def _from_checked(cls, task: str, options: Mapping[str, Any]) -> Self:
-        """A learner with options that an estimator has checked."""
+        """A learner with options that an estimator has already checked."""
         learner = cls.__new__(cls)
         learner._set_up(options, checked=True)
         return learner
@@ -72,13 +73,13 @@ class SequenceLearner:
         self.parameters: dict[str, Any] = CLASSES["SequenceLearner"].completed(values)
         if not checked:
             table.check("sequence", self.parameters)
-        self.notes: dict[str, Any] = {}  # whatever JSON can hold, kept in the file
+        self.notes: dict[str, Any] = {}  # any JSON values, saved in the file
         cost = self.parameters["cost"]
         self._labels = self._first_labels()
-        # Whether tags are known ahead, and others refused.
+        # Whether all tags are known in advance, so that others are rejected.
         self.closed = self.parameters["classes"] is not None or _is_matrix(cost)
         self.averaged = bool(self.parameters["average"])
-        self._guard = Guard()  # held while tags may change; the core has its own
+        self._guard = Guard()  # the core has a lock of its own
         self._engine = self._new_engine()
 
     def _first_labels(self) -> Labels:
@@ -129,13 +130,13 @@ class SequenceLearner:
 
     @property
     def labels(self) -> Labels:
-        """The tags, in their order. The core has them: what was learned of a tag, and its name, come together."""
+        """The tags, in order. The core keeps them, so that the name and the weights of a new tag appear together."""
         if len(self._labels.known) != self._engine.n_tags:
             self._labels = Labels(self._engine.labels(), True)
         return self._labels
 
     def know(self, tags: Sequence[Any]) -> None:
-        """These tags, before anything was learned."""
+        """Sets the tags before anything is learned."""
         labels = Labels(tags, True)
         self._check_limit(labels)
         self._engine.set_labels(list(labels.known))
@@ -144,25 +145,25 @@ class SequenceLearner:
 
     @of_one_example
     def learn_one(self, x: Any, y: Sequence[Any], weight: float = 1.0) -> None:
-        """One round: the sentence `x`, and the tags of its tokens. A weight of 0 changes nothing; others scale C."""
+        """One round: the sentence `x` and the tags of its tokens. The weight scales C; 0 changes nothing."""
         self.learn_many([x], [y], [weight])
 
     def learn_many(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, grow: bool = True
     ) -> None:
-        """The rounds of all sentences, or none. `grow`: whether tags may be new."""
-        sentences = _sentences(X)
-        weights = checked_weights(sentences, sample_weight)
-        self._engine.check_free()  # before the lock, for which another thread of the same learner may wait
+        """Learns all sentences, or none. `grow`: whether tags may be new."""
+        sentences = sentence_list(X)
+        weights = checked_weights(sample_weight, len(sentences), "sentences")
+        self._engine.check_free()  # before waiting for the lock
         with self._lock:
             tags, known, labels = self._encode(sentences, y, weights, grow)
             cost = self._cost(labels)
             self._engine.learn(sentences, tags, known, list(labels.known), weights, cost)
 
     def read(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Lesson:
-        """Sentences for several passes. Their tags must be known already; their features are known from here on."""
-        sentences = _sentences(X)
-        weights = checked_weights(sentences, sample_weight)
+        """Reads sentences for several passes. Their tags must be known; their features become features of the model."""
+        sentences = sentence_list(X)
+        weights = checked_weights(sample_weight, len(sentences), "sentences")
         with self._lock:
             tags, _, _ = self._encode(sentences, y, weights, grow=False)
             return Lesson(self._engine.read(sentences, weights), tags, weights)
@@ -170,7 +171,7 @@ class SequenceLearner:
     def learn_rows(
         self, lesson: Lesson, y: Any, sample_weight: Any, order: Indices | None = None, repeats: bool = False
     ) -> None:
-        """A pass over what was read; `order` names the sentences to visit."""
+        """One pass over sentences that were read. `order` lists the sentences to visit."""
         with self._lock:
             cost = self._cost(self.labels)
             self._engine.learn_read(lesson.sentences, lesson.tags, lesson.weights, order, cost)
@@ -178,15 +179,13 @@ class SequenceLearner:
     def _encode(
         self, sentences: list[Any], y: Any, weights: Doubles | None, grow: bool
     ) -> tuple[Indices, Indices, Labels]:
-        """The tags as numbers; how many there are once a sentence is met; and all of them."""
-        y = as_list(y, "y", "with the tags of each sentence")
-        if len(y) != len(sentences):
-            raise ValueError(f"y has {len(y)} entries for {len(sentences)} sentences")
+        """The tags as numbers, how many tags are known after each sentence, and all tags."""
+        y = one_for_each(as_list(y, "y", "with the tags of each sentence"), len(sentences), "sentences")
         places = {label: place for place, label in enumerate(self.labels.known)}
         codes: list[int] = []
         known: list[int] = []
         for row, (sentence, given) in enumerate(zip(sentences, y, strict=True)):
-            tags = _checked_tags(sentence, given, row)
+            tags = tag_list(sentence, given, row)
             try:
                 codes += [places[tag] for tag in tags]
             except (KeyError, TypeError):
@@ -216,7 +215,7 @@ class SequenceLearner:
         return places[label]
 
     def _cost(self, labels: Labels) -> Callable[[int, list[int], list[int]], float] | None:
-        """The custom cost, of tags by their numbers."""
+        """The custom cost as a function of tag numbers."""
         given = self.parameters["cost"]
         if not callable(given):
             return None
@@ -238,13 +237,13 @@ class SequenceLearner:
         return cost
 
     def change(self, **changes: Any) -> None:
-        """Goes on with another `step`, `C` or `margin`; what was learned stays."""
+        """Changes `step`, `C` or `margin`. The weights stay."""
         changed = {**self.parameters, **changes}
         table.check("sequence", changed)
         try:
             self._change_rule(changed)
             self.parameters = changed
-        except BaseException:  # an interrupt may come between the two
+        except BaseException:  # an interrupt may arrive between the two lines
             self._change_rule(self.parameters)
             raise
 
@@ -255,17 +254,17 @@ class SequenceLearner:
 
     @of_one_example
     def predict_one(self, x: Any) -> list[Any]:
-        """The best tags of a sentence (None before the first one is known). Never learns."""
+        """The best tags of a sentence (None before any tag is known). Never learns."""
         return self.predict_many([x])[0]
 
     def predict_many(self, X: Any) -> list[list[Any]]:
-        tagged: list[list[Any]] = self._engine.tag(_sentences(X), self.averaged)
+        tagged: list[list[Any]] = self._engine.tag(sentence_list(X), self.averaged)
         return tagged
 
     @of_one_example
     def score_one(self, x: Any, y: Sequence[Any] | None = None) -> float:
         """w.Phi(x, y): the score of the tags `y`, or of the best ones."""
-        sentences = _sentences([x])
+        sentences = sentence_list([x])
         if y is None:
             return self._engine.score(sentences, None, self.averaged)
         self._engine.check_free()
@@ -275,18 +274,16 @@ class SequenceLearner:
 
     @of_one_example
     def explain_one(self, x: Any, y: Sequence[Any] | None = None) -> list[list[Contribution]]:
-        """For each token, what its features and the tag before it contributed to the score of its tag (of `y`, or of
-        the best ones), the largest first. All of them add up to `score_one`."""
-        sentences = _sentences([x])
-        self.score_one(x, y)  # refuses what must be refused
+        """For each token, what its features and the previous tag contributed to the score of its tag (in `y`, default:
+        the best tags), the largest first. All contributions add up to `score_one`."""
+        sentences = sentence_list([x])
+        self.score_one(x, y)  # rejects invalid input
         if not isinstance(sentences[0], (list, tuple)):
-            sentences = [[dict(enumerate(row)) for row in _dense(sentences[0])]]
+            sentences = [[dict(enumerate(row)) for row in dense_rows(sentences[0])]]
         with self._lock:
             path = self.predict_one(x) if y is None else y
             codes = self._encode(sentences, [path], None, grow=False)[0].tolist() if self.labels.known else []
-            steps = {
-                (before, after): weight for before, after, weight in self._engine.transitions(self.averaged)
-            }
+            steps = self.transitions()
             parts: list[list[Contribution]] = [] if self.labels.known else [[] for _ in sentences[0]]
             for place, tag in enumerate(codes):
                 before = self.labels.known[codes[place - 1]] if place else None
@@ -314,9 +311,9 @@ class SequenceLearner:
         return self._engine.names()
 
     def suffered(self, X: Any, y: Any, margin: float, additive: bool = False) -> Doubles:
-        """What the weights suffer from their worst rivals, a sentence each: the largest of margin sqrt(cost), or
-        (`additive`) of margin cost, less the lead of the true tags. Roots are for costs that are whole numbers."""
-        sentences = _sentences(X)
+        """The loss of the weights on each sentence: the largest margin * sqrt(cost), or with `additive` margin * cost,
+        minus the lead of the true tags over these rivals. The square root needs costs that are whole numbers."""
+        sentences = sentence_list(X)
         self._engine.check_free()
         with self._lock:
             tags, _, _ = self._encode(sentences, y, None, grow=False)
@@ -324,8 +321,8 @@ class SequenceLearner:
         return np.asarray(losses, dtype=np.float64)
 
     def certificate(self, X: Any, y: Any, u: SequenceLearner | None = None) -> Certificate:
-        """What was suffered on the sentences X, learned once in their order, and what was guaranteed against another
-        learner `u`, or against some that are found."""
+        """The loss on the sentences X, learned once in their order, and the bound that the theorems guarantee against
+        the learner `u`. None: comparators are fitted."""
         from ..theory.hindsight.sentences import certificate, check_comparator
 
         check_comparator(self, u)
@@ -333,17 +330,17 @@ class SequenceLearner:
         return certificate(self, X, y, u)
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
-        """The weights of tags that follow each other, if not 0; the first one after None."""
+        """{(tag, next tag): weight}, without zeros. None precedes the first tag of a sentence."""
         return {(before, after): weight for before, after, weight in self._engine.transitions(self.averaged)}
 
     def emissions(self) -> dict[tuple[Any, Any], float]:
-        """The weights of features (hashed: of columns) for tags, if not 0."""
+        """{(feature, tag): weight}, without zeros. Hashed features have their columns as names."""
         return {(feature, tag): weight for feature, tag, weight in self._engine.emissions(self.averaged)}
 
     # ---- files ----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything to one file, whole or not at all. `hinge.load` reads it."""
+        """Writes the model to one file, atomically. `hinge.load` reads it."""
         file.save(path, *self.to_parts())
 
     def to_bytes(self) -> bytes:
@@ -355,7 +352,7 @@ class SequenceLearner:
         return CLASSES["SequenceLearner"].completed({})
 
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
-        self._engine.check_free()  # before the lock, as in learn_many
+        self._engine.check_free()  # before waiting for the lock
         with self._lock:
             state = self._engine.state()
         file.check_state(state)
@@ -406,86 +403,3 @@ class SequenceLearner:
 
 def _is_matrix(cost: Any) -> bool:
     return cost is not None and not callable(cost)
-
-
-def _sentences(X: Any) -> list[Any]:
-    """A list of sentences as the core reads them: lists of tokens, or float arrays."""
-    sentences = as_list(X, "X", "of sentences")
-    for row, sentence in enumerate(sentences):
-        if not isinstance(sentence, (list, tuple)):
-            try:
-                sentences[row] = _array(sentence)
-            except (TypeError, ValueError) as error:
-                raise in_row(error, row) from None
-    return sentences
-
-
-def _array(sentence: Any) -> Any:
-    if is_sparse(sentence):
-        if sentence.ndim != 2:
-            raise ValueError(f"an array of tokens must have two dimensions, not {sentence.ndim}")
-        if sentence.dtype.kind not in "biuf":
-            raise ValueError(f"an array of tokens must hold numbers, not {sentence.dtype}")
-        is_csr = sentence.format == "csr"  # the core checks its rows, and names the token
-        matrix = sentence if is_csr else sparse.to_csr(sentence, "the array")
-        if any(part.dtype not in (np.int32, np.int64) for part in (matrix.indices, matrix.indptr)):
-            raise ValueError("the indices and indptr of a CSR matrix must be int32 or int64")
-        if any(
-            part.ndim != 1 or not part.flags.c_contiguous
-            for part in (matrix.data, matrix.indices, matrix.indptr)
-        ):
-            raise ValueError("the arrays of a CSR matrix must be one-dimensional and contiguous")
-        if len(matrix.indptr) != matrix.shape[0] + 1:
-            raise ValueError(f"indptr has {len(matrix.indptr)} entries for {matrix.shape[0]} rows")
-        return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
-    if not hasattr(sentence, "__array__"):
-        raise ValueError(
-            f"a sentence must be a list of tokens, or an array with a row for each, not {type(sentence).__name__}"
-        )
-    array = as_array(sentence, "a sentence")
-    if array.ndim != 2:
-        raise ValueError(f"an array of tokens must have two dimensions, not {array.ndim}")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"an array of tokens must hold numbers, not {array.dtype}")
-    in_place = array.dtype in (np.float32, np.float64) and array.flags.aligned and array.dtype.isnative
-    if in_place and not any(stride % array.itemsize for stride in array.strides):
-        return array
-    try:
-        return array.astype(np.float32 if array.dtype == np.float32 else np.float64)
-    except MemoryError:
-        raise too_large("a sentence", array.shape) from None
-
-
-def _dense(sentence: Any) -> list[list[float]]:
-    rows: list[list[float]] = (
-        sparse.to_csr(sentence, "the array").toarray() if is_sparse(sentence) else sentence
-    ).tolist()
-    return rows
-
-
-def _checked_tags(sentence: Any, given: Any, row: int) -> list[Any]:
-    """The tags of a sentence, one for each token."""
-    try:
-        tags = as_list(given, "y", "of tags")
-    except TypeError:
-        raise InputError(
-            f"there must be a list of tags, one for each token, not {shown(given)}", row
-        ) from None
-    length = len(sentence) if isinstance(sentence, (list, tuple)) else sentence.shape[0]
-    if length != len(tags):
-        raise InputError(f"there are {length} tokens and {len(tags)} tags", row)
-    if length == 0:
-        raise InputError("the sentence is empty", row)
-    return tags
-
-
-def checked_weights(X: Any, sample_weight: npt.ArrayLike | None) -> Doubles | None:
-    if sample_weight is None:
-        return None
-    weights = as_numbers(sample_weight, "sample_weight")
-    if len(weights) != len(X):
-        raise ValueError(f"sample_weight has {len(weights)} entries for {len(X)} sentences")
-    for row, weight in enumerate(weights.tolist()):
-        if not 0 <= weight < np.inf:
-            raise InputError(f"the sample weight is {weight}; it must be 0 or more, and finite", row)
-    return weights

@@ -1,4 +1,4 @@
-"""PAStructured: outputs of any structure, with features, a search and a cost of one's own (J06 section 9)."""
+"""PAStructured: outputs of any structure, with custom features, search and cost (J06 section 9)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ..data.errors import InputError, for_each, in_row, of_one_example
+from ..data.errors import InputError, for_each, in_row
 from ..data.events import as_list
 from ..data.weights import warn_if_ineffective
-from ..estimators.base import _FIRST, StreamEstimator
+from ..estimators.base import _FIRST
 from ..model import explain
 from ..model.explain import Contribution
 from ..options import table
 from ..options.constructors import constructor
-from .inputs import FUNCTIONS, Batch, check_search, checked_weights
+from .base import StructuredEstimator
+from .inputs import FUNCTIONS, Batch, checked_weight
 from .structured_learner import Joint, StructuredLearner
 from .structured_learner import NamedWeights as NamedWeights
 
@@ -34,12 +35,12 @@ _Result = TypeVar("_Result")
 
 
 @constructor("PAStructured")
-class PAStructured(StreamEstimator):
-    """Structured output (J06 section 9): you bring features, a search and a cost, it learns w.
+class PAStructured(StructuredEstimator):
+    """Structured output (J06 section 9): you supply features, a search and a cost; the model learns w.
 
-    The score of an output y of the input x is w.Phi(x, y). A round searches yhat, the output that scores highest, asks
-    what it costs, and moves w just so far that y leads yhat by the margin sqrt(cost). Inputs and outputs may be
-    anything: only your functions look at them.
+    The score of an output y of the input x is w.Phi(x, y). A round searches for yhat, the output with the highest
+    score, computes its cost, and moves w just so far that y leads yhat by the margin sqrt(cost). Inputs and outputs may
+    be any objects: only your functions read them.
 
     Parameters
     ----------
@@ -47,16 +48,16 @@ class PAStructured(StreamEstimator):
 
     Notes
     -----
-    Before the first round there is nothing to predict with, not even the length of w: `predict_one` says so
-    (NotFittedError). `stats_` counts what each prediction before its round has cost.
+    Before the first round not even the length of w is known, so `predict_one` raises NotFittedError. `stats_` sums the
+    costs of the predictions that the rounds made before they learned.
 
-    Your functions may look at the model while they run (another thread waits), but not teach it. What they raise goes
-    to the caller, with a note; then the model is what it was, also if it was in the middle of `fit` or `learn_many`.
-    (`learn_many` and `partial_fit` make a copy of w for this: few large batches are cheaper than many small ones.)
+    While your functions run they may read the model (other threads wait), but they must not teach it. If one of them
+    raises, the exception reaches the caller with a note, and the model is unchanged, even in the middle of `fit` or
+    `learn_many`. (For this `learn_many` and `partial_fit` copy w: a few large batches are faster than many small ones.)
 
     Examples
     --------
-    Which of some candidates is right? Each is a dict of features; the output is the place of the right one.
+    Which candidate is right? Each one is a dict of features. The output is the index of the right one.
 
     >>> from hinge import PAStructured
     >>> def joint_features(candidates, place):
@@ -73,10 +74,8 @@ class PAStructured(StreamEstimator):
     {'length': -0.5, 'verb': 0.5}
     """
 
-    _changeable: ClassVar[tuple[str, ...]] = ("step", "C", "margin")
     _live: ClassVar[tuple[str, ...]] = FUNCTIONS
     _task: ClassVar[str] = "structured"
-    _kept: ClassVar[tuple[str, ...]] = ("n_iter_",)
     _learner: StructuredLearner
     _learner_class: ClassVar[Any] = StructuredLearner
     _of_learner: ClassVar[tuple[str, ...]] = tuple(name for name in table.OF_LEARNER if name not in FUNCTIONS)
@@ -94,7 +93,14 @@ class PAStructured(StreamEstimator):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_search(self.selection, self.loss_augmented_argmax)
+        given = self.loss_augmented_argmax is not None
+        if self.selection == "prediction" and given:
+            raise ValueError(
+                "selection='prediction' does not use loss_augmented_argmax: choose 'max', if it finds the largest "
+                "w.Phi + margin * sqrt(cost), or 'max-additive', if the largest w.Phi + margin * cost; or leave it out"
+            )
+        if self.selection != "prediction" and not given:
+            raise ValueError(f"selection={self.selection!r} needs loss_augmented_argmax")
 
     def _fitted(self) -> StructuredLearner:
         learner = super()._fitted()
@@ -108,20 +114,18 @@ class PAStructured(StreamEstimator):
         return learner is not None and learner.features is not None
 
     def _teach(self, run: Callable[[StructuredLearner], None], *, several: bool) -> Self:
-        """Rounds with the learner, for this thread alone. What is rejected leaves no trace."""
+        """Runs rounds with the learner, which other threads cannot use meanwhile. Rejected rounds leave no trace."""
         _check_outside(self)
         try:
             while not self._taught(run, several):
-                pass  # meanwhile another thread has fitted, or failed in the first round
-        except BaseException:
-            self._drop_if_not_begun()
-            raise
-        self._drop_if_not_begun()  # an example without weight is not a beginning
+                pass  # meanwhile another thread has fitted the model, or failed in the first round
+        finally:
+            self._drop_if_not_begun()  # after an error, or without an example of weight above 0
         return self
 
     def _taught(self, run: Callable[[StructuredLearner], None], several: bool) -> bool:
         if self.__dict__.get("_learner") is None:
-            # Threads wait for the one that learns first, so there is a learner before anything was learned.
+            # The learner exists before the first round, so that other threads can wait for its lock.
             new = self._begun()["learner"]
             with _FIRST:
                 if self.__dict__.get("_learner") is None:
@@ -151,8 +155,9 @@ class PAStructured(StreamEstimator):
         self, learner: StructuredLearner, run: Callable[[StructuredLearner], None], several: bool
     ) -> None:
         begun = learner.features is not None
-        # A single round of the core is all or nothing by itself.
-        state = learner._engine.state() if begun and several else None
+        state = (
+            learner._engine.state() if begun and several else None
+        )  # the core rolls back a single round itself
         try:
             _inside(self, lambda: run(learner))
         except BaseException:
@@ -163,12 +168,12 @@ class PAStructured(StreamEstimator):
             raise
 
     def _read(self, run: Callable[[StructuredLearner], _Result]) -> _Result:
-        """Something that looks at the learner, and calls functions meanwhile."""
+        """Reads the learner while it calls custom functions."""
         learner = self._fitted()
         with learner._lock:
             return _inside(self, lambda: run(learner))
 
-    # ---- one's own functions --------------------------------------------------------------------------------
+    # ---- custom functions -----------------------------------------------------------------------------------
 
     def _call(self, name: str, row: int | None, *arguments: Any) -> Any:
         try:
@@ -201,7 +206,7 @@ class PAStructured(StreamEstimator):
         return number
 
     def _round(self, learner: StructuredLearner, row: int | None, x: Any, y: Any, weight: float) -> None:
-        """S10, with outputs for labels. An example without weight is not looked at."""
+        """S10, with outputs instead of labels. An example of weight 0 is skipped."""
         if weight == 0:
             return
         selection, margin = learner.parameters["selection"], float(learner.parameters["margin"])
@@ -224,16 +229,15 @@ class PAStructured(StreamEstimator):
         for row in range(batch.count) if order is None else order.tolist():
             self._round(learner, row, batch.X[row], batch.y[row], batch.weights[row])
 
-    # ---- learn ----------------------------------------------------------------------------------------------
+    # ---- learning -------------------------------------------------------------------------------------------
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Self:
         """One round: the input `x` and its true output `y`. A weight of 0 changes nothing; others scale C."""
-        if type(weight) is not float or not 0 <= weight < math.inf:
-            weight = float(of_one_example(checked_weights)([weight], 1)[0])
+        weight = checked_weight(weight)
         return self._teach(lambda learner: self._round(learner, None, x, y, weight), several=False)
 
     def learn_many(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """The rounds of a list of examples, in their order: all of them, or none."""
+        """Learns a list of examples in their order, all or none of them."""
         batch = Batch(X, y, sample_weight)
         return self._teach(lambda learner: self._pass(learner, batch), several=batch.count > 1)
 
@@ -242,7 +246,7 @@ class PAStructured(StreamEstimator):
         return self.learn_many(X, y, sample_weight)
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Starts anew, and makes `max_iter` passes over the examples (fewer, if one changes nothing)."""
+        """Learns from scratch, in up to `max_iter` passes over the examples. Stops after a pass without updates."""
         _check_outside(self)
         batch = Batch(X, y, sample_weight)
         if not any(batch.weights):
@@ -254,7 +258,7 @@ class PAStructured(StreamEstimator):
         warn_if_ineffective(lesson.learner, sample_weight, stacklevel=3)
         return self._keep(lesson.learner, n_iter_=len(history), history_=history)
 
-    # ---- predict --------------------------------------------------------------------------------------------
+    # ---- predicting -----------------------------------------------------------------------------------------
 
     def predict_one(self, x: Any) -> Any:
         """argmax(w, x). Never learns."""
@@ -290,24 +294,25 @@ class PAStructured(StreamEstimator):
         return 0.0 - float(np.average(self._read(run), weights=batch.weights))
 
     def explain(self, X: Any, y: Any = None) -> Any:
-        """What `explain_one` says of each input, as a pandas DataFrame with one line per input and feature; `y` are the
-        outputs whose scores are explained (None: the predicted ones)."""
+        """`explain_one` of each input, as a pandas DataFrame with one line per input and feature. `y` lists the outputs
+        whose scores are explained (default: the predicted ones)."""
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else as_list(y, "y", "of outputs")
-        told = for_each(lambda pair: self.explain_one(*pair), zip(inputs, outputs, strict=True))
-        return explain.as_frame(told, range(len(told)))
+        parts = for_each(lambda pair: self.explain_one(*pair), zip(inputs, outputs, strict=True))
+        return explain.as_frame(parts, range(len(parts)))
 
     def explain_one(self, x: Any, y: Any = None) -> list[Contribution]:
-        """What each feature contributed to the score of the output `y` (of the predicted one), the largest first."""
+        """What each feature contributed to the score of the output `y` (default: the predicted one), the largest
+        contribution first."""
         return self._read(lambda learner: learner.explain_joint(self._joint(learner, x, y)))
 
     def uncertainty_one(self, x: Any, y: Any = None) -> float:
-        """Phi'S Phi of the output `y` (of the predicted one): how unsure the model is in its direction (geometries
-        with a covariance)."""
+        """Phi'S Phi of the output `y` (default: the predicted one): the variance of its score (geometries with a
+        covariance)."""
         return self._read(lambda learner: learner.uncertainty_joint(self._joint(learner, x, y)))
 
     def uncertainty(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
-        """`uncertainty_one` of each input, with the output that `y` has for it (the predicted one)."""
+        """`uncertainty_one` of each input and its output in `y` (default: the predicted one)."""
         inputs = as_list(X, "X", "of inputs")
         outputs = [None] * len(inputs) if y is None else Batch(inputs, y, None).y
         pairs = list(zip(inputs, outputs, strict=True))
@@ -320,9 +325,9 @@ class PAStructured(StreamEstimator):
         return self._features(learner, None, x, y)
 
     def certificate(self, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:  # type: ignore[override]
-        """What was suffered on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
-        shuffle=False), and what was guaranteed against `u`, another model with the same functions, or against some
-        that are found. That the functions are deterministic is taken for granted: the run is made again."""
+        """The loss on the examples, learned once in their order (`learn_many`, or `fit` with max_iter=1 and
+        shuffle=False), and the bound that the theorems guarantee against `u`, a model with the same functions. None:
+        comparators are fitted. Repeats the run, so the functions must be deterministic."""
         from ..theory.hindsight.structures import certificate
 
         _check_outside(self)
@@ -330,14 +335,12 @@ class PAStructured(StreamEstimator):
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
-        """w (the average, if `average`). Of features with names: in the order in which they came; `named_weights` has
-        them by their names."""
+        """w (the average, if `average`). Named features are in the order of their first occurrence; `named_weights`
+        returns their weights by name."""
         return self._fitted().weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = False
         tags.target_tags.required = True
         return tags
 
@@ -352,14 +355,14 @@ class PAStructured(StreamEstimator):
         cost: Callable[[Any, Any], float],
         loss_augmented_argmax: Callable[[Any, Any, Any], Any] | None = None,
     ) -> Self:
-        """Reads a model that `save` wrote. No file holds code: give the functions that it was made with."""
+        """Reads a model that `save` wrote. Files contain no code: pass the functions of the saved model."""
         given = zip(FUNCTIONS, (joint_features, argmax, cost, loss_augmented_argmax), strict=True)
         return cls._load_file(path, {name: function for name, function in given if function is not None})
 
 
-# ---- calls from within ----------------------------------------------------------------------------------------
+# ---- calls from custom functions ------------------------------------------------------------------------------
 
-_here = threading.local()  # the models whose functions this thread is in
+_here = threading.local()  # the models whose functions run in this thread
 
 
 def _inside(model: PAStructured, run: Callable[[], _Result]) -> _Result:
@@ -369,7 +372,7 @@ def _inside(model: PAStructured, run: Callable[[], _Result]) -> _Result:
         models.append(model)
         result = run()
         del models[depth:]
-    except BaseException:  # an interrupt may come anywhere: before the first `del`, too
+    except BaseException:  # also an interrupt before the first `del`
         del models[depth:]
         raise
     return result
@@ -381,7 +384,7 @@ def _check_outside(model: PAStructured) -> None:
 
 
 class _Lesson:
-    """A learner, as `StreamEstimator` makes passes with it."""
+    """A learner with the interface that the passes of `fit` need."""
 
     def __init__(self, model: PAStructured, learner: StructuredLearner) -> None:
         self.model, self.learner = model, learner

@@ -1,4 +1,4 @@
-"""What `PAStructured` learns with: joint features as the core reads them, and w as one's own functions read it."""
+"""The learner of `PAStructured`: joint features as the core reads them, and w as custom functions read it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a 
 
 
 class Joint(NamedTuple):
-    """Phi(x, y): a dict of numbers; an array; or the columns of a sparse row, in any order, and their values."""
+    """Phi(x, y): a dict of numbers, an array, or the columns of a sparse row, in any order, with their values."""
 
     kind: str
     values: Any
@@ -41,14 +41,14 @@ class Joint(NamedTuple):
 
     @property
     def rows(self) -> Rows:
-        """As the core reads them, but for dicts."""
+        """An array or a sparse row as the core reads it."""
         if self.kind == "array":
             return Rows(self.values[np.newaxis])
         columns, values = self.values
         return Rows(values, columns, np.array([0, len(columns)]), self.width)
 
     def minus(self, other: Joint) -> Joint:
-        """What rounding leaves of features that cancel (0.1 + 0.2 - 0.3) is no direction."""
+        """The difference. What rounding leaves of features that cancel (0.1 + 0.2 - 0.3) becomes 0."""
         if self.kind == "dict":
             difference = dict(self.values)
             for name, value in other.values.items():
@@ -56,7 +56,7 @@ class Joint(NamedTuple):
                 cancels = abs(mine - value) <= 2 * _ROUNDING * (abs(mine) / 2 + abs(value) / 2)
                 difference[name] = 0.0 if cancels else mine - value
             return Joint("dict", difference)
-        with np.errstate(over="ignore"):  # the core refuses what is not finite
+        with np.errstate(over="ignore"):  # the core rejects infinity
             if self.kind == "array":
                 columns, left = None, self.values - other.values
                 size = np.abs(self.values) / 2 + np.abs(other.values) / 2
@@ -69,7 +69,7 @@ class Joint(NamedTuple):
         return Joint(self.kind, left if columns is None else (columns, left), self.width)
 
     def stored(self) -> tuple[Indices, Doubles]:
-        """Of arrays and rows the columns in order, each once, and none of the value 0."""
+        """The columns of an array or a row in order, each once, and their values, without zeros."""
         if self.kind == "array":
             columns, values = np.arange(self.width or 0), self.values
         else:
@@ -78,10 +78,10 @@ class Joint(NamedTuple):
 
 
 class NamedWeights:
-    """w, as `argmax` gets it if the features have names. Read only.
+    """w as `argmax` receives it if the features have names. Read-only.
 
-    `w[name]` and `w.get(name)` are the weight of a feature, 0.0 for a name that was never learned. `w.dot(features)` is
-    w.features. It shows the model as it is while the function runs: do not keep it.
+    `w[name]` and `w.get(name)` return the weight of a feature, 0.0 for a name that was never learned. `w.dot(features)`
+    is the scalar product. It is a view of the model, valid while the function runs: do not keep it.
     """
 
     __slots__ = ("_averaged", "_engine", "_scale")
@@ -102,13 +102,13 @@ class NamedWeights:
     def __contains__(self, name: Any) -> bool:
         return self._engine.look_up({name: 1.0}, 0, self._averaged)[0][2] is not None
 
-    __iter__ = None  # names never met have weights, too
+    __iter__ = None  # unknown names have weights, too
 
 
 class StructuredLearner(Learner):
-    """A learner of constraints w.(Phi(x, y) - Phi(x, y')) >= wanted (S10), whatever kind of vector Phi is.
+    """A learner of constraints w.(Phi(x, y) - Phi(x, y')) >= wanted (S10), for any kind of vector Phi.
 
-    The first round decides of which kind, and how long arrays are.
+    The first round determines the kind, and the length of arrays.
     """
 
     def __init__(self, task: str = "structured", **options: Any) -> None:
@@ -117,10 +117,12 @@ class StructuredLearner(Learner):
     def _set_up(self, task: Task, parameters: dict[str, Any]) -> None:
         super()._set_up(task, parameters)
         self.features: str | None = None  # the kind; None before the first round
-        self._seen: dict[bool, tuple[int, npt.NDArray[Any]]] = {}  # w as it was handed out
+        self._seen: dict[
+            bool, tuple[int, npt.NDArray[Any]]
+        ] = {}  # the arrays that `view` returned last, with their round
 
     def read(self, given: Any, like: Joint | None = None) -> Joint:
-        """What `joint_features` returned. `like`: what it returned before, in the same round."""
+        """Checks what `joint_features` returned. `like`: its earlier result in the same round."""
         joint = _read(given)
         if like is None and self.features is not None:
             like = Joint(self.features, None, None if self.features == "dict" else self.n_features)
@@ -142,9 +144,9 @@ class StructuredLearner(Learner):
             raise ValueError(f"joint_features returned {joint.words}, the limit is {limit} (max_features)")
 
     def view(self, averaged: bool, like: Joint | None = None, scale: float = 1.0) -> Any:
-        """w, to be read only: by its names, or as an array, which is not copied anew while nothing changes.
+        """w, read-only: by name, or as an array, which is copied only after a change.
 
-        `like`: features of the round, which is the first one if it is not known yet what they are. `scale`: times w.
+        `like`: the features of the current round; the first round needs them. `scale` multiplies w.
         """
         kind = self.features if like is None else like.kind
         engine = self._engine
@@ -167,13 +169,11 @@ class StructuredLearner(Learner):
         return w
 
     def learn_constraint(self, truth: Joint, rival: Joint, wanted: float, weight: float, cost: float) -> None:
-        """One round: the truth should lead the rival by `wanted`. `cost` is that of the prediction."""
+        """One round: the truth should lead the rival by `wanted`. `cost` is the cost of the prediction."""
         delta, engine = truth.minus(rival), self._engine
         before = engine.statistics()
         if not math.isfinite(before[7] + cost + wanted):
-            raise ValueError(
-                "the cost is too large: its sum, or the margin that it asks for, overflows float64"
-            )
+            raise ValueError("the cost is too large: the sum of costs, or the margin, overflows float64")
         try:
             if delta.kind == "dict":
                 self.learn_one(delta.values, wanted, weight)
@@ -181,7 +181,7 @@ class StructuredLearner(Learner):
                 self.learn_rows(delta.rows, np.array([wanted]), np.array([weight]))
             self._count(truth, cost, before)
         except InputError as error:
-            error.row = None  # of an array of one row
+            error.row = None  # the array has only this row
             raise
         except BaseException:
             if engine.statistics()[0] != before[0]:  # an interrupt right after the round
@@ -189,13 +189,13 @@ class StructuredLearner(Learner):
             raise
 
     def _count(self, truth: Joint, cost: float, before: tuple[Any, ...]) -> None:
-        """What the prediction of a round has cost, once, however often it is called."""
+        """Counts the cost of the prediction of a round. A second call for the round changes nothing."""
         if cost > 0 and self._engine.statistics()[1] == before[1]:
             self._engine.count_prediction(True, cost)
         self.features = truth.kind
 
     def go_back(self, state: dict[str, Any]) -> None:
-        """To what `engine.state()` was."""
+        """Returns to an earlier `engine.state()`."""
         self._engine = restored(self, self.labels, state)
         self._seen.clear()
 
@@ -226,7 +226,7 @@ class StructuredLearner(Learner):
         return sorted(parts, key=lambda part: -abs(part.contribution))
 
     def named_weights(self) -> dict[Any, Any]:
-        """The weights by the names of their features; those of arrays by their places."""
+        """The weights by feature name; those of arrays by index."""
         return super().named_weights() if self.features == "dict" else dict(enumerate(self.weights.tolist()))
 
     # ---- files ----------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def _check_finite(values: Doubles, columns: Any = None) -> None:
 
 
 def _named(given: Mapping[Any, Any]) -> dict[Any, float]:
-    """Numbers stand for themselves, True for 1, a string for the indicator "name=value", as in all events."""
+    """As in all events, True is 1 and a string is the indicator "name=value"."""
     features: dict[Any, float] = {}
     for name, value in given.items():
         if type(name) is str and type(value) is float and math.isfinite(value):  # nearly always
@@ -311,7 +311,7 @@ def _named(given: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
-    """Its columns with their values, and its width. (Most of scipy's own ways take longer than a round.)"""
+    """Its columns with their values, and its width. (Most functions of scipy take longer than a round.)"""
     if len(given.shape) == 1:
         given = given.reshape((1, -1))
     if len(given.shape) != 2 or given.shape[0] != 1 or not given.shape[1]:
@@ -324,7 +324,7 @@ def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
         start, stop = given.indptr.tolist()
         columns, values = given.indices[start:stop], given.data[start:stop].astype(np.float64)
         if start != 0 or len(columns) != stop or len(values) != stop:
-            raise ValueError("its parts do not go together")
+            raise ValueError("its arrays do not match")
         if len(columns) and not 0 <= columns.min() <= columns.max() < width:
             raise ValueError(f"it has columns outside of 0 to {width - 1}")
     except (AttributeError, IndexError, TypeError, ValueError) as error:
@@ -334,7 +334,7 @@ def _sparse_row(given: Any) -> tuple[tuple[Indices, Doubles], int]:
 
 
 def _added_up(columns: Indices, values: Doubles) -> tuple[Indices, Doubles, Doubles]:
-    """Each column once, in order: the sum of its values, and half that of their sizes."""
+    """Each column once, in order, the sum of its values, and half the sum of their absolute values."""
     each, places = np.unique(columns, return_inverse=True)
     sums = [np.bincount(places, weights, len(each)) for weights in (values, np.abs(values) / 2)]
     return each, np.asarray(sums[0], dtype=np.float64), np.asarray(sums[1], dtype=np.float64)

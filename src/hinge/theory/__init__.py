@@ -1,15 +1,14 @@
-"""The theorems, computable: what is guaranteed on your data, next to what was suffered.
+"""The theorems as functions: what is guaranteed on your data, next to what was suffered.
 
-Every theorem compares an online learner with a *comparator*, any fixed predictor u that you like (one fitted in
-hindsight, say). First find what u suffers on the stream, then ask what follows for the learner:
+Every theorem compares an online learner with a *comparator*, any fixed predictor u (for example one fitted in
+hindsight). First measure what u suffers on the stream, then evaluate what follows for the learner:
 
     c = comparator("classification", X, y, u, intercept=b)
     for guarantee in guarantees("pa1", learner.statistics, c, C=0.1):
         print(guarantee)
 
-The stream is the one that the learner saw, row for row, each row as often as it was presented, and without weights:
-streams with a sample weight other than 1 are out of scope (the theorems do not cover them), and rows of weight 0,
-which are not rounds, must be left out.
+The stream must be that of the learner, row for row, each row as often as it was presented. The theorems do not cover
+sample weights other than 1. Rows of weight 0 are not rounds, and must be left out.
 
 `label_comparator` is for many labels, `prototype_comparator` for features that depend on the label,
 `ordinal_comparator` for ranks, `structured_comparator` for structures. In the entropy geometry, `on_simplex` measures

@@ -1,8 +1,8 @@
 """Certificates: what a learner suffered on a stream, and what its theorems guaranteed, in words and in numbers.
 
-A theorem speaks of every comparator u, a fixed predictor of the same kind. A `Hindsight` is given the stream again,
-batch by batch, and charges some comparators with it; every theorem gets the one that makes it guarantee the most.
-What does not apply is in the list with the reason: that is not a failure."""
+A theorem holds for every comparator u, a fixed predictor of the same kind. A `Hindsight` reads the stream again, batch
+by batch, and sums up the losses of some comparators; every theorem uses the one with the best guarantee. Theorems that
+do not apply are listed with the reason: that is not a failure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..model.engine import is_single
 from .comparators.comparator import Comparator
-from .theorems import Guarantee, strongest
+from .theorems import Guarantee, steps_with_theorems, strongest
 from .theorems.table import RELATIVE_SLACK, SINGLE_SLACK
 
 PASSES = 5
@@ -21,7 +21,7 @@ CS = (0.01, 0.1, 1.0)  # over the largest q
 
 
 class Against(NamedTuple):
-    """Which comparators: in words, and which multiples of them."""
+    """Which comparators, in words, and which multiples of them."""
 
     words: str
     scales: tuple[float, ...]
@@ -44,12 +44,12 @@ ANOTHER_RUN = (
 
 @dataclass(frozen=True)
 class Certificate:
-    """Every theorem for the learner, on the stream that it was given."""
+    """Every theorem for the learner, on its stream."""
 
     guarantees: tuple[Guarantee, ...]
     against: str  # which comparators
     reason: str = ""  # why there is no theorem at all
-    averaged: bool = False  # whether the learner predicts with an average of the vectors that it is about
+    averaged: bool = False  # whether the learner predicts with the average of these vectors
     rounds: int = 0  # of the stream
 
     @classmethod
@@ -67,7 +67,7 @@ class Certificate:
 
     @property
     def tightest(self) -> Guarantee | None:
-        """Of those about mistakes or losses, the one whose guarantee is nearest to what was suffered."""
+        """The guarantee about mistakes or losses that is nearest to what was suffered."""
         losses = ("mistakes", "updates", "cost", "squared loss", "loss")
         about = [g for g in self.applicable if g.quantity in losses] or self.applicable
         rounded = [(round(g.suffered / g.guaranteed, 9) if g.guaranteed > 0 else 1.0, g) for g in about]
@@ -75,7 +75,7 @@ class Certificate:
 
     @property
     def record(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The certificate for JSON."""
         names = ("theorem", "quantity", "suffered", "guaranteed", "reason")
         applicable = [{name: getattr(one, name) for name in names} for one in self.applicable]
         return {"guarantees": applicable, "holds": self.holds, "sentence": str(self)}
@@ -96,9 +96,9 @@ class Certificate:
 
 
 class Hindsight:
-    """What comparators suffer on the stream of a learner, so far."""
+    """What comparators have suffered on the stream of a learner."""
 
-    largest_error = 1.0  # what no error can exceed, as the command line counts it
+    largest_error = 1.0  # the largest possible error, as the command line counts it
 
     again: Any = None  # a learner with the same options, if the run is made again
 
@@ -110,23 +110,26 @@ class Hindsight:
         raise NotImplementedError
 
     def comparators(self, statistics: Any) -> list[Comparator]:
-        """The learner's statistics were these at the same moment: they know the largest q."""
+        """`statistics` are those of the learner after the same examples: they have the largest q."""
         raise NotImplementedError
 
     def other_run(self) -> str:
-        """Why what was seen was not the run of the learner, if it was made again; "" otherwise."""
+        """If the run was made again, why it differs from that of the learner; "" if it does not."""
         same = self.again is None or same_run(self.learner.statistics, self.again.statistics)
         return "" if same else ANOTHER_RUN
 
     @property
     def beta(self) -> float:
-        """That of the perceptron."""
+        """The beta of the perceptron."""
         return 0.0
 
     def guarantees(self, statistics: Any = None) -> list[Guarantee]:
         statistics, p = statistics or self.learner.statistics, self.learner.parameters
+        step = getattr(self.learner, "step", None) or p["step"]
+        if step not in steps_with_theorems():
+            return []
         return strongest(
-            getattr(self.learner, "step", None) or p["step"],
+            step,
             statistics,
             self.comparators(statistics),
             C=float(p["C"]),
@@ -141,8 +144,7 @@ class Hindsight:
         return Certificate(tuple(self.guarantees()), self.against.words, averaged=averaged, rounds=rounds)
 
     def error_bound(self, statistics: Any, rounds: int) -> float:
-        """The best bound of the error after so many rounds, as the command line counts it; infinity if there is
-        none."""
+        """The best bound of the error after this number of rounds, as the command line counts it (infinity if none)."""
         bounds = [
             self.as_error(one.quantity, one.guaranteed, rounds)
             for one in self.guarantees(statistics)
@@ -156,7 +158,7 @@ class Hindsight:
 
 
 def certify(hindsights: Iterable[Hindsight], stream: Iterable[tuple[Any, Any]]) -> Certificate:
-    """By the first of them that sees the run of its learner. The stream is read again for each."""
+    """The certificate of the first hindsight whose run is that of its learner. Each reads the stream again."""
     found = Certificate.none(ANOTHER_RUN)
     for hindsight in hindsights:
         for X, y in stream:
@@ -168,7 +170,7 @@ def certify(hindsights: Iterable[Hindsight], stream: Iterable[tuple[Any, Any]]) 
 
 
 def same_run(one: Any, other: Any) -> bool:
-    """By their statistics. Losses may differ by rounding: dense and sparse rows are added up in another order."""
+    """Compares statistics. Losses may differ by rounding: dense and sparse rows are summed in different orders."""
     counts = [(its.rounds, its.mistakes, its.updates) for its in (one, other)]
     return counts[0] == counts[1] and math.isclose(one.loss, other.loss, rel_tol=1e-6, abs_tol=1e-9)
 
@@ -180,6 +182,6 @@ def whole_stream(rounds: int, expected: int) -> str:
 
 
 def cautious_and_bold(learner: Any) -> list[dict[str, Any]]:
-    """Options of the comparators that are found."""
+    """Options of the learners whose averages are the comparators."""
     largest = max(learner.statistics.largest_q, 1e-12)
     return [{"step": "pa1", "C": C / largest, "average": True} for C in CS]

@@ -1,4 +1,4 @@
-"""What a theorem guarantees with the comparator left open: for a model without its data."""
+"""What a theorem guarantees as a function of the comparator: for a model without its data."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .comparators.kinds import kind_of
 from .hindsight.rows import GREW, grew_from_two
 from .theorems import Guarantee, guarantees
 
-NEEDS_DATA = "it takes the data to tell: hinge learn --certificate, or in Python certificate(X, y)"
+NEEDS_DATA = "this needs the data: hinge learn --certificate, or in Python certificate(X, y)"
 QUANTITIES = ("mistakes", "updates", "cost", "squared loss")
 
 
 def open_bound(learner: Any, weighted: bool = False) -> str:
-    """What its theorem says with the numbers of this run, for every comparator u. `weighted`: examples had weights.
+    """The theorem with the numbers of this run, for every comparator u. `weighted`: examples had weights.
 
-    Without the data nobody knows what u suffers: that is left as L(u), the sum of its losses on the same examples, and
-    S(u), the sum of their squares. The bounds are linear in |u|^2, L and S: asked for one of each, they tell how much
-    it counts.
+    What u suffers is not known without the data: the result has L(u), the sum of its losses on the same examples, and
+    S(u), the sum of their squares. The bounds are linear in |u|^2, L and S, so evaluating them at 1 gives the
+    coefficients.
     """
     if not learner.statistics.rounds:
         return "nothing yet: it has seen no example"
@@ -27,11 +27,9 @@ def open_bound(learner: Any, weighted: bool = False) -> str:
     if grew_from_two(learner):
         return f"nothing is known: {GREW}"
     if learner.statistics.removals:
-        return (
-            "nothing is known: supports went (budget), and the theorems are about those that keep all of them"
-        )
+        return "nothing is known: supports were removed (budget), and the theorems are about learners that keep all"
     if weighted:
-        return "nothing is known: examples had weights, and the theorems are about those that have none"
+        return "nothing is known: examples had weights, and the theorems are about examples without"
     for_norm, for_loss, for_square = (
         _bounds(learner, 1, 0, 0),
         _bounds(learner, 0, 1, 0),

@@ -10,11 +10,9 @@ from ...tasks import on_streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    tasks = on_streams()
     parser.add_argument(
-        "--task",
-        choices=on_streams(),
-        metavar="NAME",
-        help=f"Only the algorithms for one task: {', '.join(on_streams())}.",
+        "--task", choices=tasks, metavar="NAME", help=f"Only the algorithms for one task: {', '.join(tasks)}."
     )
     parser.add_argument("--json", action="store_true", help="Print one JSON object per line.")
 

@@ -1,4 +1,4 @@
-"""Compare several learners over the same stream, in one pass.
+"""Compare several learners on the same stream, in one pass.
 
 Learners are named as in 'hinge algorithms', with options after a colon. The options below apply to all learners; the
 options of a learner override them.
@@ -15,21 +15,30 @@ from ...options.catalogue import algorithms
 from .. import learner_options, race, reading
 from ..arguments import check_plot, limits
 
-USUAL = ("perceptron", "pa", "pa1", "pa1:C=0.1", "pa1:C=0.01", "pa2", "pa2:C=0.1", "arow:geometry=diagonal")
+DEFAULT_LEARNERS = (
+    "perceptron",
+    "pa",
+    "pa1",
+    "pa1:C=0.1",
+    "pa1:C=0.01",
+    "pa2",
+    "pa2:C=0.1",
+    "arow:geometry=diagonal",
+)
 
-QUICKLY_READ = 20_000  # up to so many examples are read again without asking
+FEW_EXAMPLES = 20_000  # which are read again for the certificates by default
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_arguments(parser)
     data = next(action for action in parser._actions if action.dest == "data")
     data.metavar = "DATA... LEARNER"
-    data.help = f"{data.help} Then the learners. [default: {', '.join(USUAL)}]"
+    data.help = f"{data.help} Then the learners. [default: {', '.join(DEFAULT_LEARNERS)}]"
     race.add_shown(parser).add_argument(
         "--certificate",
         action=argparse.BooleanOptionalAction,
-        help="Read the data again, and print for each learner what was guaranteed and what it suffered. "
-        f"[default: for up to {QUICKLY_READ:,} examples]",
+        help="Read the data again, and print for each learner the guaranteed bound and what it suffered. "
+        f"[default: for up to {FEW_EXAMPLES:,} examples]",
     )
     learner_options.add_arguments(parser)
 
@@ -49,13 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
-    runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or USUAL)]
+    runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or DEFAULT_LEARNERS)]
     running = race.Race(race.in_order(stream, arguments), bad, lambda task, piece: runners, overrides=True)
     stopped = race.run(running, arguments)
     race.show(running, arguments, runners)
     wanted = arguments.certificate
     if wanted is None:
-        wanted = running.examples <= QUICKLY_READ and stream.can_be_read_again
+        wanted = running.examples <= FEW_EXAMPLES and stream.can_be_read_again
     if wanted and stopped is None and running.error is None:
         race.certify(running, arguments.json)
     return race.finish(running, arguments, stopped)

@@ -10,8 +10,9 @@ The script calls hinge for each completion, so it is always up to date.
 from __future__ import annotations
 
 import argparse
+import re
 
-# Each asks `hinge completion --words` with the words so far; files are completed where nothing else fits.
+# Each calls `hinge completion --words` with the words so far, and completes files if that prints nothing.
 SCRIPTS = {
     "bash": """_hinge_complete() {
     local IFS=$'\\n'
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def candidates(words: list[str]) -> list[str]:
-    """What the last word may become. Nothing: a file, say."""
+    """The possible completions of the last word; none if it may be a file."""
     from ..app import COMMANDS, command_parser
 
     *before, last = words or [""]
@@ -69,10 +70,9 @@ def candidates(words: list[str]) -> list[str]:
     if last.startswith("-"):
         return sorted(option for option in options if option.startswith(last) and len(option) > 2)
     positional = next((action for action in parser._actions if not action.option_strings), None)
-    found = (
-        [value for value in _values(positional) if value.startswith(last)] if positional is not None else []
-    )
-    return found if last else [value for value in found if before[0] != "compare"]
+    if positional is None or (not last and before[0] == "compare"):  # learners come after the files
+        return []
+    return [value for value in _values(positional) if value.startswith(last)]
 
 
 def _values(action: argparse.Action) -> list[str]:
@@ -83,18 +83,6 @@ def _values(action: argparse.Action) -> list[str]:
         return [str(choice) for choice in action.choices]
     if action.dest == "algorithm" or (action.dest == "data" and "LEARNER" in str(action.metavar)):
         return [algorithm.name for algorithm in algorithms()]
-    words = (
-        "step",
-        "selection",
-        "geometry",
-        "kernel",
-        "removal",
-        "covariance_update",
-        "entropy_step",
-        "dtype",
-    )
-    if action.dest in words:
-        import re
-
+    if action.dest in PARAMETERS:
         return re.findall(r"'([\w-]+)'", PARAMETERS[action.dest].allowed)
     return []

@@ -1,8 +1,8 @@
 """Learn from a real stream, and compare the mistakes with the guarantees.
 
 Six learners read 1,797 handwritten digits, one at a time, and predict whether each is odd or even before they learn it.
-The command prints their errors, the time per event and the guarantees of the theory. It also runs a stream for
-regression and one for one-class learning. It takes some seconds, needs no network, and draws one picture.
+The command prints their errors, the time per event and the guarantees of the theory. It also runs one stream
+of regression and one of one-class learning. It takes a few seconds, needs no network, and draws a picture.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ..reading import whole_or_zero
+from ..app import whole_or_zero
 
 DEFAULT_PLOT = Path("hinge-demo.png")
 
@@ -32,23 +32,24 @@ def run(arguments: argparse.Namespace) -> int:
     plot: Path | None = arguments.plot
     if plot is not None and arguments.no_plot:
         raise ValueError("--plot and --no-plot exclude each other.")
-    if plot is not None and (problem := problem_with(plot)):
-        raise ValueError(f"--plot: {problem}")  # before the runs, which take some seconds
+    if plot is not None:
+        check_plot(plot)  # before the runs, which take some seconds
     from ..demo import run as demo
 
-    return demo(
-        None if arguments.no_plot else plot or DEFAULT_PLOT, seed=arguments.seed, insist=plot is not None
-    )
+    path = None if arguments.no_plot else plot or DEFAULT_PLOT
+    return demo(path, seed=arguments.seed, insist=plot is not None)
 
 
-def problem_with(plot: Path, endings: tuple[str, ...] = (".png", ".svg", ".pdf")) -> str:
-    """Why no picture can be written to that path; "" if it can."""
+def check_plot(plot: Path) -> None:
+    """Raises ValueError if no picture can be written to that path."""
     if plot.is_dir():
-        return f"{plot} is a directory."
-    if plot.suffix.lower() not in endings:
-        return f"{plot} must end in {', '.join(endings[:-1])} or {endings[-1]}."
-    if not plot.parent.is_dir():
-        return f"there is no directory {plot.parent}."
-    if not os.access(plot if plot.exists() else plot.parent, os.W_OK):
-        return f"{plot} cannot be written: permission denied."
-    return ""
+        problem = f"{plot} is a directory."
+    elif plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        problem = f"{plot} must end in .png, .svg or .pdf."
+    elif not plot.parent.is_dir():
+        problem = f"there is no directory {plot.parent}."
+    elif not os.access(plot if plot.exists() else plot.parent, os.W_OK):
+        problem = f"{plot} cannot be written: permission denied."
+    else:
+        return
+    raise ValueError(f"--plot: {problem}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from ...streams.guessing import shown_label
 from ...streams.session import Position
 from ...structured.sequence_learner import SequenceLearner
 from ...theory.open_bounds import open_bound
+from ..app import whole
 from ..progress import error_text
-from ..reading import whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     study = Study.load(arguments.model)
     position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
-    promise = open_bound(study.learner, weighted=position is not None and position.weighted)
+    bound = open_bound(study.learner, weighted=position is not None and position.weighted)
     if arguments.json:
-        print(json.dumps(_record(arguments.model, study, position, weights, promise)))
+        print(json.dumps(_record(arguments.model, study, position, weights, bound)))
         return 0
-    _show(arguments.model, study, position, weights, promise)
+    _show(arguments.model, study, position, weights, bound)
     return 0
 
 
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
-    """The features with the largest |weight|: the label (or ""), the name and the weight of each."""
+    """The label (or ""), the name and the weight of the features with the largest |weight|."""
     learner = study.learner
     if isinstance(learner, SequenceLearner):
         named = {**{(tag, str(feature)): w for (feature, tag), w in learner.emissions().items()},
@@ -64,7 +65,7 @@ def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
         largest = sorted(named, key=lambda key: -abs(named[key]))[:count]
         return [(shown_label(tag), feature, named[tag, feature]) for tag, feature in largest]
     if learner.parameters["kernel"] not in (None, "linear"):
-        return []  # in the space of the kernel
+        return []  # the weights are in the space of the kernel
     weights = np.atleast_2d(learner.weights)
     names = learner.feature_names
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:count]
@@ -79,7 +80,7 @@ def largest_weights(study: Study, count: int) -> list[tuple[str, str, float]]:
 
 
 def _name(learner: Learner, names: list[Any], column: int) -> str:
-    """The name of a feature; of numbered ones, the number in the file."""
+    """The name of a feature, or its number in the file."""
     if column < len(names) and isinstance(names[column], str):
         return str(names[column])
     if learner.parameters["hash_bits"] is not None:
@@ -95,16 +96,11 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
 def _options(study: Study) -> dict[str, Any]:
     """The step, C, and the options that differ from the defaults."""
     p = {**study.learner.parameters, "step": study._task.step_of(study.learner.parameters)}
-    return {name: value for name, value in p.items()
-            if (name in ("step", "C") or _differs(value, table.default(name)))
-            and isinstance(value, (bool, int, float, str)) }  # fmt: skip
+    return {name: value for name, value in p.items() if isinstance(value, (bool, int, float, str))
+            and (name in ("step", "C") or value != table.default(name))}  # fmt: skip
 
 
-def _differs(value: Any, default: Any) -> bool:
-    return not isinstance(value, np.ndarray) and value != default
-
-
-def _record(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> dict[str, Any]:
+def _record(path: str, study: Study, position: Position | None, weights: Any, bound: str) -> dict[str, Any]:
     statistics = study.learner.statistics
     return {
         "file": path, "bytes": os.path.getsize(path), "task": study.task, "options": _options(study),
@@ -113,37 +109,17 @@ def _record(path: str, study: Study, position: Position | None, weights: Any, pr
         "stream": study.learner.notes.get("stream"),
         "error": position.score.error if position is not None and position.score.rounds else None,
         "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
-        "certificate": promise,
+        "certificate": bound,
     }  # fmt: skip
 
 
-def _show(path: str, study: Study, position: Position | None, weights: Any, promise: str) -> None:
+def _show(path: str, study: Study, position: Position | None, weights: Any, bound: str) -> None:
     from ..console import new_console, new_table, say, show_table
 
-    console, learner, s = new_console(), study.learner, study.learner.statistics
-    console.print(
-        f"{printable(path)}: {study.task}, {os.path.getsize(path):,} bytes", style="bold", soft_wrap=True
-    )
-    lines = {"options": ", ".join(f"{name}={value}" for name, value in _options(study).items())}
-    labels = study.learner.labels.known
-    if labels:
-        shown = ", ".join(map(shown_label, labels[:12]))
-        lines["labels"] = shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
-    lines["features"] = f"{learner.n_features:,}"
-    if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
-        lines["supports"] = f"{learner.n_support:,}: {s.insertions:,} came, {s.removals:,} went"
-    lines["rounds"] = f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
-    if learner.parameters["step"] == "pa1" and s.updates:
-        capped = f"{s.capped:,} updates shorter" if s.capped else "no update shorter: pa1 acted like pa"
-        lines["C"] = f"{learner.parameters['C']:g} made {capped}"
-    lines["loss"] = f"{s.loss:.6g} in all, {s.mean_loss:.6g} a round; squared {s.squared_loss:.6g}"
-    lines["largest q"] = f"{s.largest_q:.6g} (R^2 of the bounds)"
-    if position is not None:
-        state = "finished" if position.finished else "not finished (--resume goes on)"
-        lines["learned"] = (f"{position.learned:,} examples of {', '.join(position.files[:3])} ({position.format}), "
-                            f"{state}")  # fmt: skip
-        lines["error"] = f"{error_text(study.task, position.score.error)}, predicted before they were learned"
-    for name, text in lines.items():
+    console = new_console()
+    size = os.path.getsize(path)
+    console.print(f"{printable(path)}: {study.task}, {size:,} bytes", style="bold", soft_wrap=True)
+    for name, text in _lines(study, position):
         console.print(f"{name:<10} {printable(text)}", soft_wrap=True)
     console.print()
     if weights:
@@ -153,4 +129,27 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, prom
             table.add_row(*([label] if with_labels else []), printable(name), f"{weight:.6g}")
         show_table(console, table)
         console.print()
-    say(console, f"Guaranteed: {promise}.")
+    say(console, f"Guaranteed: {bound}.")
+
+
+def _lines(study: Study, position: Position | None) -> Iterator[tuple[str, str]]:
+    """What is shown about the model: names and values."""
+    learner, s = study.learner, study.learner.statistics
+    yield "options", ", ".join(f"{name}={value}" for name, value in _options(study).items())
+    if labels := learner.labels.known:
+        shown = ", ".join(map(shown_label, labels[:12]))
+        yield "labels", shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
+    yield "features", f"{learner.n_features:,}"
+    if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
+        yield "supports", f"{learner.n_support:,}: {s.insertions:,} inserted, {s.removals:,} removed"
+    yield "rounds", f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
+    if learner.parameters["step"] == "pa1" and s.updates:
+        capped = f"{s.capped:,} updates shorter" if s.capped else "no update shorter: pa1 acted like pa"
+        yield "C", f"{learner.parameters['C']:g} made {capped}"
+    yield "loss", f"{s.loss:.6g} in total, {s.mean_loss:.6g} per round; squared {s.squared_loss:.6g}"
+    yield "largest q", f"{s.largest_q:.6g} (R^2 of the bounds)"
+    if position is not None:
+        state = "finished" if position.finished else "not finished (--resume continues)"
+        files = ", ".join(position.files[:3])
+        yield "learned", f"{position.learned:,} examples of {files} ({position.format}), {state}"
+        yield "error", f"{error_text(study.task, position.score.error)}, predicted before they were learned"

@@ -25,6 +25,7 @@ from ...streams.remarks import remarks as learned_remarks
 from ...streams.session import Every, Position, Predictions, Session
 from ...streams.stream import Piece, Shuffled, Stream
 from .. import learner_options, reading
+from ..app import whole
 from ..arguments import (
     can_be_locked,
     check_passes,
@@ -37,7 +38,7 @@ from ..arguments import (
     new_position,
     passes_of,
 )
-from ..errors import told
+from ..errors import report_error
 from ..options import PASSES, add_parameters, given
 from ..progress import Figures, Heard, Json, Quiet, Window, error_text, reporter
 from ..stopping import Stop, stopping
@@ -102,7 +103,7 @@ def add_shown(group: Any) -> None:
         "--json", action="store_true", help="Print one JSON object per line to the standard output."
     )
     group.add_argument(
-        "--window", metavar="N", type=reading.whole, default=1000,
+        "--window", metavar="N", type=whole, default=1000,
         help="The number of examples whose error is reported as 'lately'. [default: 1000]",
     )  # fmt: skip
 
@@ -111,7 +112,7 @@ def every(text: str) -> Every:
     """A number of examples, or a time: 1000, 30s, 5m, 1h."""
     unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
     if unit is None:
-        return Every(examples=reading.whole(text))
+        return Every(examples=whole(text))
     try:
         seconds = float(text[:-1]) * unit
     except ValueError:
@@ -281,7 +282,7 @@ def unread(stream: Stream | Shuffled, after: tuple[str, int] | None = None) -> s
 
 def broken_off(error: Exception, session: Session, arguments: argparse.Namespace) -> int:
     """Says what ended the run, and what is kept: the examples before."""
-    code = told(error)
+    code = report_error(error)
     predictions = session.predictions
     if predictions is not None and predictions.missing:
         lines = (

@@ -1,8 +1,8 @@
 """Reproduce the experiments of the papers: 'hinge papers list', 'hinge papers run E1 E4 --data DIR'.
 
 Each experiment writes a figure (with the axes of the paper) and a table (the number of the paper, that of hinge, and
-whether it is reproduced) into a folder. Without its data it uses a substitute, and with --quick less data. Then there
-is no verdict.
+whether it is reproduced) into a folder. If its data is missing it uses a substitute, and with --quick less data; then
+there is no verdict.
 """
 
 from __future__ import annotations
@@ -18,13 +18,9 @@ from typing import Any
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "action",
-        choices=("list", "run"),
-        metavar="ACTION",
-        nargs="?",
-        default="list",
+        "action", choices=("list", "run"), metavar="ACTION", nargs="?", default="list",
         help="list or run. [default: list]",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="The experiments to run: E1, E4, ... [default: all]"
     )
@@ -71,13 +67,12 @@ def _run_one(recipe: Any, setting: Any, folder: Path | None, arguments: argparse
     console = new_console()
     if not arguments.json:
         say(console, f"{recipe.name} ({recipe.paper}, {recipe.figure}): {recipe.claim}")
-    quiet = arguments.json
 
-    def tell(text: str) -> None:
-        if not quiet:
+    def report(text: str) -> None:
+        if not arguments.json:
             console.print(f"  {text}", soft_wrap=True, style="dim")
 
-    outcome = recipe.run(setting(folder, "quick" if arguments.quick else "full", tell))
+    outcome = recipe.run(setting(folder, "quick" if arguments.quick else "full", report))
     files = outcome.write(Path(arguments.out), recipe.name)
     if arguments.json:
         print(json.dumps({

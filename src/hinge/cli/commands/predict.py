@@ -1,6 +1,6 @@
-"""Predict with a model, one line for each example: to the standard output as they come, or to a file.
+"""Predict with a model: one line per example, to the standard output or to a file.
 
-The data is read as it was when the model learned. If it has labels, the error is printed, too.
+The data is read with the options with which the model learned. If it has labels, the error is printed, too.
 
   hinge predict test.svm -m model.hinge
   hinge predict new.csv -m model.hinge --scores -o predictions.txt
@@ -23,6 +23,7 @@ from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
 from .. import reading
+from ..app import whole
 from ..arguments import check_place, limits
 from ..progress import error_text
 
@@ -34,26 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("the predictions")
     group.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
+        "-o", "--output", metavar="FILE",
         help="Where to write the predictions. The file is replaced atomically. [default: the standard output]",
-    )
+    )  # fmt: skip
     group.add_argument(
         "--scores", action="store_true",
-        help="Write the scores, too: after a tab, the score or label=score for each label; of a sentence, in a line "
-        "before it.",
+        help="Also write the scores: after a tab, the score, or label=score for each label; for a sentence, on the "
+        "line before it.",
     )  # fmt: skip
     group.add_argument(
-        "--explain", metavar="N", type=reading.whole, nargs="?", const=5,
-        help="Write the N features that contributed most to the score (of the predicted label, if each has one), too: "
-        "after a tab, feature=contribution for each. [default: 5]",
+        "--explain", metavar="N", type=whole, nargs="?", const=5,
+        help="Also write the N features that contributed most to the score (of the predicted label, if there is one "
+        "per label): after a tab, feature=contribution for each. [default: 5]",
     )  # fmt: skip
     group.add_argument(
-        "--json",
-        action="store_true",
-        help="Write one JSON object per line: file, line, prediction (scores, contributions).",
-    )
+        "--json", action="store_true",
+        help="Write one JSON object per example: file, line, prediction (scores, contributions).",
+    )  # fmt: skip
     group.add_argument("-q", "--quiet", action="store_true", help="Print nothing but the predictions.")
     reading.add_arguments(parser)
 
@@ -67,83 +65,74 @@ def run(arguments: argparse.Namespace) -> int:
     kept = (study.learner.notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, kept, {**limits(study, {}, study.task), "grow": False}, bad)
-    score, unlabelled, count = Score(), False, 0
+    score, count = Score(), 0
     remarks: list[str] = []
+    labelled = True  # every example so far, with labels that the model knows
     with _output(arguments.output) as write:
         for piece in stream.once():
-            write(told(study, piece, arguments, arguments.explain))
+            write(formatted(study, piece, arguments, arguments.explain))
             count += len(piece.batch)
-            unlabelled = unlabelled or not has_labels(piece.batch, study._task)
-            if not unlabelled:
+            labelled = labelled and has_labels(piece.batch, study._task)
+            if labelled:
                 try:
-                    its = study.cost(piece.batch, piece.file.name)
-                except (
-                    ValueError
-                ) as error:  # a label that the model does not know is no reason not to predict
-                    unlabelled = True
+                    cost = study.cost(piece.batch, piece.file.name)
+                    score = Score(score.rounds + cost.rounds, score.cost + cost.cost)
+                except ValueError as error:  # an unknown label is no reason not to predict
+                    labelled = False
                     remarks.append(f"No error is reported: {error}")
-                    continue
-                score = Score(score.rounds + its.rounds, score.cost + its.cost)
     if not arguments.quiet:
         if bad.count:
             print(f"{bad.count:,} examples were skipped; the first: {bad.first[0]}", file=sys.stderr)
         for text in [*remarks, *reading.remarks(stream.source)]:
             print(text, file=sys.stderr)
-        told_error = "" if unlabelled or not count else f", {error_text(study.task, score.error)}"
-        print(f"{count:,} predictions{told_error}", file=sys.stderr)
+        error_of_all = f", {error_text(study.task, score.error)}" if labelled and count else ""
+        print(f"{count:,} predictions{error_of_all}", file=sys.stderr)
     return 0
 
 
-def told(
+def formatted(
     study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
 ) -> str:
-    """The predictions for a batch, as text; `explain`: with so many contributions each. `lanes`: what `Study.lanes`
-    said of the examples, if that was asked before."""
+    """The predictions for a batch, as text. `explain`: how many contributions to add to each. `lanes`: the scores of
+    the examples, if they have been computed already."""
     batch, name = piece.batch, piece.file.name
+    scores: list[Any] = [None] * len(batch)
+    contributions: list[Any] = [None] * len(batch)
     try:
-        made = study.predict(batch, name) if lanes is None else study.predicted(lanes)
-        scores: list[Any] = [None] * len(batch)
+        labels = study.predict(batch, name) if lanes is None else study.predicted(lanes)
         if arguments.scores:
             scores = study.scores(batch) if lanes is None else study.scored(lanes)
-        parts: list[Any] = [None] * len(batch)
         if explain is not None:
-            parts = [study.explain(batch, row, explain) for row in range(len(batch))]
+            contributions = [study.explain(batch, row, explain) for row in range(len(batch))]
     except ValueError as error:
         raise located(error, batch, name) from None
+    examples = zip(labels, scores, contributions, strict=True)
     if arguments.json:
-        return "".join(
-            json.dumps(
-                {
-                    "file": name, "line": int(line), "prediction": _plain(label),
-                    **_scores_record(its), **_parts_record(its_parts),
-                }
-            )
-            + "\n"
-            for line, label, its, its_parts in zip(batch.lines, made, scores, parts, strict=True)
+        records = (
+            {"file": name, "line": int(line), "prediction": _plain(label), **_scores_record(score),
+             **({} if parts is None else {"contributions": [[str(p.feature), p.contribution] for p in parts]})}
+            for line, (label, score, parts) in zip(batch.lines, examples, strict=True)
         )  # fmt: skip
+        return "".join(json.dumps(record) + "\n" for record in records)
     if study._task.has_sentences:
-        return "".join(
-            _sentence(batch, row, tags, its) for row, (tags, its) in enumerate(zip(made, scores, strict=True))
-        )
+        return "".join(_sentence(batch, row, tags, score) for row, (tags, score, _) in enumerate(examples))
     return "".join(
-        f"{_line(label)}{_scores_text(its)}{_parts_text(its_parts)}\n"
-        for label, its, its_parts in zip(made, scores, parts, strict=True)
+        f"{_label_text(label)}{_scores_text(score)}{_contributions_text(parts)}\n"
+        for label, score, parts in examples
     )
 
 
-def _line(label: Any) -> str:
+def _label_text(label: Any) -> str:
     if isinstance(label, list):
         return ",".join(map(shown_label, label))
-    return "" if label is None else shown_label(label) if not isinstance(label, float) else _number(label)
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else f"{value:.9g}"
+    if isinstance(label, float):
+        return str(_plain(label)) if label.is_integer() and abs(label) < 2**53 else f"{label:.9g}"
+    return "" if label is None else shown_label(label)
 
 
 def _plain(label: Any) -> Any:
-    whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
-    return int(label) if whole else label
+    is_whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
+    return int(label) if is_whole else label
 
 
 def _scores_text(scores: Any) -> str:
@@ -162,34 +151,27 @@ def _scores_record(scores: Any) -> dict[str, Any]:
     return {"score": scores}
 
 
-def _parts_text(parts: Any) -> str:
+def _contributions_text(parts: Any) -> str:
     if parts is None:
         return ""
     return "\t" + " ".join(f"{shown_label(part.feature)}={part.contribution:.4g}" for part in parts)
 
 
-def _parts_record(parts: Any) -> dict[str, Any]:
-    if parts is None:
-        return {}
-    return {"contributions": [[str(part.feature), part.contribution] for part in parts]}
-
-
 def _sentence(batch: Batch, row: int, tags: list[Any], score: Any) -> str:
-    """The columns as they were (with the true tag, if there is one), and the tag after them."""
+    """The columns of the file (with the true tag, if there is one), and the predicted tag after them."""
     columns: list[Any] = (
         list(batch.sentences[row].columns.values()) if isinstance(batch, SentenceBatch) else []
     )
-    truth = batch.labels[row] if isinstance(batch.labels, list) else None
-    columns += [truth] if truth is not None else []
+    if isinstance(batch.labels, list) and batch.labels[row] is not None:
+        columns.append(batch.labels[row])
     head = "" if score is None else f"# score = {score:.9g}\n"
-    return (
-        head + "".join("\t".join(map(str, token)) + "\n" for token in zip(*columns, tags, strict=True)) + "\n"
-    )
+    tokens = ("\t".join(map(str, token)) + "\n" for token in zip(*columns, tags, strict=True))
+    return f"{head}{''.join(tokens)}\n"
 
 
 @contextmanager
 def _output(path: str | None) -> Iterator[Callable[[str], None]]:
-    """What takes text: the standard output, at once; or a file, which is there when all is written."""
+    """A function that writes to the standard output at once, or to a file that appears when it is complete."""
     if path is None:
 
         def show(text: str) -> None:

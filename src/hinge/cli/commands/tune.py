@@ -1,6 +1,6 @@
 """Try a grid of options over the same stream, in one pass, and choose by progressive error.
 
-The best of many looks slightly better than it is: its error on other data will be somewhat higher.
+The error of the best of many learners is too optimistic: on other data it will be slightly higher.
 
   hinge tune train.svm -m best.hinge
   hinge tune mails.jsonl.gz --text body --grid C=0.001,0.01,0.1 --grid step=pa1,pa2 --grid average=no,yes
@@ -19,16 +19,16 @@ from ..arguments import check_place, check_plot, limits
 from ..candidates import Candidate
 from ..options import BadOption, read_value
 
-MOST = 200
-USUAL = "pa1 and pa2 with C in proportion to the lengths of the examples, with and without intercept; averages; AROW"
+MAX_COMBINATIONS = 200
+DEFAULT_GRID = "pa1 and pa2 with C scaled to the examples, with and without intercept; averages; AROW"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the grid")
     group.add_argument(
         "--grid", metavar="NAME=A,B,...", action="append",
-        help=f"An option and the values to try. If given several times, all combinations are tried, at most {MOST}. "
-        f"[default: {USUAL}]",
+        help="An option and the values to try. If given several times, all combinations are tried, at most "
+        f"{MAX_COMBINATIONS}. [default: {DEFAULT_GRID}]",
     )  # fmt: skip
     group.add_argument(
         "-m", "--model", metavar="FILE", help="Save the best model. It has learned the data once."
@@ -60,8 +60,8 @@ def tune(arguments: argparse.Namespace) -> int:
 
     def runners(task: str, piece: Piece) -> list[race.Runner]:
         if not arguments.grid:
-            tried.extend(candidates.usual(task, piece.batch, arguments.algorithm, options))
-        return [race.Runner(its.name, its.spec, {**options, **its.options}) for its in tried]
+            tried.extend(candidates.default_candidates(task, piece.batch, arguments.algorithm, options))
+        return [race.Runner(each.name, each.spec, {**options, **each.options}) for each in tried]
 
     running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=False)
     stopped = race.run(running, arguments)
@@ -91,6 +91,6 @@ def read_grid(given: list[str]) -> list[dict[str, str]]:
         count *= len(texts)
         for text in texts:
             read_value(name, text)  # raises for an invalid value, before any data is read
-    if count > MOST:
-        raise BadOption(f"--grid: there are {count} combinations, at most {MOST} are allowed")
+    if count > MAX_COMBINATIONS:
+        raise BadOption(f"--grid: there are {count} combinations, at most {MAX_COMBINATIONS} are allowed")
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]

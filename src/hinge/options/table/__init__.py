@@ -1,7 +1,6 @@
-"""Every option of hinge, once: its name, default, type, what it may be, and what it does.
+"""Every option of hinge, once: its name, default, type, allowed values, and help. The rows are in files by theme.
 
-The rows are in files by theme. The checks, the constructors and their types, the docstrings, the command line and
-docs/reference come from them.
+The checks, the constructors and their types, the docstrings, the command line and docs/reference are generated.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ PARAMETERS: dict[str, Parameter] = {row.name: row for rows in _THEMES.values() f
 GROUPS: dict[str, tuple[str, ...]] = {
     title: tuple(row.name for row in rows) for title, rows in _THEMES.items()
 }
-# What only `fit` reads: no other method has to follow a change of these.
+# Only `fit` reads these, so other methods need not follow changes of them.
 OF_FIT = GROUPS["the passes of fit"]
-# The options of a `Learner`. (A ranker has the feature map, its learner has not.)
+# The options of a `Learner`. (The feature map belongs to the ranker, not to its learner.)
 OF_LEARNER = tuple(name for name in PARAMETERS if name not in (*OF_FIT, "features"))
 
 
@@ -56,7 +55,7 @@ def check_names(task: str, names: Iterable[str]) -> None:
 
 
 def check(task: str, values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARAMETERS) -> None:
-    """Raises ValueError for a value, or a combination of values, that makes no sense."""
+    """Raises ValueError for a value, or a combination of values, that is not accepted."""
     check_values(values, rows)
     its_task = task_named(task)
     combinations.check(its_task, {**values, "step": its_task.step_of(values)})
@@ -74,7 +73,7 @@ def check_values(values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARA
 
 
 def copied(value: Any) -> Any:
-    """Lists, dicts and arrays as they are now; anything else cannot change, or is a function."""
+    """Copies of lists, dicts and arrays; other values are immutable, or functions."""
     if isinstance(value, Mapping):
         return {key: copied(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

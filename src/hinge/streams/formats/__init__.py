@@ -1,1 +1,1 @@
-"""The formats of files: each turns bytes into batches of examples."""
+"""One module per file format: each turns bytes into batches of examples."""

@@ -1,4 +1,4 @@
-"""Parquet and Arrow's own files and streams, a batch of rows at a time. Needs pyarrow: hinge[arrow]."""
+"""Parquet files, Arrow files and Arrow streams, one batch of rows at a time. Needs pyarrow: hinge[arrow]."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import CATEGORY, NUMBER, Features
+from ...features.features import CATEGORY, NUMBER
 from ..batches import BadLines, Batch
 from ..files import PACKED, Input, damage_told
 from .lines import shortened
@@ -18,63 +18,36 @@ from .tables import Cells, Table
 
 BATCH_ROWS = 1000
 BATCH_VALUES = 100_000
-PARQUET, ARROW = b"PAR1", b"ARROW1"  # what such files begin with; streams of Arrow have no mark
+PARQUET, ARROW = b"PAR1", b"ARROW1"  # what these files begin with; Arrow streams have no mark
 
 
-class ArrowFile:
-    """A table in a file of Parquet or Arrow (or a stream of the latter, from anywhere): as `Table` has it.
+class ArrowFile(Table):
+    """A table in a Parquet file, an Arrow file or an Arrow stream. Its options are those of `Table`.
 
-    The types of the columns say which hold numbers (NaN is missing, as null is). Booleans, strings and dictionaries
-    name things, as do numbers in columns that are `categorical`. A label may be a list: several labels.
+    The types of the columns say which hold numbers (NaN is missing, like null). Booleans, strings and dictionaries are
+    categories, and so are numbers in columns that are `categorical`. A label may be a list: several labels.
     Rows are counted from 1.
     """
 
-    def __init__(
-        self,
-        *,
-        label: str | bool | None = None,
-        weight: str | None = None,
-        label_kind: str | None = None,
-        settled: bool = False,
-        **features: Any,
-    ) -> None:
-        self.table = Table(label=label, weight=weight, label_kind=label_kind, settled=settled, **features)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.table.settings
-
-    @property
-    def features(self) -> Features:
-        return self.table.features
-
-    @property
-    def ids(self) -> list[str]:
-        return self.table.ids
-
-    @property
-    def missing_counts(self) -> dict[str, int]:
-        return dict(self.table.missing_counts)
-
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
-        _pyarrow(file.name)
-        table, row = self.table, 1
+        _check_pyarrow(file.name)
+        row = 1
         features: list[str] | None = None
-        with _damage_told(file.name, lambda: row):
+        with _damage_reported(file.name, lambda: row):
             for records in _records(file):
-                records.validate(full=True)  # else whatever a damaged file says would be believed
+                records.validate(full=True)  # a damaged file may claim anything
                 if features is None:
-                    features = table.settle(file.name, 1, records.schema.names)
-                    self._check(file.name, records.schema, features)
+                    features = self.settle(file.name, 1, records.schema.names)
+                    self._check_types(file.name, records.schema, features)
                 rows = range(row, row + records.num_rows)
                 columns = {name: records.column(name) for name in records.schema.names}
-                labels, weights = table.aside(columns)
-                batch = table.batch(
+                labels, weights = self.label_and_weight(columns)
+                batch = self.batch(
                     file.name,
                     rows,
-                    {name: self._read(name, columns[name]) for name in features},
+                    {name: self._cells(name, columns[name]) for name in features},
                     None if labels is None else _labels(labels),
-                    None if weights is None else _weights(weights, str(table.weight)),
+                    None if weights is None else self.checked_weights(_numbers(weights, str(self.weight))),
                     bad,
                 )
                 row = rows.stop
@@ -82,54 +55,53 @@ class ArrowFile:
                 batch.position = file.position
                 yield from bad.up_to_the_end(batch)
 
-    def _check(self, source: str, schema: Any, features: list[str]) -> None:
-        """That all columns are of types that we know; what is a number is noted."""
+    # ---- columns ------------------------------------------------------------------------------------------------
+
+    def _check_types(self, source: str, schema: Any, features: list[str]) -> None:
+        """Rejects columns of unknown types, and notes which columns hold numbers."""
+        others = [str(name) for name in (self.label, self.weight) if name in schema.names]
+        for name in [*features, *others]:
+            reason = self._wrong_type(name, schema.field(name).type, name in features)
+            if reason:
+                raise InputError(f"column {shortened(name)} {reason}", file=source, line=1)
+
+    def _wrong_type(self, name: str, kind: Any, is_feature: bool) -> str:
+        """Why a column cannot be of this type; "" if it can."""
         import pyarrow.types as types
 
-        others = [str(n) for n in (self.table.label, self.table.weight) if n in schema.names]
-        for name in [*features, *others]:
-            kind = schema.field(name).type
-            inner = kind.value_type if types.is_dictionary(kind) else kind
-            number = types.is_integer(inner) or types.is_floating(inner)
-            thing = _is_string(inner) or types.is_boolean(inner) or types.is_null(inner)
-            if name == self.table.label:
-                if types.is_list(inner) or types.is_large_list(inner):
-                    inner = inner.value_type
-                    number, thing = types.is_integer(inner) or types.is_floating(inner), _is_string(inner)
-                self.table.label_kind = self.table.label_kind or (NUMBER if number else CATEGORY)
-            elif name == self.table.weight:
-                thing = False
-            elif name in self.table.features.text:
-                if types.is_list(inner) or types.is_large_list(inner):
-                    inner = inner.value_type
-                if not _is_string(inner) and not types.is_null(inner):
-                    reason = (
-                        f"column {shortened(name)} is of type {kind}: text or lists of words were expected"
-                    )
-                    raise InputError(reason, file=source, line=1)
-                continue
-            elif self.table.kinds.get(name) == NUMBER and not (number or types.is_null(inner)):
-                raise InputError(
-                    f"column {shortened(name)} held numbers before, now {kind}", file=source, line=1
-                )
-            elif not types.is_null(inner):
-                self.table.kinds.setdefault(name, NUMBER if number else CATEGORY)
-            if not number and not thing:
-                known = "numbers" if name == self.table.weight else "numbers, booleans or strings"
-                hint = f" (--drop {name} leaves it out)" if name in features else ""
-                raise InputError(
-                    f"column {shortened(name)} is of type {kind}, not {known}{hint}", file=source, line=1
-                )
+        inner = kind.value_type if types.is_dictionary(kind) else kind
+        is_text, is_label, is_weight = name in self.features.text, name == self.label, name == self.weight
+        if (is_text or is_label) and (types.is_list(inner) or types.is_large_list(inner)):
+            inner, is_list = inner.value_type, True
+        else:
+            is_list = False
+        empty, string = types.is_null(inner), _is_string(inner)
+        number = types.is_integer(inner) or types.is_floating(inner)
+        category = string or (not is_list and (types.is_boolean(inner) or empty))
+        if is_label:
+            self.label_kind = self.label_kind or (NUMBER if number else CATEGORY)
+        elif is_weight:
+            category = False
+        elif is_text:
+            return "" if string or empty else f"is of type {kind}: text or lists of words were expected"
+        elif self.kinds.get(name) == NUMBER and not (number or empty):
+            return f"held numbers before, now {kind}"
+        elif not empty:
+            self.kinds.setdefault(name, NUMBER if number else CATEGORY)
+        if number or category:
+            return ""
+        known = "numbers" if is_weight else "numbers, booleans or strings"
+        return f"is of type {kind}, not {known}" + (f" (--drop {name} leaves it out)" if is_feature else "")
 
-    def _read(self, name: str, column: Any) -> Cells:
-        if self.table.kinds.get(name) == NUMBER:
+    def _cells(self, name: str, column: Any) -> Cells:
+        if self.kinds.get(name) == NUMBER:
             return _numbers(column, name)
         values = column.to_pylist()
-        if name in self.table.features.text:
+        if name in self.features.text:
             return Cells(values)
         missing = [row for row, value in enumerate(values) if value is None or value != value]
         if values and not isinstance(next((v for v in values if v is not None), ""), (str, bool)):
-            values = list(map(str, values))  # numbers that name things
+            values = list(map(str, values))  # numbers that are categories
         return Cells(values, missing)
 
 
@@ -148,31 +120,22 @@ def _numbers(column: Any, name: str) -> Cells:
     missing = numbers.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     values = numbers.fill_null(0.0).to_numpy(zero_copy_only=False)
     infinite = np.flatnonzero(np.isinf(values)).tolist()
-    refused = {row: f"column {shortened(name)}: {values[row]} is not a finite number" for row in infinite}
-    return Cells(values.tolist(), np.flatnonzero(missing).tolist(), refused)
+    invalid = {row: f"column {shortened(name)}: {values[row]} is not a finite number" for row in infinite}
+    return Cells(values.tolist(), np.flatnonzero(missing).tolist(), invalid)
 
 
 def _labels(column: Any) -> Cells:
     labels = [
         None if label == "" or label != label else label for label in column.to_pylist()
     ]  # NaN is missing
-    refused = {}
+    invalid = {}
     for row, label in enumerate(labels):
         for one in label if isinstance(label, list) else (label,):
             if isinstance(one, float) and not np.isfinite(one):
-                refused[row] = f"the label {one} is not a finite number"
+                invalid[row] = f"the label {one} is not a finite number"
             elif one in (None, "") and label is not None:
-                refused[row] = f"there is {'a null' if one is None else 'an empty name'} among the labels"
-    return Cells(labels, (), refused)
-
-
-def _weights(column: Any, name: str) -> Cells:
-    values, missing, refused = _numbers(column, name)
-    refused = {**refused, **dict.fromkeys(missing, f"the weight is missing (column {shortened(name)})")}
-    for row, value in enumerate(values):
-        if value < 0:
-            refused[row] = f"a weight of 0 or more was expected, there is {value}"
-    return Cells(values, (), refused)
+                invalid[row] = f"there is {'a null' if one is None else 'an empty name'} among the labels"
+    return Cells(labels, (), invalid)
 
 
 # ---- files ------------------------------------------------------------------------------------------------------
@@ -187,14 +150,16 @@ def _records(file: Input) -> Iterator[Any]:
         raise InputError("the file is empty: a table was expected", file=file.name, line=1)
     if not first.startswith((PARQUET, ARROW)):
         with file.opened() as opened:
-            stream = _Remembering(opened)
+            stream = _LastBytes(opened)
             with pa.ipc.open_stream(stream) as reader:
                 yield from (part for batch in reader for part in _cut(batch))
-            if stream.last != b"\xff\xff\xff\xff\0\0\0\0":  # it may well be cut between two batches
-                raise pa.ArrowInvalid("the mark of the end of the stream is not there")
+            if stream.last != b"\xff\xff\xff\xff\0\0\0\0":  # pyarrow accepts a stream cut between two batches
+                raise pa.ArrowInvalid("the end-of-stream mark is missing")
         return
     if not os.path.isfile(file.path) or file.path.lower().endswith(PACKED):
-        reason = "Parquet and Arrow files are read from their end: it must be a file, not packed, not a pipe"
+        reason = (
+            "Parquet and Arrow files are read from their end: it must be an uncompressed file, not a pipe"
+        )
         raise InputError(reason, file=file.name, line=1)
     with file.opened() as stream:
         if first.startswith(PARQUET):
@@ -208,8 +173,8 @@ def _records(file: Input) -> Iterator[Any]:
                     yield from _cut(reader.get_batch(place))
 
 
-class _Remembering:
-    """A stream, and the last bytes that were read of it."""
+class _LastBytes:
+    """A stream that remembers the last bytes read from it."""
 
     closed = False
 
@@ -236,22 +201,20 @@ def _cut(batch: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _damage_told(name: str, row: Any) -> Iterator[None]:
+def _damage_reported(name: str, row: Any) -> Iterator[None]:
     import pyarrow as pa
 
+    what = "the compressed file" if name.lower().endswith(PACKED) else "the file"
     try:
-        what = (
-            "the compressed file" if name.lower().endswith(PACKED) else "the file"
-        )  # pyarrow raises OSError, too
-        with damage_told(name, lambda: row() - 1, what):
+        with damage_told(name, lambda: row() - 1, what):  # pyarrow raises OSError, too
             yield
     except (pa.ArrowException, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        # Names that are none, and sizes beyond all memory, are what a damaged file says.
+        # A damaged file may have names that are not text, and sizes beyond all memory.
         reason = " ".join(str(error).split())
         raise InputError(f"damaged, or neither Parquet nor Arrow: {reason}", file=name, line=row()) from None
 
 
-def _pyarrow(name: str) -> None:
+def _check_pyarrow(name: str) -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:

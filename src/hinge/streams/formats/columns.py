@@ -1,7 +1,6 @@
-"""Column files (CoNLL and relatives): a token on each line, its columns side by side, a blank line after a sentence.
+"""Column files (CoNLL and relatives): one token per line, in columns, and a blank line after each sentence.
 
-`read_columns` reads them one sentence at a time, however large the file is. What is not as it should be is an error
-that names the file and the line, never a guess.
+`read_columns` reads one sentence at a time, in bounded memory. Errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from typing import IO, Any, TypeAlias, cast
 
 from ...data.errors import InputError
 from ...data.sentences import Sentence
-from ..files import damage, name_of, open_bytes
+from ..files import damage_told, name_of, open_bytes
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes] | Iterable[str] | Iterable[bytes]
-
-
-Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # of each token, as strings
+Features: TypeAlias = Callable[[Sentence], list[list[str]]]  # the features of each token
 
 
 def read_columns(
@@ -39,17 +36,16 @@ def read_columns(
 ) -> Generator[Sentence, None, None]:
     """Yields the sentences of a column file, one at a time.
 
-    `source` is a path (the endings .gz, .bz2, .xz and .zst say that it is compressed), "-" for the standard input, an
-    open file, or lines. `columns` names the columns, as a list or as one string, "word pos tag"; without names they
-    are "0", "1", ... A file may lack the last `optional` of them, on all lines alike: so one list of names serves for
-    files with and without tags.
+    `source` is a path (.gz, .bz2, .xz and .zst are decompressed), "-" for the standard input, an open file, or lines.
+    `columns` names the columns, as a list or as one string, "word pos tag". The default names are "0", "1", ... All
+    lines of a file may lack the last `optional` columns, so that one list of names serves files with and without tags.
 
-    Spaces and tabs separate columns, however many, unless there is a `separator`: then fields may be empty. Lines
-    with nothing in them separate sentences. With `comments` lines that begin with # are passed over (in CoNLL-2000
-    this is a word), with `docstart` those that begin with -DOCSTART-.
+    Any number of spaces and tabs separates columns. With a `separator`, fields may be empty. Blank lines separate
+    sentences. `comments` skips lines that begin with # (in CoNLL-2000 this is a word), `docstart` those that begin
+    with -DOCSTART-.
 
-    A line that has more or fewer columns, that is not of the encoding, or is longer than `max_line`, a sentence of
-    more than `max_sentence` tokens, a compressed file that is damaged or truncated: each is an `InputError`.
+    An `InputError` is raised for a line with more or fewer columns, in another encoding or longer than `max_line`, for
+    a sentence of more than `max_sentence` tokens, and for a compressed file that is damaged or truncated.
 
     >>> from hinge.streams.formats.columns import read_columns
     >>> lines = ["The DT B-NP", "cat NN I-NP", "sat VBD B-VP", "", "It PRP B-NP", "slept VBD B-VP"]
@@ -86,7 +82,7 @@ def read_columns(
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
-    """The names of columns, each once: of a list, or of a string with spaces or commas between them."""
+    """The names of columns, from a list, or from a string in which spaces or commas separate them."""
     names = columns.replace(",", " ").split() if isinstance(columns, str) else list(columns)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"columns must be names, as in 'word pos tag', not {columns!r}")
@@ -106,13 +102,13 @@ def _sentences(
     docstart: bool,
     max_sentence: int,
 ) -> Generator[Sentence, None, None]:
-    found: list[str] = []  # the names of the columns that there are: known with the first token
+    found: list[str] = []  # the names of the columns of this file: known after the first token
     first, rows = 0, list[list[str]]()
     with closing(lines):
         for number, line in enumerate(lines, 1):
             if comment and line.startswith(comment):
                 continue
-            if separator is None:  # not str.split(): a no-break space is part of a word
+            if separator is None:  # str.split() would also split at a no-break space, which is part of a word
                 fields = line.replace("\t", " ").split(" ")
                 if "" in fields:
                     fields = [field for field in fields if field]
@@ -163,9 +159,9 @@ def examples(
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
     """Yields the features and the tags of each sentence of a column file, one sentence at a time.
 
-    `templates` makes the features: `hinge.Templates`, or any function of a `Sentence`. `tag` is the column
-    to be learned, by its place or its name: the last one, unless said otherwise. Templates do not get to see it.
-    Everything else is as in `read_columns`.
+    `templates` makes the features: `hinge.Templates`, or any function of a `Sentence`. `tag` is the column to be
+    learned, by its place or its name (default: the last one); templates do not see it. The other arguments are those
+    of `read_columns`.
 
     >>> from hinge import Templates
     >>> from hinge.streams import examples
@@ -209,19 +205,15 @@ def read_examples(
     tag: int | str = -1,
     **options: Any,
 ) -> tuple[list[list[list[str]]], list[list[str]]]:
-    """All of a column file as X and y, which is what a sequence learner wants: see `examples`."""
-    X: list[list[list[str]]] = []
-    y: list[list[str]] = []
+    """A whole column file as the X and y of a sequence learner: see `examples`."""
     collecting = gc.isenabled()
     gc.disable()  # nothing here becomes garbage, and looking for it would double the time
     try:
-        for features, tags in examples(source, templates, columns, tag=tag, **options):
-            X.append(features)
-            y.append(tags)
+        pairs = list(examples(source, templates, columns, tag=tag, **options))
     finally:
         if collecting:
             gc.enable()
-    return X, y
+    return [features for features, _ in pairs], [tags for _, tags in pairs]
 
 
 # ---- lines ------------------------------------------------------------------------------------------------------
@@ -230,7 +222,7 @@ def read_examples(
 def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Generator[str, None, None]:
     """Lines without their ends, decoded and checked."""
     name, number = name_of(source), 1
-    with ExitStack() as stack:
+    with ExitStack() as stack, damage_told(name, lambda: number - 1):
         try:
             for line in _pieces(_opened(source, encoding, by_bytes, stack), max_line + 3):
                 if not isinstance(line, (bytes, str)):
@@ -241,29 +233,20 @@ def _lines(source: Source, encoding: str, by_bytes: bool, max_line: int) -> Gene
                 text = text.rstrip("\r\n")
                 if number == 1:
                     text = text.removeprefix("\ufeff")
-                if not text.isprintable():  # most are, and it is one question instead of three
+                if not text.isprintable():  # one fast test instead of three
                     if "\r" in text or "\n" in text:
                         raise InputError("there is a line break within the line", file=name, line=number)
                     if "\0" in text:
-                        raise InputError(
-                            f"there is a zero byte: not {encoding}, or not a text", file=name, line=number
-                        )
+                        reason = f"there is a zero byte: not {encoding}, or not a text"
+                        raise InputError(reason, file=name, line=number)
                 yield text
                 number += 1
         except UnicodeError as error:
-            raise InputError(f"not {encoding}: {_what(error)}", file=name, line=number) from None
-        except damage() as error:
-            raise InputError(
-                f"the compressed file is damaged or truncated: {error}", file=name, line=number
-            ) from None
-        except OSError as error:
-            if error.errno is not None:  # the disk, the network, ...
-                raise
-            raise InputError(f"the compressed file is damaged: {error}", file=name, line=number) from None
+            raise InputError(f"not {encoding}: {_reason(error)}", file=name, line=number) from None
 
 
 def _pieces(stream: Any, size: int) -> Iterator[Any]:
-    """Lines; of a file, in pieces if they are very long."""
+    """Lines. A very long line of a file comes in pieces."""
     if not isinstance(stream, io.IOBase):
         return iter(stream)
     end: Any = "" if isinstance(stream, io.TextIOBase) else b""
@@ -275,7 +258,7 @@ def _is_long(line: Any, max_line: int) -> bool:
     return len(line.removesuffix(ends[0]).removesuffix(ends[1])) > max_line
 
 
-def _what(error: UnicodeError) -> str:
+def _reason(error: UnicodeError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{error.object[error.start]:02x} ({error.reason})"
     return str(error)
@@ -287,13 +270,10 @@ def _what(error: UnicodeError) -> str:
 def _opened(
     source: Source, encoding: str, by_bytes: bool, stack: ExitStack
 ) -> Iterable[str] | Iterable[bytes]:
-    """What gives lines. The stack closes what was opened here, and nothing else."""
-    if not isinstance(source, (str, os.PathLike)):
-        stream: Any = source
-    else:
-        stream = open_bytes(source, stack)
+    """An iterable of lines. The stack closes only what is opened here."""
+    stream: Any = open_bytes(source, stack) if isinstance(source, (str, os.PathLike)) else source
     if by_bytes or not isinstance(stream, (io.BufferedIOBase, io.RawIOBase)):
         return cast("Iterable[bytes]", stream)
-    text = io.TextIOWrapper(cast("IO[bytes]", stream), encoding=encoding, newline="\n")  # UTF-16 and its like
+    text = io.TextIOWrapper(cast("IO[bytes]", stream), encoding=encoding, newline="\n")  # UTF-16 and the like
     stack.callback(text.detach)
     return text

@@ -18,10 +18,10 @@ from .lines import line_batches
 
 MAX_LINE = 2**16
 MAX_SENTENCE = 100_000  # tokens
-# What columns are called if they have no names: word first, tag last.
-USUAL = {1: "word", 2: "word tag", 3: "word pos tag", 4: "word pos chunk tag"}
-CONLLU = "id word lemma upos xpos feats head deprel deps misc"
-# The windows of words and of parts of speech are those of CHUNKING. On CoNLL-2000 as good as any set of `templates`.
+# The default names of columns, by their number.
+NAMES = {1: "word", 2: "word tag", 3: "word pos tag", 4: "word pos chunk tag"}
+CONLLU = ["id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"]
+# The windows of words and of parts of speech are those of CHUNKING. On CoNLL-2000 no set of `templates` is better.
 _WORD = "{0}[-2..2] {0}[-1]|{0}[0] {0}[0]|{0}[1] lower({0}) prefix({0},1..3) suffix({0},1..3) brief_shape({0})[-1..1]"
 _OTHER = (
     "{0}[-2..2] {0}[-2]|{0}[-1] {0}[-1]|{0}[0] {0}[0]|{0}[1] {0}[1]|{0}[2] "
@@ -31,35 +31,26 @@ _OTHER = (
 
 @dataclass(slots=True)
 class SentenceBatch(Batch):
-    """Its `X` are features, its `labels` tags; `sentences` have the columns as they were, but for the tags."""
+    """`X` are features, `labels` are tags, `sentences` are the other columns, as in the file."""
 
     sentences: list[Sentence] = field(default_factory=list)
 
 
 def default_templates(columns: Sequence[str]) -> Templates:
-    """For the columns but the tag: the first one is of words, the others say more about them (parts of speech, ...).
-
-    A window of each, the ends of words, and their shapes.
-    """
+    """Templates for all columns but the tag: a window of each; of the first one, the words, also affixes and shapes."""
     word, *others = columns
-    return Templates(
-        [
-            *_WORD.format(word).split(),
-            *(one for name in others for one in _OTHER.format(name).split()),
-            "bos",
-            "eos",
-        ]
-    )
+    about_others = [template for name in others for template in _OTHER.format(name).split()]
+    return Templates([*_WORD.format(word).split(), *about_others, "bos", "eos"])
 
 
 class ConllColumns:
-    """Sentences, a token a line, with a blank line after each.
+    """Sentences with one token per line and a blank line after each sentence.
 
-    `columns` names the columns, "word pos tag"; without, they have the usual names: word, pos, chunk, tag of four,
-    word, pos, tag of three, ... `tag` is the one to be learned, by its place or name; False: there is none. If it is
-    the last one, a file may lack it: then there are no tags. `templates` are those of `hinge.Templates`, or
-    the name of a ready-made set; without, the words, their shapes, and what the other columns say around each token.
-    Everything else is as in `read_columns`. Files that end with .conllu have their ten columns, and `upos` is the tag.
+    `columns` names the columns, "word pos tag". The default depends on their number: word, pos, chunk, tag for four,
+    word, pos, tag for three, ... `tag` is the column to be learned, by its place or name; False: there is none. If it
+    is the last column, a file may lack it. `templates` are those of `hinge.Templates`, or the name of a ready-made
+    set; the default ones read the words, their shapes, and the other columns around each token. The other options are
+    those of `read_columns`. Files that end with .conllu have the ten columns of CoNLL-U, and `upos` is the tag.
     """
 
     def __init__(
@@ -81,23 +72,21 @@ class ConllColumns:
         self.max_line, self.max_sentence = max_line, max_sentence
         if isinstance(templates, str):
             templates = Templates.named(templates)
-        self.templates = (
-            templates if isinstance(templates, Templates) or templates is None else Templates(templates)
-        )
-        list(read_columns([], **self._options()))  # whatever is wrong with them is told now
+        if templates is not None and not isinstance(templates, Templates):
+            templates = Templates(templates)
+        self.templates = templates
+        list(read_columns([], **self._options()))  # invalid options are rejected now
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             "columns": self.columns, "tag": self.tag,
-            "templates": None if self.templates is None else self.templates.sources,
-            "separator": self.separator, "comments": self.comments, "docstart": self.docstart,
-            "max_line": self.max_line, "max_sentence": self.max_sentence,
+            "templates": None if self.templates is None else self.templates.sources, **self._options(),
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[SentenceBatch]:
         if self.columns is None and ending_of(file.path) == ".conllu":
-            self._be_conllu()
+            self._use_conllu()
         found: list[str] | None = None  # the columns that this file has
         for first, lines in self._blocks(file):
             sentences: list[Sentence] = []
@@ -120,8 +109,8 @@ class ConllColumns:
 
     # ---- columns ------------------------------------------------------------------------------------------------
 
-    def _be_conllu(self) -> None:
-        self.columns, self.separator, self.comments = CONLLU.split(), "\t", True
+    def _use_conllu(self) -> None:
+        self.columns, self.separator, self.comments = CONLLU, "\t", True
         self.tag = "upos" if self.tag == -1 else self.tag
         self.templates = self.templates or TAGGING
 
@@ -140,7 +129,7 @@ class ConllColumns:
         return name if name in names else None
 
     def _settle(self, source: str, sentence: Sentence) -> list[str]:
-        """What the columns of a file are called; with the first file, all that has been left open."""
+        """The names of the columns of a file. The first file also settles the options that were left open."""
         width = len(sentence.columns)
 
         def fail(reason: str) -> InputError:
@@ -148,7 +137,7 @@ class ConllColumns:
 
         if self.columns is None:
             usual = "word" + "".join(f" column{k}" for k in range(2, width)) + " tag"
-            self.columns = USUAL.get(width, usual).split()
+            self.columns = NAMES.get(width, usual).split()
             if width == 1 and self.tag is not False:
                 self.columns = None
                 raise fail("there is one column: words and their tags were expected")
@@ -161,17 +150,14 @@ class ConllColumns:
             self.templates = default_templates([name for name in names if name != tag])
         for column in self.templates.columns:
             if column == tag or (isinstance(column, str) and column not in names):
-                raise fail(
-                    f"the templates read the column {column!r}, which is the tag"
-                    if column == tag
-                    else f"the templates read the column {column!r}: there are {', '.join(map(repr, names))}"
-                )
+                why = ", which is the tag" if column == tag else f": there are {', '.join(map(repr, names))}"
+                raise fail(f"the templates read the column {column!r}{why}")
         return names[:width]
 
     # ---- from lines to sentences --------------------------------------------------------------------------------
 
     def _blocks(self, file: Input) -> Iterator[tuple[int, list[bytes]]]:
-        """Lines up to the end of a sentence, as many as are there, and the number of the first."""
+        """The lines of whole sentences, as many as have arrived, and the number of the first line."""
         held: list[bytes] = []
         number = 1
         for first, lines in line_batches(file, self.max_line):
@@ -191,12 +177,12 @@ class ConllColumns:
     def _read(
         self, source: str, first: int, lines: list[bytes], found: list[str] | None, bad: BadLines
     ) -> Iterator[Sentence]:
-        """The sentences of these lines. One that is wrong is left out, up to the next blank line."""
+        """The sentences of these lines. An invalid one is left out, up to the next blank line."""
         optional = 0
         if found is None and self.columns is not None and self._tag_of(self.columns) == self.columns[-1]:
             optional = min(1, len(self.columns) - 1)
         names = found or self.columns
-        if self.comments and self.columns == CONLLU.split():  # parts of words, and words that are not there
+        if self.comments and self.columns == CONLLU:  # multiword tokens and empty nodes
             lines = [b"#" if re.match(rb"\d+[-.]\d+\t", line) else line for line in lines]
         start = 0
         while start < len(lines):

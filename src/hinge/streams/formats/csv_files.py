@@ -1,30 +1,29 @@
-"""CSV and TSV: a row a line, the names of the columns in the first one."""
+"""CSV and TSV: one row per line, the names of the columns in the first line."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...data.errors import InputError
-from ...features.pipeline import Features
 from ..batches import BadLines, Batch
 from ..files import Input, ending_of
 from .lines import MAX_LINE, shortened, text_batches
 from .tables import Table
 
 SEPARATORS = (",", "\t", ";", "|")
-MAX_RECORD = 2**20  # characters of a row that goes on over several lines
+MAX_RECORD = 2**20  # characters of a row that spans several lines
 
 
-class CsvFile:
-    """A table with the names of its columns in the first line; `header` may be False (they are "0", "1", ... then) or
-    a list of names, if that line is not there.
+class CsvFile(Table):
+    """A table with the names of its columns in the first line. If there is no such line, `header` is False (the
+    columns are called "0", "1", ...) or a list of names.
 
-    The `separator` is a comma or a tab if the file ends with .csv or .tsv, else that one of , tab ; | which the first
-    line has most often. Fields may be in quotation marks, with separators and line breaks within; spaces after
-    a separator do not count. All else is as `Table` has it.
+    The default `separator` is a comma or a tab if the file ends with .csv or .tsv, otherwise the one of , tab ; | that
+    is most frequent in the first line. Fields may be in quotation marks, with separators and line breaks within.
+    Spaces after a separator are ignored. The other options are those of `Table`.
     """
 
     def __init__(
@@ -32,67 +31,44 @@ class CsvFile:
         *,
         separator: str | None = None,
         header: bool | Sequence[str] = True,
-        label: str | bool | None = None,
-        weight: str | None = None,
-        label_kind: str | None = None,
-        settled: bool = False,
         max_line: int = MAX_LINE,
-        **features: Any,
+        **options: Any,
     ) -> None:
         if separator is not None and (len(separator) != 1 or separator in '\r\n" '):
             raise ValueError(f"separator must be one character, as ',' or ';', not {separator!r}")
+        super().__init__(strings=True, **options)
         self.separator, self.max_line = separator, max_line
         self.header = header if isinstance(header, bool) else list(header)
-        self.table = Table(
-            label=label, weight=weight, label_kind=label_kind, settled=settled, strings=True, **features
-        )
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {
-            "separator": self.separator, "header": self.header, "max_line": self.max_line, **self.table.settings
-        }  # fmt: skip
-
-    @property
-    def features(self) -> Features:
-        return self.table.features
-
-    @property
-    def ids(self) -> list[str]:
-        return self.table.ids
-
-    @property
-    def missing_counts(self) -> dict[str, int]:
-        return dict(self.table.missing_counts)
+        ours = {"separator": self.separator, "header": self.header, "max_line": self.max_line}
+        return {**ours, **super().settings}
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
-        table = self.table
         names: list[str] | None = None if isinstance(self.header, bool) else self.header
         features: list[str] | None = None
         for lines, rows in self._records(file, bad):
-            if not rows:
-                bad.check()
-                continue
-            if features is None:
+            if rows and features is None:
                 line = lines[0]
                 if self.header is True:
                     names, rows, lines = [name.strip() for name in rows[0]], rows[1:], lines[1:]
                 elif names is None:
                     names = list(map(str, range(len(rows[0]))))
-                features = table.settle(file.name, line, names, headed=self.header is True)
-            assert names is not None
-            lines, rows = _of_width(names, lines, rows, file.name, bad)
-            if not rows:
+                features = self.settle(file.name, line, names, headed=self.header is True)
+            if rows and names is not None:
+                lines, rows = _of_width(names, lines, rows, file.name, bad)
+            if not rows or names is None or features is None:
                 bad.check()
                 continue
             columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-            labels, weights = table.aside(columns)
-            batch = table.batch(
+            labels, weights = self.label_and_weight(columns)
+            batch = self.batch(
                 file.name,
                 lines,
-                {name: table.read(name, columns[name]) for name in features},
-                None if labels is None else table.read_labels(labels),
-                None if weights is None else table.read_weights(weights),
+                {name: self.read(name, columns[name]) for name in features},
+                None if labels is None else self.read_labels(labels),
+                None if weights is None else self.read_weights(weights),
                 bad,
             )
             batch.position = file.position
@@ -101,43 +77,43 @@ class CsvFile:
             raise InputError("the file is empty: a table was expected", file=file.name, line=1)
 
     def _records(self, file: Input, bad: BadLines) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-        """Rows, and the lines where they begin. Rows that are not complete wait for the lines to come."""
-        separator = ""
-        held: list[str] = []  # of a row whose last line has not come, and their numbers
+        """Rows, and the lines where they begin. An incomplete row is held back until its other lines arrive."""
+        parser: _Parser | None = None
+        held: list[str] = []  # lines of an incomplete row, and their numbers
         numbers: list[int] = []
         for first, lines in text_batches(file, bad, self.max_line):
-            if not separator:
+            if parser is None:
                 separator = self.separator or separator_of(file.path, next(filter(None, lines), ""))
+                parser = _Parser(file.name, separator, self.max_line, bad)
             quoted = any('"' in line for line in lines)
             if not held and not quoted:
-                yield from _plain_rows(file.name, first, lines, separator, self.max_line, bad)
+                yield parser.plain(first, lines)
                 continue
             held += lines
             numbers += range(first, first + len(lines))
             if quoted or sum(map(len, held)) > MAX_RECORD:
-                parser = _Quoted(file.name, separator, self.max_line, bad)
-                yield parser.rows(held, numbers, end=False)
+                yield parser.quoted(held, numbers, end=False)
         if file.stopped:
             file.held = len(held)
-        elif held:
-            yield _Quoted(file.name, separator, self.max_line, bad).rows(held, numbers, end=True)
+        elif held and parser is not None:
+            yield parser.quoted(held, numbers, end=True)
 
 
 def separator_of(path: str, line: str) -> str:
-    """The separator of a file that has `line` as its first."""
+    """The separator of a file whose first line is `line`."""
     ending = ending_of(path)
     if ending in (".tsv", ".tab"):
         return "\t"
-    outside = "".join(line.split('"')[::2])  # of quotation marks
-    if ending == ".csv" and "," in outside:
+    unquoted = "".join(line.split('"')[::2])
+    if ending == ".csv" and "," in unquoted:
         return ","
-    return max(SEPARATORS, key=outside.count)
+    return max(SEPARATORS, key=unquoted.count)
 
 
 def _of_width(
     names: Sequence[str], lines: Sequence[int], rows: list[list[str]], source: str, bad: BadLines
 ) -> tuple[Sequence[int], list[list[str]]]:
-    """The rows that have a field for each column."""
+    """The rows that have one field for each column."""
     if set(map(len, rows)) <= {len(names)}:
         return lines, rows
     kept = []
@@ -153,51 +129,49 @@ def _of_width(
 # ---- from lines to rows -----------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _long_fields(most: int) -> Iterator[None]:
-    """The csv module has one limit for all of Python: ours, while we read."""
-    before = csv.field_size_limit(most)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _plain_rows(
-    source: str, first: int, lines: list[str], separator: str, max_line: int, bad: BadLines
-) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-    """Of lines without a quotation mark: a row each."""
-    try:
-        with _long_fields(max_line):
-            rows = list(csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True))
-    except csv.Error:
-        yield _Quoted(source, separator, max_line, bad).rows(
-            lines, list(range(first, first + len(lines))), end=True
-        )
-        return
-    numbers: Sequence[int] = range(first, first + len(lines))
-    if [] in rows:  # blank lines
-        numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
-        rows = [row for row in rows if row]
-    yield numbers, rows
-
-
-class _Quoted:
-    """Rows that may go on over several lines, because there are line breaks within quotation marks."""
+class _Parser:
+    """Makes rows of lines. Returns the numbers of the lines where they begin, and the rows."""
 
     def __init__(self, source: str, separator: str, max_line: int, bad: BadLines) -> None:
         self.source, self.separator, self.max_line, self.bad = source, separator, max_line, bad
 
-    def rows(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
-        """Takes the lines of all rows that are complete, of all if it is the end.
+    def plain(self, first: int, lines: list[str]) -> tuple[Sequence[int], list[list[str]]]:
+        """Lines without a quotation mark: each is a row."""
+        numbers: Sequence[int] = range(first, first + len(lines))
+        try:
+            with self._field_limit():
+                rows = list(self._reader(lines))
+        except csv.Error:
+            return self.quoted(lines, list(numbers), end=True)
+        if [] in rows:  # blank lines
+            numbers = [number for number, row in zip(numbers, rows, strict=True) if row]
+            rows = [row for row in rows if row]
+        return numbers, rows
 
-        A quotation mark too many makes one row of all that follows, up to the next one: only its first line is left
-        out, and reading goes on with the second.
+    def _reader(self, lines: Iterable[str]) -> Any:
+        return csv.reader(lines, delimiter=self.separator, strict=True, skipinitialspace=True)
+
+    @contextmanager
+    def _field_limit(self) -> Iterator[None]:
+        """The csv module has one limit for the whole process: it is ours only while we read."""
+        before = csv.field_size_limit(self.max_line)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+    def quoted(self, lines: list[str], numbers: list[int], end: bool) -> tuple[list[int], list[list[str]]]:
+        """Lines with quotation marks: a row may span several of them.
+
+        Removes the lines of all complete rows from `lines`, or all lines if this is the end, and returns the rows.
+
+        After a quotation mark without a counterpart, everything up to the next one would be one row. So only the first
+        line of such a row is left out, and reading resumes with its second line.
         """
         found: list[list[str]] = []
         starts: list[int] = []
         while lines:
-            with _long_fields(self.max_line):
+            with self._field_limit():
                 taken, reason = self._read(lines, numbers, found, starts)
             del lines[:taken], numbers[:taken]
             if not reason and (not lines or (not end and sum(map(len, lines)) <= MAX_RECORD)):
@@ -211,10 +185,8 @@ class _Quoted:
     def _read(
         self, lines: list[str], numbers: list[int], found: list[list[str]], starts: list[int]
     ) -> tuple[int, str]:
-        """Adds the rows that are complete, up to one that is wrong; returns how many lines they were, and what is
-        wrong then."""
-        with_ends = (line + "\n" for line in lines)
-        reader = csv.reader(with_ends, delimiter=self.separator, strict=True, skipinitialspace=True)
+        """Adds the complete rows up to an invalid one. Returns the number of their lines, and what is wrong after."""
+        reader = self._reader(line + "\n" for line in lines)
         start = 0
         try:
             for row in reader:

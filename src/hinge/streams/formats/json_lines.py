@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, its fields the features, or a text in one of them."""
+"""JSON lines: one object per line. Its fields are the features, or one of them is a text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import IDS, Features, RecordError
+from ...features.features import IDS, Features
+from ...features.values import RecordError
 from ..batches import BadLines, Batch
 from ..files import Input
 from .lines import MAX_LINE, shortened, text_batches
 
-LABELS = ("label", "y", "target", "class")  # the fields that are the label, if none is named
-FEATURES = ("features", "x")  # the fields that hold all features, if they are objects
-MOST_LACKING = 1000  # objects without the label that was named, before it is taken for an error in writing
+LABELS = ("label", "y", "target", "class")  # the default label: the first of these fields that exists
+FEATURES = ("features", "x")  # an object in one of these fields holds all features
+MAX_WITHOUT_LABEL = 1000  # objects without the label that --label names, until it is taken for a typing error
 
 
 class _LineError(RecordError):
-    """What is wrong with a line; a constant to be pointed at."""
+    """An invalid line. `constant` is the word in it that the error points at (NaN, say)."""
 
     def __init__(self, reason: str, field: str = "", constant: str = "") -> None:
         super().__init__(reason, field)
@@ -31,7 +32,7 @@ class _LineError(RecordError):
 
 
 def _column(error: RecordError, line: str) -> int | None:
-    """Where a line is wrong, in bytes from 1. Of several such fields, the last one."""
+    """The byte of the line, from 1, that the error points at. Of several fields with that name, the last one."""
     constant = getattr(error, "constant", "")
     if not error.field and not constant:
         return None
@@ -42,16 +43,16 @@ def _column(error: RecordError, line: str) -> int | None:
 
 
 class JsonLines:
-    """One object a line.
+    """One object per line.
 
     `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
-    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one. One of
-    the first 1,000 objects must have the label that is named, and the first one the weight, else it is taken for an
-    error in writing. An object without the label, or with null or "" for it, is an example without a label; once
-    `settled`, one without the weight has the weight 1.
+    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one. A label
+    that is named, but not in the first 1,000 objects, and a weight that is not in the first one, are errors. An object
+    without the label, or with null or "" for it, is an example without a label. Once the format is `settled`, an
+    object without the weight has the weight 1.
 
-    Features are the fields of the object under "features" or "x", if there is one, else all other fields; how they are
-    read is what `features` say, the options of `hinge.Features`.
+    Features are the fields of the object under "features" or "x", if there is one, otherwise all other fields.
+    `features` are the options of `hinge.Features`.
     """
 
     def __init__(
@@ -67,10 +68,10 @@ class JsonLines:
             raise ValueError("label must be the name of a field, None or False, not True")
         self.label, self.weight, self.settled, self.max_line = label, weight, settled, max_line
         self.features = Features(within=FEATURES, **features)
-        self.ids: list[str] = []  # fields that name an example, and so are no features
+        self.ids: list[str] = []  # fields that identify an example, and so are not features
         self.features.set_aside(self.label, self.weight)
-        self._lacking = 0  # objects before the first one with a label,
-        self._first_lacking: InputError | None = None  # and what is wrong if there is none
+        self._without_label = 0  # objects before the first one with a label
+        self._no_label: InputError | None = None  # the error to raise if no object has one
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class JsonLines:
                     label, weight = self._label(record), self._weight(record)
                     x = self.features.event(record)
                 except json.JSONDecodeError as error:
-                    reason, column = _what(error, line)
+                    reason, column = _not_json(error, line)
                     bad.meet(InputError(reason, column=column, file=file.name, line=number))
                 except RecordError as error:
                     bad.meet(InputError(str(error), column=_column(error, line), file=file.name, line=number))
@@ -106,7 +107,7 @@ class JsonLines:
                     numbers.append(number)
             weighed = np.array(weights) if self.weight is not None else None
             yield from bad.up_to_the_end(Batch(X, labels, numbers, weighed, position=file.position))
-            if self._lacking >= MOST_LACKING:
+            if self._without_label >= MAX_WITHOUT_LABEL:
                 self._check_settled()
         if not file.stopped:
             self._check_settled()
@@ -114,23 +115,23 @@ class JsonLines:
     # ---- parts of a record --------------------------------------------------------------------------------------
 
     def _settle(self, record: dict[str, Any], source: str, line: int) -> None:
-        """By the first object that has a label: where it is."""
-        if not self._lacking and self.weight is not None and self.weight not in record:
+        """Finds the label, by the first object that has one."""
+        if not self._without_label and self.weight is not None and self.weight not in record:
             raise _LineError(f"there is no field {shortened(self.weight)} (--weight): {_fields_of(record)}")
         if isinstance(self.label, str) and self.label not in record:
             reason = f"there is no field {shortened(self.label)} (--label): {_fields_of(record)}"
-            self._first_lacking = self._first_lacking or InputError(reason, file=source, line=line)
+            self._no_label = self._no_label or InputError(reason, file=source, line=line)
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
         self.features.set_aside(self.label, self.weight)
         self.ids = [name for name in record if name in self.features.aside and name in IDS]
         self.settled = self.label is False or self.label in record
-        self._lacking += not self.settled
+        self._without_label += not self.settled
 
     def _check_settled(self) -> None:
-        """That some object had the label that was named."""
-        if not self.settled and self._first_lacking is not None:
-            raise self._first_lacking
+        """Raises if no object had the label that is named."""
+        if not self.settled and self._no_label is not None:
+            raise self._no_label
 
     def _label(self, record: dict[str, Any]) -> Any:
         if self.label is False:
@@ -186,8 +187,8 @@ def _record(line: str) -> dict[str, Any]:
             of_objects = isinstance(record, list) and any(isinstance(one, dict) for one in record)
             hint = " (jq -c '.[]' makes lines of an array of objects)" if of_objects else ""
             raise _LineError(f"an object, {{...}}, was expected, there is {_shown(record)}{hint}")
-        # A field that occurs twice would be lost. If there are no more colons than fields there is none such; else
-        # (a colon in a text) it is read again, in a way that looks for it.
+        # A field that occurs twice would be lost. There is none if the line has as many colons as fields. Otherwise
+        # (a text may have a colon) the line is decoded again, with a check of each object.
         if (colons := line.count(":")) != len(record) and colons != _fields(record):
             record = _careful.decode(line)
     except RecursionError:
@@ -200,15 +201,13 @@ def _record(line: str) -> dict[str, Any]:
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise _LineError(
-                "there is half of a pair of surrogates (\\ud800 to \\udfff), which is no text"
-            ) from None
+            raise _LineError("there is half of a surrogate pair (\\ud800 to \\udfff)") from None
     found: dict[str, Any] = record
     return found
 
 
 def _fields(value: Any) -> int:
-    """How many there are, in objects within objects as well."""
+    """The number of fields, with those of nested objects."""
     inner = value.values() if type(value) is dict else value
     return (len(value) if type(value) is dict else 0) + sum(
         _fields(one) for one in inner if type(one) in (dict, list)
@@ -220,7 +219,7 @@ def _fields_of(record: dict[str, Any]) -> str:
     return f"there are {', '.join(map(shortened, list(record)[:10])) or 'none'}{more}"
 
 
-def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
+def _not_json(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
     rest = line[error.pos :]
     there = f"there is {shortened(rest, 20)}" if rest else "there is the end of the line"
     return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}, {there}", len(line[: error.pos].encode()) + 1
@@ -230,7 +229,7 @@ def _what(error: json.JSONDecodeError, line: str) -> tuple[str, int]:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether it is a number that a float64 can hold."""
+    """Whether it is a number, and finite as a float64."""
     if type(value) is float:
         return math.isfinite(value)
     if type(value) is not int:
@@ -243,7 +242,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """As JSON has it, for an error."""
+    """The value as JSON, shortened, for an error."""
     if type(value) is int and abs(value) > 10**30:
         return "a number of more than 30 digits"
     if type(value) is float and not math.isfinite(value):

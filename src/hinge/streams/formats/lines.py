@@ -1,8 +1,8 @@
-"""Lines of a text, as many at a time as are there: for the sources that are read in Python."""
+"""Batches of lines, for the formats that are read in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...data.errors import InputError
 from ..batches import BadLines
@@ -11,60 +11,51 @@ from ..files import Input, damage_told
 MAX_LINE = 2**24  # bytes
 BATCH_BYTES = 2**20
 BATCH_LINES = 1000
-_MARK = b"\xef\xbb\xbf"  # the byte order mark that some programs put at the beginning
+_MARK = b"\xef\xbb\xbf"  # the byte order mark
 
 
 def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, list[bytes]]]:
-    """The number of a line (from 1) and it with those that follow, without their ends, LF or CR LF.
+    """Yields lines without their ends (LF or CR LF), after the number of the first one (from 1).
 
-    Lines that are complete are given at once: a pipe is not waited for. A line longer than `max_line` bytes is an
-    error that cannot be skipped, as is a packed file that is damaged.
+    Complete lines are yielded at once, without waiting for a pipe to bring more. A line longer than `max_line` bytes
+    and a damaged compressed file are errors that cannot be skipped.
     """
     number = 1
-
-    def checked(line: bytes) -> None:
-        if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
-            raise InputError(
-                f"the line is longer than max_line={max_line} bytes", file=file.name, line=number
-            )
-
     with damage_told(file.name, lambda: number - 1), file.opened() as stream:
-        pieces: list[bytes] = []  # of a line whose end has not come: joined once, as it may be long
-        size = 0
+        held = bytearray()  # an incomplete line
         while file.wait():
             if not (piece := stream.read1(BATCH_BYTES)):
                 break
             end = piece.rfind(b"\n")
             if end < 0:
-                pieces.append(piece)
-                size += len(piece)
-                file.partial = size
-                if size > max_line + 1:
-                    checked(b"".join(pieces))
+                held += piece
+                file.partial = len(held)
+                _check_length(file, number, [held], max_line)
                 continue
-            text = b"".join([*pieces, piece[:end]])
-            pieces = [piece[end + 1 :]]
-            size = len(pieces[0])
+            text = bytes(held + piece[:end])
+            held = bytearray(piece[end + 1 :])
             lines = text.split(b"\n")
-            file.lines_read, file.partial = number + len(lines) - 1, size
+            file.lines_read, file.partial = number + len(lines) - 1, len(held)
             if len(text) > max_line:
-                for line in lines:
-                    checked(line)
-                    number += 1
-                number -= len(lines)
+                _check_length(file, number, lines, max_line)
             for batch in _batches(lines, number, b"\r" in text):
                 yield number, batch
                 number += len(batch)
         else:
-            return  # told to stop: the end of the last line has not come
-        rest = b"".join(pieces)
-        if rest and file.is_torn():
+            return  # stopped: the last line is incomplete
+        if not held or file.is_torn():
             return
-        checked(rest)
-        file.partial = 0
-        if rest:
-            file.lines_read = number
-            yield number, next(_batches([rest], number, b"\r" in rest))
+        _check_length(file, number, [held], max_line)
+        file.partial, file.lines_read = 0, number
+        yield number, next(_batches([bytes(held)], number, b"\r" in held))
+
+
+def _check_length(file: Input, number: int, lines: Sequence[bytes | bytearray], max_line: int) -> None:
+    """`number` is that of the first line. The CR of a CR LF does not count."""
+    for place, line in enumerate(lines, number):
+        if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
+            reason = f"the line is longer than max_line={max_line} bytes"
+            raise InputError(reason, file=file.name, line=place)
 
 
 def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[list[bytes]]:
@@ -77,7 +68,7 @@ def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[li
 
 
 def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterator[tuple[int, list[str]]]:
-    """The same as strings. Lines that are not UTF-8 are left out: those on each side of them are batches apart."""
+    """The same as strings. A line that is not UTF-8 is passed to `bad` and left out; a new batch begins after it."""
     for number, lines in line_batches(file, max_line):
         start = 0
         while start < len(lines):
@@ -98,7 +89,7 @@ def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterat
 
 
 def shortened(value: object, most: int = 40) -> str:
-    """What was wrong, in quotes, fit for one line of an error."""
+    """The value in quotes, on one line, for an error."""
     text = str(value)
     text = text if len(text) <= most else text[: most - 3] + "..."
     return '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in text) + '"'

@@ -1,6 +1,6 @@
-"""Tables as examples: which column is the label, which are numbers, which name things, and what is missing.
+"""Rows of a table as examples: which column is the label, which are numbers, which are categories, what is missing.
 
-What is not said is decided once, by what the first rows have, and kept in `settings`: later files are read alike.
+What the options leave open is decided once, by the first rows, and kept in `settings`: later files are read alike.
 """
 
 from __future__ import annotations
@@ -13,42 +13,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.errors import InputError
-from ...features.pipeline import (
-    CATEGORY,
-    IDS,
-    IS_MISSING,
-    MISSING,
-    NUMBER,
-    Features,
-    RecordError,
-    escaped,
-    matcher,
-)
+from ...features.features import CATEGORY, IDS, IS_MISSING, NUMBER, Features
+from ...features.names import escaped, matcher
+from ...features.values import MISSING, RecordError
 from ..batches import BadLines, Batch
 from .lines import shortened
 
-LABELS = ("label", "y", "target", "class")  # the columns that are the label, if none is named, in any case
+LABELS = ("label", "y", "target", "class")  # the default label, in upper or lower case: the first that exists
 
 
 class Cells(NamedTuple):
-    """A column of a batch: its values, any at all in rows where they are missing or refused."""
+    """A column of a batch. Where a cell is missing or invalid, its value is arbitrary."""
 
     values: Sequence[Any]
-    missing: Sequence[int] = ()
-    refused: Mapping[int, str] = {}  # and why
+    missing: Sequence[int] = ()  # rows
+    invalid: Mapping[int, str] = {}  # row -> reason
 
 
 class Table:
-    """How the rows of a table become examples.
+    """How the rows of a table become examples. The base class of the formats that have columns.
 
-    `label` is the column to be learned; None: the first of "label", "y", "target", "class" that there is; False: none.
-    `weight` is the column with the weights of examples. The others are features, as `options` say, those of
-    `hinge.Features`. Columns that are neither `text`, `categorical` nor `numeric` are numeric if they have nothing but
-    numbers in the first batch.
+    `label` is the column to be learned; None: the first of "label", "y", "target", "class" that exists; False: none.
+    `weight` is the column with the weights of examples. The others are features; `options` are those of
+    `hinge.Features`. A column that is neither `text`, `categorical` nor `numeric` is numeric if the first batch has
+    only numbers in it.
 
-    What is missing is the feature "age is missing" (missing="indicator"), no feature ("omit") or an error ("error").
-    `missing_counts` has how often it was so in each column. Once `settled` a file may lack the label, the weight and
-    other columns (their values are missing then); before, it is taken for an error in writing.
+    A missing value is the feature "age is missing" (missing="indicator"), no feature ("omit") or an error ("error");
+    `missing_counts` counts them for each column. Once the table is `settled`, a file may lack the label, the weight
+    and other columns, whose values are then missing. Before, a column that is named but absent is an error.
     """
 
     def __init__(
@@ -67,16 +59,12 @@ class Table:
         self.features = Features(missing=missing, **options)
         self.label_kind, self.settled = label_kind, settled
         self.missing_counts: Counter[str] = Counter()
-        self.ids: list[str] = []  # columns that name an example, and so are no features
+        self.ids: list[str] = []  # columns that identify an example, and so are not features
         self.features.set_aside(self.label, self.weight)
 
     @property
     def kinds(self) -> dict[str, str]:
         return self.features.kinds
-
-    @property
-    def missing(self) -> str:
-        return self.features.missing
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -88,14 +76,13 @@ class Table:
     # ---- the header ---------------------------------------------------------------------------------------------
 
     def settle(self, source: str, line: int, names: Sequence[str], headed: bool = False) -> list[str]:
-        """The columns that are features, of those that a file has; whatever is wrong with them is raised."""
+        """Checks the columns of a file and returns those that are features."""
 
         def fail(reason: str) -> InputError:
             return InputError(reason, file=source, line=line)
 
-        # Numbers are no names.
-        odd = headed and any(map(_is_number, names))
-        hint = " (or is there no header? then --no-header)" if odd else ""
+        no_header = headed and any(map(_is_number, names))
+        hint = " (or is there no header? then --no-header)" if no_header else ""
         for place, name in enumerate(names, 1):
             if not name:
                 raise fail(f"column {place} of the header has no name")
@@ -108,46 +95,47 @@ class Table:
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
         self.features.set_aside(self.label, self.weight)
         if not self.settled:
-            there = set(names)
-            for option, wanted in (
-                ("label", [self.label] if isinstance(self.label, str) else []),
-                ("weight", [self.weight] if self.weight is not None else []),
-                ("text", self.features.text),
-                ("keep", self.features.keep),
-                ("drop", self.features.drop),
-                ("categorical", list(self.kinds)),
-            ):
-                for name in wanted:
-                    if name not in there and not ("*" in name and any(map(matcher([name]), names))):
-                        raise fail(
-                            f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}"
-                        )
+            present = set(names)
+            for option, name in self._named_columns():
+                if name not in present and not ("*" in name and any(map(matcher([name]), names))):
+                    raise fail(f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}")
         self.settled = True
         self.ids = [name for name in names if name in self.features.aside and name in IDS]
-        features = list(filter(self.features.is_feature, names))
-        if self.missing == "error" and (absent := self.absent(names)):
+        if self.features.missing == "error" and (absent := self._absent(names)):
             raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
-        return features
+        return list(filter(self.features.is_feature, names))
 
-    def aside(self, columns: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Those of the label and of the weight, if they are there."""
+    def _named_columns(self) -> Iterable[tuple[str, str]]:
+        """Each column that an option names, after the name of the option."""
+        label = [self.label] if isinstance(self.label, str) else []
+        weight = [] if self.weight is None else [self.weight]
+        features = self.features
+        for option, names in (
+            ("label", label), ("weight", weight), ("text", features.text), ("keep", features.keep),
+            ("drop", features.drop), ("categorical", self.kinds),
+        ):  # fmt: skip
+            for name in names:
+                yield option, name
+
+    def label_and_weight(self, columns: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The columns of the label and of the weight; None if they are absent."""
         label = columns.get(self.label) if isinstance(self.label, str) else None
         return label, None if self.weight is None else columns.get(self.weight)
 
-    def absent(self, names: Iterable[str]) -> list[str]:
-        """Columns that were there before, and are not among these."""
-        there = set(names)  # there may be very many
-        return [name for name in self.kinds if name not in there and self.features.is_feature(name)]
+    def _absent(self, names: Iterable[str]) -> list[str]:
+        """Features of earlier files that are not among these columns."""
+        present = set(names)  # there may be very many
+        return [name for name in self.kinds if name not in present and self.features.is_feature(name)]
 
     # ---- text ---------------------------------------------------------------------------------------------------
 
     def read(self, name: str, texts: Sequence[str]) -> Cells:
-        """A column of features of a table that has nothing but text."""
+        """A column of features whose cells are text."""
         kind = CATEGORY if name in self.features.text else self.kinds.get(name)
         if kind is None:
-            there = [text for text in texts if text not in MISSING]
-            if there:  # else it is left to the rows to come
-                kind = self.kinds[name] = NUMBER if all(map(_is_number, there)) else CATEGORY
+            present = [text for text in texts if text not in MISSING]
+            if present:  # otherwise later rows decide
+                kind = self.kinds[name] = NUMBER if all(map(_is_number, present)) else CATEGORY
         if kind == NUMBER:
             return _numbers(texts, name)
         if MISSING.isdisjoint(texts):
@@ -155,11 +143,11 @@ class Table:
         return Cells(texts, [row for row, text in enumerate(texts) if text in MISSING])
 
     def read_labels(self, texts: Sequence[str]) -> Cells:
-        """Labels of a table of text: numbers if all are, in the first rows; else strings. Empty: there is none."""
+        """Labels that are text: numbers if all of the first rows have numbers, otherwise strings. Empty: no label."""
         if self.label_kind is None:
-            there = [text for text in texts if text]
-            if there:
-                self.label_kind = NUMBER if all(map(_is_number, there)) else CATEGORY
+            present = [text for text in texts if text]
+            if present:
+                self.label_kind = NUMBER if all(map(_is_number, present)) else CATEGORY
         if self.label_kind != NUMBER:
             return Cells([text or None for text in texts])
         try:
@@ -167,24 +155,25 @@ class Table:
                 return Cells(list(map(int, texts)))
         except ValueError:
             pass
-        labels: list[Any] = []
-        refused = {}
-        for row, text in enumerate(texts):
-            labels.append(_label_of(text) if text else None)
-            if text and labels[-1] is None:
-                refused[row] = f"the label {shortened(text)} is not a number, as those before were"
-        return Cells(labels, (), refused)
+        labels = [_label_of(text) if text else None for text in texts]
+        invalid = {
+            row: f"the label {shortened(text)} is not a number, as those before were"
+            for row, text in enumerate(texts) if text and labels[row] is None
+        }  # fmt: skip
+        return Cells(labels, (), invalid)
 
     def read_weights(self, texts: Sequence[str]) -> Cells:
-        values, missing, refused = _numbers(texts, str(self.weight))
-        refused = {
-            **refused,
-            **dict.fromkeys(missing, f"the weight is missing (column {shortened(self.weight)})"),
-        }
-        for row, value in enumerate(values):
+        return self.checked_weights(_numbers(texts, str(self.weight)), texts)
+
+    def checked_weights(self, cells: Cells, shown: Sequence[Any] | None = None) -> Cells:
+        """Weights must be present and not negative. `shown`: the cells as they are in the file, if they are text."""
+        reason = f"the weight is missing (column {shortened(self.weight)})"
+        invalid = {**cells.invalid, **dict.fromkeys(cells.missing, reason)}
+        for row, value in enumerate(cells.values):
             if value < 0:
-                refused[row] = f"a weight of 0 or more was expected, there is {shortened(texts[row])}"
-        return Cells(values, (), refused)
+                cell = value if shown is None else shortened(shown[row])
+                invalid[row] = f"a weight of 0 or more was expected, there is {cell}"
+        return Cells(cells.values, (), invalid)
 
     # ---- rows ---------------------------------------------------------------------------------------------------
 
@@ -197,35 +186,35 @@ class Table:
         weights: Cells | None,
         bad: BadLines,
     ) -> Batch:
-        """The examples of columns that have been read; rows that are refused are told to `bad`, and left out."""
-        refused: dict[int, str] = {}
+        """The examples of columns that have been read. Invalid rows are passed to `bad`, and left out."""
+        invalid: dict[int, str] = {}
         for cells in (*features.values(), *(cells for cells in (labels, weights) if cells is not None)):
-            refused = {**cells.refused, **refused}
-        for name, cells in features.items():
-            if self.missing == "error":
+            invalid = {**cells.invalid, **invalid}
+        if self.features.missing == "error":
+            for name, cells in features.items():
                 for row in cells.missing:
-                    refused.setdefault(row, f"the value of column {shortened(name)} is missing")
-        for row in sorted(refused):
-            bad.meet(InputError(refused[row], file=source, line=lines[row]))
-        X = self._events(features, len(lines), refused)
+                    invalid.setdefault(row, f"the value of column {shortened(name)} is missing")
+        for row in sorted(invalid):
+            bad.meet(InputError(invalid[row], file=source, line=lines[row]))
+        X = self._events(features, len(lines), invalid)
         if self.features.text or self.features.interactions:
-            for row, reason in self._finish(X, features).items():
-                if row not in refused:
-                    refused[row] = reason
+            for row, reason in self._add_texts_and_products(X, features).items():
+                if row not in invalid:
+                    invalid[row] = reason
                     bad.meet(InputError(reason, file=source, line=lines[row]))
         given: list[Any] = [None] * len(lines) if labels is None else list(labels.values)
         weighed = None if weights is None else np.array(weights.values, dtype=np.float64)
-        if refused:
-            kept = [row for row in range(len(lines)) if row not in refused]
+        if invalid:
+            kept = [row for row in range(len(lines)) if row not in invalid]
             X, given = [X[row] for row in kept], [given[row] for row in kept]
             lines = [lines[row] for row in kept]
             weighed = None if weighed is None else weighed[kept]
         return Batch(X, given, lines, weighed)
 
     def _events(
-        self, columns: dict[str, Cells], count: int, refused: Mapping[int, str]
+        self, columns: dict[str, Cells], count: int, invalid: Mapping[int, str]
     ) -> list[dict[str, Any]]:
-        """What `Features.event` says of each row, but for texts and products: a column at a time, which is faster."""
+        """What `Features.event` makes of each row, without texts and products. By column, which is faster."""
         features = {name: cells for name, cells in columns.items() if name not in self.features.text}
         names = list(map(escaped, features))
         rows: Iterable[Any] = zip(*(cells.values for cells in features.values()), strict=True)
@@ -233,35 +222,34 @@ class Table:
         if not names:
             X = [{} for _ in range(count)]
         missing = {name: cells.missing for name, cells in features.items() if cells.missing}
-        absent = self.absent(columns)
-        for name, places in {**missing, **dict.fromkeys(absent, range(count))}.items():
-            its = escaped(name)
+        for name, places in {**missing, **dict.fromkeys(self._absent(columns), range(count))}.items():
+            feature = escaped(name)
             for row in places:
-                X[row].pop(its, None)
-                if self.missing == "indicator":
-                    X[row][its + IS_MISSING] = 1.0
-            self.missing_counts[name] += sum(row not in refused for row in places)
+                X[row].pop(feature, None)
+                if self.features.missing == "indicator":
+                    X[row][feature + IS_MISSING] = 1.0
+            self.missing_counts[name] += sum(row not in invalid for row in places)
         return X
 
-    def _finish(self, X: list[Any], columns: dict[str, Cells]) -> dict[int, str]:
-        """Adds texts and products; returns the rows that are rejected, and why."""
-        features, refused = self.features, {}
+    def _add_texts_and_products(self, X: list[Any], columns: dict[str, Cells]) -> dict[int, str]:
+        """Returns the rows that are invalid, and why."""
+        features, invalid = self.features, {}
         texts = {name: cells.values for name, cells in columns.items() if name in features.text}
         for row, event in enumerate(X):
-            its = {name: values[row] for name, values in texts.items()}
+            record = {name: values[row] for name, values in texts.items()}
             try:
                 if features.only_words:
-                    X[row] = features.event(its)
+                    X[row] = features.event(record)
                     continue
-                bag = features.bag(its) if texts else {}
+                bag = features.bag(record) if texts else {}
                 X[row] = features.multiplied(event, bag) if features.interactions else {**event, **bag}
             except RecordError as error:
-                refused[row] = str(error)
-        return refused
+                invalid[row] = str(error)
+        return invalid
 
 
 def _is_number(text: str) -> bool:
-    """Whether it is written as one, though it may be infinite. (Python's 1_000 is none.)"""
+    """Whether it is a number, finite or not. (Python reads 1_000 as one; a file does not mean it.)"""
     try:
         float(text)
     except ValueError:
@@ -289,19 +277,19 @@ def _numbers(texts: Sequence[str], name: str) -> Cells:
     values = _floats(known)
     if values is not None:
         return Cells(values, missing)
-    values, refused = [], {}
+    values, invalid = [], {}
     for row, text in enumerate(known):
         values.append(float(text) if _is_number(text) else 0.0)
         if not _is_number(text):
-            hint = f" (--categorical {name}, if it names things)"
-            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a number{hint}"
+            hint = f" (--categorical {name}, if it is a category)"
+            invalid[row] = f"column {shortened(name)}: {shortened(text)} is not a number{hint}"
         elif not math.isfinite(values[-1]):
-            refused[row] = f"column {shortened(name)}: {shortened(text)} is not a finite number"
-    return Cells(values, missing, refused)
+            invalid[row] = f"column {shortened(name)}: {shortened(text)} is not a finite number"
+    return Cells(values, missing, invalid)
 
 
 def _label_of(text: str) -> int | float | None:
-    """A whole number if it is one; None if it is no finite number at all."""
+    """A finite number, as an int if it is whole; None if it is not one."""
     if not _is_number(text) or not math.isfinite(value := float(text)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Comparators from arrays: what given weights suffer on the rows of X, for every kind of predictor."""
+"""Comparators from arrays: what weights suffer on the rows of X, for every kind of predictor."""
 
 from __future__ import annotations
 

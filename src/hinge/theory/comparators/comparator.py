@@ -1,4 +1,4 @@
-"""What a fixed predictor suffered on a stream: all that the theorems know of it."""
+"""What a fixed predictor suffered on a stream: the input of the theorems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EUCLIDEAN, SECOND_ORDER, ENTROPY = "euclidean", "second order", "entropy"
 
 @dataclass(frozen=True)
 class SecondOrder:
-    """What the theorems of a covariance know of u and of the run that it is measured from."""
+    """What the theorems with a covariance need to know about u and the run."""
 
     full: bool  # whether the covariance is a matrix: else `seen` and `log_determinant` are 0
     initial_variance: float  # a
@@ -44,7 +44,7 @@ class Comparator:
     smallest_nu: float = 1.0
     largest_nu: float = 1.0
     largest_cost: float = (
-        0.0  # the largest rho(y_t, r): l_t >= rho_t/root of it, rho_t what the prediction cost
+        0.0  # the largest rho(y_t, r); l_t >= rho_t/sqrt(largest_cost), rho_t that of the prediction
     )
     cost_unit: float = 1.0  # l_t^2 >= cost_unit rho_t
     second_order: SecondOrder | None = None
@@ -56,7 +56,7 @@ class Comparator:
 
     @property
     def margin(self) -> float:
-        """What classification asks of y w.x."""
+        """The margin that y w.x must have (classification)."""
         return -self.insensitivity
 
     @property
@@ -66,7 +66,7 @@ class Comparator:
 
 
 def joined(first: Comparator | None, then: Comparator) -> Comparator:
-    """The same u on a stream in two parts."""
+    """The comparator on both parts of a stream."""
     if first is None or not first.rounds or not then.rounds:
         return then if first is None or not first.rounds else first
     both = first, then

@@ -1,7 +1,7 @@
 """Comparators of learners with a covariance (S17, S18), which are measured from the vectors of a run.
 
-What is guaranteed depends on which directions the learner had become sure of, so its run has to be followed: a
-learner that has learned nothing yet is given the stream, row by row.
+The guarantees depend on the covariance during the run, so the run has to be followed: a new learner gets the stream,
+row by row.
 
     trace = follow(hinge.Learner("classification", geometry="mahalanobis", step="pa2", C=0.1), X, y)
     c = trace.comparator(u, intercept=b)
@@ -42,13 +42,13 @@ class Update:
         return float((self.added * a * b).sum())
 
     def terms(self, w: Vector, u: Vector) -> Vector:
-        """What it adds to Q(s u), a polynomial of s: of 1, -2 s and s^2."""
+        """What it adds to Q(s u), a polynomial in s: the coefficients of 1, -2 s and s^2."""
         return np.array([self.form(w, w), self.form(w, u), self.form(u, u)])
 
 
 class Covariance:
-    """The covariance of a run, made again from its updates: nothing is asked of the learner's own. Coordinates are
-    known by their keys; those that an instance does not name are 0."""
+    """The covariance of a run, computed again from its updates, independently of the learner. Coordinates have keys;
+    those that an instance does not name are 0."""
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self.full = parameters["geometry"] == "mahalanobis"
@@ -92,8 +92,8 @@ class Covariance:
     def measured(
         self, c: Comparator, *, largest_q: float, Q: float, weights2: float, **facts: Any
     ) -> Comparator:
-        """The same comparator, measured from the run. `weights2`: what |u - w_1|^2 has of weights that have a
-        covariance (thresholds have none); `facts`: see `SecondOrder`."""
+        """The comparator, measured from the run. `weights2`: the part of |u - w_1|^2 of weights with a covariance
+        (thresholds have none); `facts`: see `SecondOrder`."""
         start2 = weights2 / self.initial_variance + (c.distance2 - weights2)
         second_order = SecondOrder(
             self.full, self.initial_variance, self.regularizer, start2, self.log_determinant, **facts

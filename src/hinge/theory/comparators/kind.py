@@ -1,5 +1,5 @@
-"""What all kinds of predictors have in common: `charge` says what each round of a batch costs a fixed predictor of the
-kind, by its scores; `suffered` sums that up for the theorems.
+"""The interface of the kinds of predictors: `charge` computes what each round of a batch costs a fixed predictor, from
+its scores; `suffered` sums this up for the theorems.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Charge(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Where u is."""
+    """The position of u."""
 
     distance2: float  # from the start of the learner
     norm2: float
@@ -51,31 +51,31 @@ class Place:
 
 
 class Kind:
-    """One constraint per round, unless a class says otherwise."""
+    """The base. Its defaults are those of one constraint per round."""
 
     name: str
     insensitivity: float
     selection = "only"
     nu: Vector = np.ones(1)
     cost_unit = 1.0
-    scales: tuple[float, ...] | None = None  # of the comparators that are tried; None: the usual ones
-    options: tuple[str, ...] = ()  # those of the learner that the losses depend on
+    scales: tuple[float, ...] | None = None  # the multiples to try; None: the usual ones
+    options: tuple[str, ...] = ()  # the options of the learner on which the losses depend
     extra = "intercept"  # what a predictor has in addition to its weights: an attribute of learners
     has_thresholds = False  # whether that is a part of u that never has a covariance
     has_labels = False
     indices = False  # whether targets are indices of labels
     fixed_size = False  # whether q is 1 for every example
-    largest_error = 1.0  # what no error can exceed, as the command line counts it
+    largest_error = 1.0  # the largest possible error, as the command line counts it
     has_open_bound = True  # whether a bound can be written down with u left open
 
     @classmethod
     def of(cls, learner: Learner, extra: Vector) -> Kind:
-        """That of a predictor, with the losses of the learner."""
+        """The kind of a predictor, with the losses of the learner."""
         return cls.with_options(extra, learner.parameters)
 
     @classmethod
     def with_options(cls, several: Vector, options: Mapping[str, Any]) -> Kind:
-        """The same by options, of which some may be missing. `several`: as many as there are labels, or thresholds."""
+        """The kind with these options, some of which may be missing. `several` has one entry per label or threshold."""
         given = {name: options[name] for name in cls.options if options.get(name) is not None}
         return cls(**given, **{"count": len(several)} if cls.indices else {})
 
@@ -93,16 +93,16 @@ class Kind:
         return whole
 
     def thresholds(self, extra: Vector) -> Vector:
-        """The coordinates that have none."""
+        """The coordinates that have no covariance."""
         return extra if self.has_thresholds else extra[:0]
 
     def scores(self, X: Any, weights: Vector, extra: Vector) -> Vector:
-        """Those of fixed weights. An empty `extra` is no intercept."""
+        """The scores of fixed weights. An empty `extra` means no intercept."""
         scores = np.asarray(X @ weights.T, dtype=np.float64)
         return np.asarray(scores + extra) if len(extra) else scores
 
     def scores_of(self, learner: Learner, lanes: Vector, unseen: Vector | None) -> Vector:
-        """By what `Learner.lanes_of` says of the rows; `unseen` are the squares of features without a column."""
+        """The scores from `Learner.lanes_of`; `unseen` are the sums of squares of features without a column."""
         return np.asarray(lanes.reshape(len(lanes), -1)[:, 0])
 
     def products(self, lanes: Vector, extra: Vector) -> Vector:
@@ -115,17 +115,17 @@ class Kind:
         raise NotImplementedError
 
     def sizes(self, q: Any) -> Any:
-        """The squared size of a constraint, by that of the instance."""
+        """The squared size of a constraint, from that of the instance."""
         return q
 
     def place(self, place: Place) -> Place:
-        """Where u is, with the coordinates that only this kind has."""
+        """The position of u, with the coordinates that only this kind has."""
         return place
 
     def suffered(
         self, charge: Charge, largest_q: Vector, place: Place, smallest_q: Vector | None = None
     ) -> Comparator:
-        """Rounds without constraints (no label is relevant, or all) count as rounds and as nothing else."""
+        """Rounds without constraints (no label is relevant, or all are) count as rounds only."""
         rows = np.ones(len(charge.losses), dtype=np.int64) if charge.rows is None else charge.rows
         asked, place = rows > 0, self.place(place)
         losses, smallest = charge.losses[asked], largest_q if smallest_q is None else smallest_q
@@ -155,7 +155,7 @@ class Kind:
     # ---- what the command line shows --------------------------------------------------------------------------------
 
     def open(self, statistics: Any, distance2: float, loss: float, squared_loss: float) -> Comparator:
-        """A comparator of which no more is known than how far it is, and what it suffered."""
+        """A comparator of which only the distance and the losses are known."""
         nothing = np.zeros(0)
         most_rows, largest_cost = self.at_most()
         return replace(
@@ -170,7 +170,7 @@ class Kind:
         )
 
     def at_most(self) -> tuple[int, float]:
-        """How many constraints a round can have, and what a prediction can cost."""
+        """The largest number of constraints of a round, and the largest cost of a prediction."""
         return 1, 0.0
 
     def error_bound(self, quantity: str, guaranteed: float, rounds: int) -> float:

@@ -1,5 +1,5 @@
 """The kinds of predictors, one class each: a vector for two classes or for numbers, a ball, labels, ranks, and
-outputs that are searched. `KINDS` has them by the task of a learner."""
+outputs that are searched. `KINDS` maps the tasks of learners to them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Numbers(Kind):
 
 
 class Ball(Kind):
-    """Its scores are the distances from the centre. With `max_radius` (S7) the ball is the point (u, height) at the
-    depth max_radius, and w_1 is at the height max_radius."""
+    """The scores are the distances from the centre. With `max_radius` (S7) the ball is the point (u, height); w_1 is
+    at the height max_radius."""
 
     name = "uniclass"
     scales = (1.0,)
@@ -81,14 +81,14 @@ class Ball(Kind):
         return cls(float(extra[0]) if len(extra) else largest, largest)
 
     def scores(self, X: Any, weights: Vector, extra: Vector) -> Vector:
-        """|x - u| of each row; sparse rows become dense a few at a time, to subtract without cancellation."""
+        """|x - u| of each row. Sparse rows become dense in blocks, to subtract without cancellation."""
         distances = np.zeros(X.shape[0])
         for begin in range(0, X.shape[0], 256):
             distances[begin : begin + 256] = np.linalg.norm(dense(X[begin : begin + 256]) - weights, axis=1)
         return distances
 
     def scores_of(self, learner: Learner, lanes: Vector, unseen: Vector | None) -> Vector:
-        """To a ball, features without a column are distance; a kernel has seen them already."""
+        """For a ball, features without a column add to the distance; kernels include them already."""
         if unseen is None or learner.parameters["kernel"] is not None:
             return lanes
         return np.asarray(np.hypot(lanes, np.sqrt(unseen)))
@@ -108,9 +108,9 @@ class Ball(Kind):
 
 
 class Labels(Kind):
-    """A score for each label: those that are relevant must lead. With a cost, the one that is right must lead by the
-    root of what it costs to take another one for it. Targets: labels 0..k-1, sets of them, or an indicator matrix. A
-    score of -inf is that of a label that was still to come."""
+    """A score for each label: the relevant ones must lead. With a cost, the true label must lead by the root of the
+    cost of each other label. Targets: labels 0..k-1, sets of them, or an indicator matrix. A
+    label that comes later has the score -inf."""
 
     indices = True
     has_labels = True
@@ -189,7 +189,7 @@ class Labels(Kind):
 
 
 class LabelSets(Labels):
-    """Any number of labels is relevant."""
+    """Sets of labels."""
 
     def at_most(self) -> tuple[int, float]:
         return self.labels**2 // 4, 0.0
@@ -202,7 +202,7 @@ class Prototypes(Labels):
 
 
 class Ranks(Kind):
-    """Ranks 0..k-1: the scores are w.x less each of the k-1 thresholds."""
+    """Ranks 0..k-1: the scores are w.x minus each of the k-1 thresholds."""
 
     name = "ordinal"
     has_labels = True
@@ -262,7 +262,7 @@ class Ranks(Kind):
         return Charge(losses, -margins.min(axis=1, initial=math.inf), rows, obstacle=obstacle)
 
     def error_bound(self, quantity: str, guaranteed: float, rounds: int) -> float:
-        """A mistake is off by all the other ranks at most."""
+        """A mistake is off by at most `between` ranks."""
         return self.between * super().error_bound(quantity, guaranteed, rounds)
 
 
@@ -304,13 +304,13 @@ KINDS: dict[str, type[Kind]] = {
 
 
 def kind_of(learner: Learner) -> type[Kind]:
-    """Two classes have one score for both, more have one each."""
+    """Two classes share one score; more classes have one each."""
     kind = KINDS[learner.task]
     return Labels if learner.many_scores and not kind.indices else kind
 
 
 def targets_of(learner: Learner, y: Any, count: int) -> Any:
-    """As `charge` takes them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
+    """The targets as `charge` reads them: signs, numbers, indices of labels, or a matrix of 0 and 1."""
     encoded = learner._task.encode(learner.labels, y, count, None)
     if encoded.y is None:
         return None
@@ -320,7 +320,7 @@ def targets_of(learner: Learner, y: Any, count: int) -> Any:
         starts, codes = np.asarray(encoded.starts), np.asarray(encoded.y, dtype=np.int64)
         relevant[np.repeat(np.arange(count), np.diff(starts)), codes] = 1.0
         return relevant
-    if encoded.classes is not None:  # labels as they are, to be found among the classes
+    if encoded.classes is not None:  # labels, to be found among the classes
         codes = np.searchsorted(np.asarray(encoded.classes), np.asarray(encoded.y, dtype=np.float64))
         return codes if indices else 2.0 * codes - 1
     targets = np.asarray(encoded.y, dtype=np.float64)

@@ -1,1 +1,1 @@
-"""Hindsight on each kind of stream: rows, sentences, structures, and labels with features of their own."""
+"""Hindsight on each kind of stream: rows, sentences, structures, and features that depend on the label."""

@@ -1,4 +1,4 @@
-"""Where comparators are measured: from the vectors of a run with a covariance, or on a simplex."""
+"""Comparators in other geometries: measured from the vectors of a run with a covariance, or on a simplex."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .predictors import Charged, Predictor
 
 
 def run_again(learner: Learner, ahead: bool = False) -> Learner:
-    """A learner with the same options. `ahead`: it knows the labels from the start, so that no sign ever changes."""
+    """A new learner with the same options. `ahead`: it knows the labels from the start, so that no sign changes."""
     known = learner.labels.known
     if ahead and len(known) > 1:
         return Learner(learner.task, **{**learner.parameters, "classes": known})
@@ -115,7 +115,7 @@ class Simplex:
 
 
 def onto_simplex(learner: Learner, one: Predictor, scale: float) -> Predictor:
-    """Weights whose sizes add up to more than the option `scale` are made smaller."""
+    """A multiple of the predictor, shrunk if the sum of its absolute weights exceeds the option `scale`."""
     p, weights, extra = learner.parameters, scale * one.weights, scale * one.extra
     size = scale * float(np.abs(one.whole).sum() + np.abs(one.thresholds).sum())
     factor = 1.0

@@ -16,7 +16,7 @@ from ..comparators.kinds import kind_of
 
 
 class Predictor:
-    """A fixed one: weights (many labels: one row each), and `extra`: intercepts, thresholds, or the radius."""
+    """Fixed weights (one row per label), and `extra`: intercepts, thresholds, or the radius."""
 
     def __init__(self, learner: Learner, weights: Any, extra: Vector) -> None:
         self.weights, self.extra = np.asarray(weights, dtype=np.float64), extra
@@ -32,7 +32,7 @@ class Predictor:
 
 
 class Learned(Predictor):
-    """That of a learner (the average, if it has one), by what the core says of rows."""
+    """The predictor of a learner (the average, if it has one); the core computes its scores."""
 
     def __init__(self, learner: Learner, other: Learner) -> None:
         self.other, kind = other, kind_of(learner)
@@ -80,7 +80,7 @@ def sizes_in_kernel(learner: Learner, X: Any) -> Vector:
 
 
 class Charged:
-    """A predictor and its multiples, with what they have suffered so far."""
+    """A predictor and its multiples, with their losses so far."""
 
     def __init__(self, predictor: Predictor, scales: Iterable[float]) -> None:
         self.predictor, self.kind = predictor, predictor.kind

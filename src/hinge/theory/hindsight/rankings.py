@@ -1,4 +1,4 @@
-"""Streams of labels with features of their own: those depend on what was counted before, so the run is made again."""
+"""Streams with features that depend on the label and on what was counted before, so the run is made again."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class OfRankings(Hindsight):
-    """The sizes of the rows, and what the comparators, dicts of weights, say of each label. `ahead`: the labels were
-    known from the start."""
+    """The sizes of the rows, and the scores that the comparators, dicts of weights, give to each label. `ahead`: the
+    labels were known from the start."""
 
     def __init__(
         self, model: PARanker, others: list[dict[str, float]], against: Against, ahead: bool = False
@@ -45,7 +45,7 @@ class OfRankings(Hindsight):
             self._see_one(x, _relevant(labels))
 
     def _see_one(self, x: Any, relevant: list[Any]) -> None:
-        """One round. Labels that are still to come have the score -inf."""
+        """One round. Labels that come later have the score -inf."""
         labels = self.model._learner.labels
         known = [*labels.known, *(label for label in relevant if label not in labels.codes)]
         names, values = checked_features(self.model.feature_map_, x, known)
@@ -74,12 +74,12 @@ class OfRankings(Hindsight):
 
 
 def of_learned(model: PARanker) -> OfRankings:
-    """By multiples of what was learned in the end."""
+    """Against multiples of the learned weights."""
     return OfRankings(model, [model.named_weights()], common.LEARNED)
 
 
 def certificate(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> Certificate:
-    """Of a ranker that has learned the examples once, in their order; `u` is another one."""
+    """The certificate of a ranker that has learned the examples once, in order; `u` is another one."""
     from ...structured.ranker import _Batch
 
     check_comparator(model, u)
@@ -98,6 +98,6 @@ def certificate(model: PARanker, X: Any, y: Any, u: PARanker | None = None) -> C
         ]
     others = [other.named_weights() for other in models]
     against = common.FOUND if u is None else common.GIVEN
-    # Where labels tie, the run may depend on whether they were known ahead.
+    # If labels tie, the run may depend on whether they were known from the start.
     tried = (OfRankings(model, others, against, ahead) for ahead in (False, True))
     return certify(tried, [(batch.X, batch.relevant)])

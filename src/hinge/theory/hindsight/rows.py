@@ -22,6 +22,7 @@ from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
 from ..comparators.comparator import Comparator
 from ..comparators.kind import Kind, Vector
 from ..comparators.kinds import kind_of, targets_of
+from ..theorems import steps_with_theorems
 from .geometries import Followed, Simplex, onto_simplex, run_again
 from .predictors import Charged, Learned, Predictor, sizes_in_kernel
 
@@ -29,13 +30,13 @@ GREW = "the first two classes had one w, until a third one came, which no theore
 
 
 def grew(learner: Learner) -> bool:
-    """Whether labels came on the way."""
+    """Whether labels were added during the stream."""
     first = learner._task.first_labels(learner.parameters)
     return len(learner.labels.known) > len(first.known)
 
 
 def grew_from_two(learner: Learner) -> bool:
-    """Two classes share a w, and C means another thing to them: a third one makes another learner of it."""
+    """Two classes share a w, for which C has another meaning: a third class makes it another learner."""
     first = learner._task.first_labels(learner.parameters)
     return learner.many_scores and not first.lanes
 
@@ -47,14 +48,14 @@ def starts_at_first(learner: Learner) -> bool:
 
 
 def no_theorem(learner: Learner) -> str:
-    """Why there is none for this learner on any stream; "" if there may be one."""
+    """Why there is no theorem for this learner on any stream; "" if there may be one."""
     p = learner.parameters
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.cache_bound)"
         )
-    if p["step"] == "cw":
-        return "there is no theorem for 'cw'"
+    if learner.step not in steps_with_theorems():
+        return f"there is no theorem for {learner.step!r}"
     if learner.radius_by_quantile:
         return "no theorem is about a radius by quantile: give a radius, or max_radius"
     if p["class_weight"] is not None:
@@ -62,13 +63,13 @@ def no_theorem(learner: Learner) -> str:
     if p["w1"] is not None and not isinstance(p["w1"], str):
         return "give the start w1 to hinge.theory.comparator"
     if p["geometry"] == "entropy" and learner.feature_names and isinstance(learner.feature_names[0], str):
-        return "features that came on the way took their share from the others, which no theorem covers"
+        return "new features appeared, which changed the weights of the others, and no theorem covers that"
     if p["geometry"] == "entropy" and learner._first_lane:
-        return "a learned threshold takes its share from the ranking, which no theorem covers: give a number"
+        return "no theorem covers a learned threshold on the simplex: give a number"
     if p["geometry"] == "entropy" and learner.many_scores and grew(learner):
         return (
-            "labels that came on the way took their share from the others, which no theorem covers: name all "
-            "of them ahead, classes=[...]"
+            "new labels appeared, which changed the weights of the others, and no theorem covers that: name all "
+            "labels with classes=[...]"
         )
     if kind_of(learner).has_labels and not learner.labels.known:
         return "no label was ever learned"
@@ -81,8 +82,8 @@ def no_theorem(learner: Learner) -> str:
 
 
 class OfRows(Hindsight):
-    """By rows of numbers: an array or a CSR matrix, whose sizes are measured; or `Rows` of a stream, whose sizes only
-    the learner knows.
+    """Rows are an array or a CSR matrix, whose sizes are measured, or `Rows` of a stream, whose sizes only the learner
+    knows.
 
     Without a covariance the run is made again only if `verify`.
     """
@@ -155,7 +156,7 @@ class OfRows(Hindsight):
 
 
 def of_learned(learner: Learner) -> OfRows:
-    """By multiples of what was learned in the end. Its stream is read again as it was."""
+    """Against multiples of the learned weights. The stream is read again in the same order."""
     against = common.BALL if kind_of(learner).fixed_size else common.LEARNED
     return OfRows(learner, [Learned(learner, learner)], against, verify=False)
 
@@ -195,7 +196,7 @@ def _certificate(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> Ce
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
-    """Averages of several passes with the learner's own losses, cautious and bold ones."""
+    """Averages of several passes with the losses of the learner, cautious and bold ones."""
     for other in _others(learner, X, y):
         if learner.parameters["kernel"] is not None:
             yield Learned(learner, other)

@@ -1,8 +1,9 @@
-"""Streams of structures: the run is made again, to see what its predictions have cost."""
+"""Streams of structures: the run is made again, to measure what its predictions cost."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,33 +12,32 @@ from sklearn.base import clone
 from ...structured.inputs import Batch
 from ...structured.structured_learner import Joint, StructuredLearner
 from .. import certificate as common
-from ..certificate import Against, Certificate, Hindsight, certify, whole_stream
-from ..comparators.arrays import structured_comparator
-from ..comparators.comparator import Comparator
+from ..certificate import Against, Certificate, certify, whole_stream
 from ..comparators.covariance import Covariance
-from .sentences import check_comparator, has_covariance, least, measured, started_elsewhere
+from .searched import OfSearched, least
+from .sentences import check_comparator, started_elsewhere
 
 if TYPE_CHECKING:
     from ...structured.structured import PAStructured
 
-FEW = Against(common.FOUND.words, (0.1, 0.4, 1.0, 2.5))  # each costs a custom search for every example
+FEW = Against(common.FOUND.words, (0.1, 0.4, 1.0, 2.5))  # each needs a custom search for every example
 
 
 class Recorder(StructuredLearner):
-    """It learns, and keeps what its rounds were like: what the predictions cost, and what comparators say of the rows
+    """Learns, and records each round: what the prediction cost, and the scores that comparators give to the row
     a = Phi(x, y) - Phi(x, y')."""
 
-    others: list[StructuredLearner]
     obstacle = ""
     free = False  # whether it moved where the prediction cost nothing
 
-    def record(self, others: list[StructuredLearner]) -> None:
-        self.others = others
+    def record(
+        self, others: Sequence[StructuredLearner], rebuilt: Covariance | None, terms: list[Any]
+    ) -> None:
+        """`rebuilt` is the covariance of the run, if it has one; `terms` are those of Q, for each comparator."""
+        self.others, self.rebuilt, self.terms = others, rebuilt, terms
         self.costs: list[float] = []
         self.wanted: list[float] = []
         self.leads: list[list[float]] = []  # u.a of each comparator
-        self.terms = [np.zeros(3) for _ in others]  # of Q, with a covariance
-        self.rebuilt = Covariance(self.parameters) if has_covariance(self) else None
 
     def learn_constraint(self, truth: Joint, rival: Joint, wanted: float, weight: float, cost: float) -> None:
         before, p = self.statistics, self.parameters
@@ -76,21 +76,20 @@ def _at(learner: StructuredLearner, delta: Joint, averaged: bool) -> tuple[Any, 
     return list(found), both[:, 0], both[:, 1]
 
 
-class OfStructures(Hindsight):
-    """Where no search finds the comparators' worst rivals, they have those of the run: then only as they are, because
-    near 0 they suffer what the run did."""
+class OfStructures(OfSearched):
+    """Without a search for their worst rivals, comparators get the rivals of the run: then without multiples, because
+    near 0 they would suffer what the run did."""
 
     again: Recorder
 
     def __init__(self, model: PAStructured, others: list[StructuredLearner], against: Against) -> None:
         self.searches = model.loss_augmented_argmax is not None
         alone = Against(f"{against.words}, with the rivals of the run", (1.0,))
-        super().__init__(model._fitted(), against if self.searches else alone)
-        self.model, self.others = model, others
-        self.multiples = [(place, scale) for place in range(len(others)) for scale in self.against.scales]
+        norms2 = [float(np.square(other.weights, dtype=np.float64).sum()) for other in others]
+        super().__init__(model._fitted(), others, norms2, against if self.searches else alone)
+        self.model = model
         self.again = Recorder(**self.learner.parameters)
-        self.again.record(others)
-        self.losses: list[list[float]] = [[] for _ in self.multiples]
+        self.again.record(others, self.covariance, self.terms)
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
         from ...structured.structured import _inside
@@ -108,7 +107,7 @@ class OfStructures(Hindsight):
                 losses += [max(0.0, wanted - leads[place]) for wanted, leads in rounds]
 
     def _worst(self, other: StructuredLearner, scale: float, x: Any, y: Any) -> float:
-        """What `scale` times the weights of another one suffer from their worst rival, with the losses of the model."""
+        """The loss of `scale` times the weights of another learner, against their worst rival."""
         model, p = self.model, self.learner.parameters
         worst = model._call("loss_augmented_argmax", None, other.view(other.averaged, scale=scale), x, y)
         cost = model._cost(None, y, worst)
@@ -119,28 +118,14 @@ class OfStructures(Hindsight):
     def other_run(self) -> str:
         return self.again.obstacle or super().other_run()
 
-    def comparators(self, statistics: Any) -> list[Comparator]:
-        p, costs, again = self.learner.parameters, np.asarray(self.again.costs), self.again
-        perceptron, made = p["step"] == "perceptron", []
-        for (place, scale), losses in zip(self.multiples, self.losses, strict=True):
-            one = structured_comparator(
-                losses,
-                norm2=scale**2 * float(np.square(self.others[place].weights, dtype=np.float64).sum()),
-                largest_q=statistics.largest_q,
-                largest_cost=float(costs.max(initial=0.0)),
-                smallest_cost=0.0 if perceptron and again.free else least(costs),
-                selection=p["selection"],
-                margin=float(p["margin"]),
-                perceptron=perceptron,
-            )
-            if again.rebuilt is not None:
-                one = measured(again.rebuilt, one, scale, again.terms[place], statistics.largest_q)
-            made.append(one)
-        return made
+    def costs(self) -> tuple[float, float]:
+        costs, perceptron = np.asarray(self.again.costs), self.learner.parameters["step"] == "perceptron"
+        smallest = 0.0 if perceptron and self.again.free else least(costs)
+        return smallest, float(costs.max(initial=0.0))
 
 
 def certificate(model: PAStructured, X: Any, y: Any, u: PAStructured | None = None) -> Certificate:
-    """Of a model that has learned the examples once, in their order; `u` is another model with the same functions."""
+    """The certificate of a model that has learned the examples once, in order; `u` is one with the same functions."""
     check_comparator(model, u)
     learner, batch = model._fitted(), Batch(X, y, None)
     reason = started_elsewhere(learner) or whole_stream(learner.statistics.rounds, batch.count)

@@ -6,4 +6,5 @@ from .first_order import cache_bound as cache_bound
 from .table import TABLE as TABLE
 from .table import Guarantee as Guarantee
 from .table import guarantees as guarantees
+from .table import steps_with_theorems as steps_with_theorems
 from .table import strongest as strongest

@@ -18,7 +18,6 @@ from typing import Any
 
 from ..comparators.comparator import ENTROPY, EUCLIDEAN, SECOND_ORDER, Comparator
 
-STEPS = ("pa", "pa1", "pa2", "perceptron")
 SINGLE = ("classification", "regression", "uniclass")  # kinds with one constraint per round
 DERIVED = " (derived)"
 T2, T3, T4, T5 = "J06 Theorem 2", "J06 Theorem 3", "J06 Theorem 4", "J06 Theorem 5 (N03 Theorem 3)"
@@ -48,7 +47,7 @@ class Guarantee:
     suffered: float
     guaranteed: float  # infinity if the theorem does not apply
     reason: str = ""  # why the theorem does not apply
-    slack: float = RELATIVE_SLACK  # the relative rounding error that is allowed for
+    slack: float = RELATIVE_SLACK  # the allowed relative rounding error
 
     @property
     def applicable(self) -> bool:
@@ -71,7 +70,7 @@ class Guarantee:
 
 
 class Unmet(Exception):
-    """A theorem does not apply: which of its conditions fails."""
+    """A theorem does not apply; the message is the condition that fails."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +169,10 @@ def theorem(
     return enter
 
 
+def steps_with_theorems() -> frozenset[str]:
+    return frozenset().union(*(row.steps for row in TABLE))
+
+
 def guarantees(
     step: str,
     statistics: Any,
@@ -187,8 +190,9 @@ def guarantees(
     learned radius, with its coordinate: see algorithm S7). Likewise `total`, the sum of all step lengths,
     for MIRA with beta = 0. `beta` is that of the aggressive perceptron (S4).
     """
-    if step not in STEPS:
-        raise ValueError(f"step is {step!r}; it can be {', '.join(STEPS)}")
+    known = steps_with_theorems()
+    if step not in known:
+        raise ValueError(f"step is {step!r}; it can be {', '.join(sorted(known))}")
     if step == "perceptron" and not comparator.has_mistakes:
         raise ValueError("the perceptron is for classification")
     if not C > 0:
