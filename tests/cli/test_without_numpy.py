@@ -219,7 +219,8 @@ TENSORS = {
 def test_the_bytes_are_those_of_safetensors():
     header = {"a": '"quoted"', "b": "ä ü \x01\x7f/"}
     ours = file.to_bytes(header, TENSORS)
-    theirs = save(TENSORS)
+    arrays = {name: tensor for name, tensor in TENSORS.items() if tensor.ndim}  # numbers are in the metadata
+    theirs = save(arrays)
     description, expected = (
         json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]) for data in (ours, theirs)
     )
@@ -232,8 +233,8 @@ def test_the_bytes_are_those_of_safetensors():
         for name, tensor in TENSORS.items()
     }
     assert file.to_bytes(header, views) == ours
-    for tensors in (load(ours), file.from_bytes(ours)[1]):
-        assert tensors.keys() == TENSORS.keys()
+    for tensors, its in ((load(ours), arrays), (file.from_bytes(ours)[1], TENSORS)):
+        assert tensors.keys() == its.keys()
         for name, tensor in tensors.items():
             np.testing.assert_array_equal(tensor, TENSORS[name], strict=True)
 
