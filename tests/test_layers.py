@@ -10,7 +10,7 @@ import hinge
 PACKAGE = Path(hinge.__file__).parent
 # From the bottom to the top. The layers of one line do not import each other.
 LAYERS = [
-    ["_core", "_numpy"],
+    ["_core"],
     ["data"],
     ["model"],
     ["tasks"],

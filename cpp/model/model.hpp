@@ -163,6 +163,26 @@ struct Model : ModelParts {
 
   Learner learner;
 
+  // Rows may be wider than the model, unless its columns have names: then new ones need names, too.
+  void make_room(std::size_t width) {
+    const std::size_t columns = learner.memory().dimension();
+    if (width <= columns) return;
+    if (names.hashing() || names.numbered() < names.columns())
+      throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns) +
+                       (names.hashing() ? " (hashed)" : " (with names)"));
+    if (width > names.limit())
+      throw InputError("X has " + std::to_string(width) + " features, the limit is " + std::to_string(names.limit()) +
+                       " (max_features)");
+    learner.memory().resize(width);
+  }
+  // The two classes change places.
+  void swap_classes() {
+    if (has_kernel(settings)) return supports_of(learner).negate();
+    with_flat(settings, learner.memory(), [](auto& w) {
+      if constexpr (requires { w.negate(); }) w.negate();
+    });
+  }
+
   Tensors state() {
     Tensors tensors;
     save_parts(tensors, settings, names.kept());

@@ -1,6 +1,8 @@
 // Maps names to columns, numbered in order of arrival.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -106,7 +108,13 @@ class Vocabulary {
   void grow() {
     slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
     mask_ = slots_.size() - 1;
-    for (std::size_t column = 0; column < size(); ++column) put(column, hash_of(name(column)));
+    constexpr std::size_t together = 16;  // their slots are prefetched
+    std::array<std::uint32_t, together> hashes;
+    for (std::size_t first = 0; first < size(); first += together) {
+      const std::size_t count = std::min(together, size() - first);
+      for (std::size_t i = 0; i < count; ++i) prefetch_slot(hashes[i] = hash_of(name(first + i)));
+      for (std::size_t i = 0; i < count; ++i) put(first + i, hashes[i]);
+    }
   }
 
   std::string bytes_;

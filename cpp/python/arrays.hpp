@@ -106,18 +106,7 @@ inline Rows sparse_rows(const Array& data, const Array& indices, const Array& in
                       indptr.size() - 1, width, std::min(data.size(), indices.size()));
 }
 
-// What is asked of the labels of a text, without numpy: whether example i has the one label i; whether all are one of two;
-// and how often one differs from the one before.
-inline bool one_each(const Order& starts) {
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    if (starts.data()[i] != static_cast<std::int64_t>(i)) return false;
-  return true;
-}
-inline bool are_among(const Doubles& labels, double one, double other) {
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    if (labels.data()[i] != one && labels.data()[i] != other) return false;
-  return true;
-}
+// How often a label differs from the one before it.
 inline std::size_t count_changes(const Doubles& labels) {
   std::size_t changes = 0;
   for (std::size_t i = 1; i < labels.size(); ++i) changes += labels.data()[i] != labels.data()[i - 1];

@@ -8,6 +8,7 @@
 #include "engine/batches.hpp"
 #include "engine/settings_and_labels.hpp"
 #include "engine/single_events.hpp"
+#include "engine/text.hpp"
 #include "engine/views.hpp"
 #include "files.hpp"
 #include "readers.hpp"
@@ -67,6 +68,8 @@ NB_MODULE(_core, m) {
   bind_single_events(engine);
   bind_settings_and_labels(engine);
   bind_views(engine);
+  bind_text(engine);
+  define_text_part(m);
 
   nb::class_<Sentences>(m, "Sentences")
       .def("__len__", &Sentences::count)
@@ -110,9 +113,13 @@ NB_MODULE(_core, m) {
 
   nb::class_<SvmlightTextReader> svmlight(m, "SvmlightReader");
   svmlight.def("__init__", [](SvmlightTextReader* self, std::size_t first, std::size_t max_features, std::size_t max_line,
-                              bool ignore_new) {
-    new (self) SvmlightTextReader(Svmlight(first, max_features, ignore_new), max_line);
-  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "ignore_new"_a = false);
+                              bool ignore_new, std::vector<Svmlight::Range> keep, std::vector<Svmlight::Range> drop) {
+    Svmlight format(first, max_features, ignore_new);
+    format.keep = std::move(keep);
+    format.drop = std::move(drop);
+    new (self) SvmlightTextReader(std::move(format), max_line);
+  }, nb::kw_only(), "first"_a, "max_features"_a, "max_line"_a, "ignore_new"_a = false,
+               "keep"_a = std::vector<Svmlight::Range>(), "drop"_a = std::vector<Svmlight::Range>());
   define_reader(svmlight);
 
   nb::class_<VowpalTextReader> vowpal(m, "VowpalTextReader");
@@ -155,8 +162,6 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_columns", &Texts::n_columns);
 
   m.def("flat", &Records::flat, "record"_a);
-  m.def("one_each", &one_each, "starts"_a);
-  m.def("are_among", &are_among, "labels"_a, "one"_a, "other"_a);
   m.def("count_changes", &count_changes, "labels"_a);
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

@@ -25,6 +25,11 @@ inline std::vector<Label> labels_of(const nb::list& known) {
   for (nb::handle label : known) labels.push_back(label_of(label));
   return labels;
 }
+inline nb::list label_list(const std::vector<Label>& labels) {
+  nb::list list;
+  for (const Label& label : labels) std::visit([&](const auto& value) { list.append(value); }, label);
+  return list;
+}
 
 // A `Labels` of data/labels.py: `known` has the labels in their order, `codes` the code of each in the core.
 struct LabelNames {

@@ -1,4 +1,4 @@
-// The readers of text, for Python: bytes in, arrays out, without the GIL.
+// The readers of text, for Python: bytes in, rows out (text_part.hpp), without the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,6 +26,7 @@
 #include "../text/vw.hpp"
 #include "arrays.hpp"
 #include "locks.hpp"
+#include "text_part.hpp"
 
 namespace hinge {
 
@@ -53,29 +54,10 @@ class SpareRows {
   std::vector<std::unique_ptr<TextRows>> rows_;
 };
 
-// The arrays of rows, as memoryviews, which need no numpy; the rows go back to the spare ones when the last array has gone.
-class ArraysOfRows {
- public:
-  ArraysOfRows(std::unique_ptr<TextRows> rows, std::shared_ptr<SpareRows> spare)
-      : held_(new Held{std::move(rows), std::move(spare)}), owner_(held_, [](void* p) noexcept {
-          const std::unique_ptr<Held> held(static_cast<Held*>(p));
-          held->spare->give(std::move(held->rows));
-        }) {}
-  TextRows& rows() const { return *held_->rows; }
-  template <class Real>
-  nb::object array(Growing<Real>& values) const {
-    return nb::cast(nb::ndarray<nb::memview, Real, nb::ndim<1>>(values.data(), {values.size()}, owner_));
-  }
-  nb::object array_or_none(Growing<double>& values) const { return values.size() == 0 ? nb::none() : array(values); }
-
- private:
-  struct Held {
-    std::unique_ptr<TextRows> rows;
-    std::shared_ptr<SpareRows> spare;
-  };
-  Held* held_;
-  nb::capsule owner_;
-};
+// The rows go back to the spare ones when nobody holds them any more.
+inline std::shared_ptr<const TextRows> shared(std::unique_ptr<TextRows> rows, std::shared_ptr<SpareRows> spare) {
+  return {rows.release(), [spare = std::move(spare)](TextRows* last) { spare->give(std::unique_ptr<TextRows>(last)); }};
+}
 
 // Bytes of any object that has some.
 class BytesOf {
@@ -105,9 +87,9 @@ class TextReader {
     guarded([&] { reader_.read(bytes.data(), bytes.size(), *rows_); });
   }
 #ifdef HINGE_READS_FILES
-  // The same with what a file gives, until the rows make a batch: of `batch_bytes` of text, or less if nobody knows when
-  // more will come. None: it has ended; false: there is more to read, but many bad lines are to be told first. Who must
-  // not wait in here asks before whether something is there.
+  // The same with what a file gives, until the rows make a batch: of `batch_bytes` of text, or less if it is not known
+  // when more will come. None: it has ended; false: there is more to read, but many invalid lines are to be reported first. A
+  // caller that must not wait in here checks beforehand whether there is something to read.
   std::optional<bool> read_file(int file, std::size_t batch_bytes) {
     std::optional<bool> full;
     int error = 0;
@@ -155,28 +137,19 @@ class TextReader {
     batch_bytes_ = 0;
 #endif
   }
-  // None if there are no rows; else values, columns, starts, width, labels, label_starts, lines, weights, unseen, new names
-  nb::object take() {
+  // The rows since the last time, of at least `width` columns; None if there are none.
+  std::optional<TextPart> take(std::size_t width) {
     const Turn turn(busy_);
-    if (rows_->count() == 0) return nb::none();
+    if (rows_->count() == 0) return std::nullopt;
+    width = std::max(width, reader_.format().finish(*rows_));
     std::unique_ptr<TextRows> next = spare_->take();
-    const ArraysOfRows arrays(std::exchange(rows_, std::move(next)), spare_);
-    TextRows& rows = arrays.rows();
-    std::size_t width = rows.width;
-    nb::list names;
-    if constexpr (requires { reader_.format().vocabulary(); }) {
-      width = reader_.format().width();
-      for (; told_ < reader_.format().vocabulary().size(); ++told_) names.append(name(told_));
-    }
-    return nb::make_tuple(arrays.array(rows.values), arrays.array(rows.columns), arrays.array(rows.starts), width,
-                          arrays.array(rows.labels), arrays.array(rows.label_starts), arrays.array(rows.lines),
-                          arrays.array_or_none(rows.weights), arrays.array_or_none(rows.unseen), names);
+    return TextPart(shared(std::exchange(rows_, std::move(next)), spare_), width);
   }
   std::size_t lines() {
     const Turn turn(busy_);
     return reader_.lines();
   }
-  // Lines that have come after a bad one, which ended the reading, and the bytes of a last line without its end.
+  // The lines after an invalid one that ended the reading, and the bytes of an incomplete last line.
   nb::tuple unread() {
     const Turn turn(busy_);
     return nb::make_tuple(reader_.unread_lines(), reader_.unread_bytes());
@@ -200,12 +173,11 @@ class TextReader {
       const BytesOf name(item);
       if (!reader_.format().add_name({name.data(), name.size()}))
         throw InputError("the feature name " + quoted(item) + " occurs twice");
-      told_ += 1;
     }
   }
 
  private:
-  // One thread at a time; another one is refused rather than kept waiting for a pipe.
+  // One thread at a time; another one is rejected instead of waiting for a pipe.
   class Turn {
    public:
     explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
@@ -238,16 +210,10 @@ class TextReader {
   std::unique_ptr<char[]> buffer_;
   std::size_t batch_bytes_ = 0;  // of files, in the batch that is being read
 #endif
-  nb::object name(std::size_t column) {
-    const std::string_view text = reader_.format().vocabulary().name(column);
-    return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-  }
-
   std::atomic<bool> busy_ = false;
   LineReader<Format> reader_;
   std::shared_ptr<SpareRows> spare_ = std::make_shared<SpareRows>();
   std::unique_ptr<TextRows> rows_;
-  std::size_t told_ = 0;  // names
 };
 
 using SvmlightTextReader = TextReader<Svmlight>;
@@ -262,7 +228,7 @@ void define_reader(nb::class_<Reader>& reader) {
   reader.def("read", &Reader::read, "data"_a)
       .def("finish", &Reader::finish)
       .def("restart", &Reader::restart, nb::kw_only(), "skip"_a)
-      .def("take", &Reader::take)
+      .def("take", &Reader::take, "width"_a = 0)
       .def("bad_lines", &Reader::bad_lines)
       .def_prop_ro("lines", &Reader::lines)
       .def_prop_ro("unread", &Reader::unread)

@@ -1,4 +1,4 @@
-// In how many texts each term occurs: what few of them have tells more.
+// In how many texts each term occurs: rare terms weigh more.
 #pragma once
 
 #include <cstddef>

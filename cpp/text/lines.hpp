@@ -1,4 +1,4 @@
-// Text as it comes, in pieces that end anywhere, to whole lines: what the readers of all formats share.
+// Text in pieces that end anywhere, to whole lines: what the readers of all formats share.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace hinge {
 template <class Format>
 class LineReader {
  public:
-  // Lines longer than `max_line` bytes are refused. `skip`: bad lines are left out, and kept for `take_bad_lines`.
+  // Lines longer than `max_line` bytes are rejected. `skip`: invalid lines are left out, and kept for `take_bad_lines`.
   LineReader(Format format, std::size_t max_line, bool skip)
       : format_(std::move(format)), max_line_(max_line), skip_(skip) {}
 
@@ -30,7 +30,7 @@ class LineReader {
     const std::size_t before = lines_;
     try {
       read_piece(data, size, rows);
-    } catch (const InputError&) {  // nothing after it will be read: say how much of it there is
+    } catch (const InputError&) {  // nothing after it will be read: count it
       const std::string_view text(data, size);
       const auto newlines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
       unread_ = newlines - std::min(newlines, lines_ - before);
@@ -39,7 +39,7 @@ class LineReader {
       throw;
     }
   }
-  // Lines that have come after a bad one, which ended the reading, and the bytes of a last line without its end.
+  // The lines after an invalid one that ended the reading, and the bytes of an incomplete last line.
   std::size_t unread_lines() const { return unread_; }
   std::size_t unread_bytes() const { return pending_.size(); }
   // The last line, if nothing ends it.

@@ -1,6 +1,6 @@
 // Text in svmlight's format to rows:
 //     labels [qid:n] index:value index:value ... [# comment]
-// Labels are numbers, none, one or several with commas between them. Blank lines and comments are no rows.
+// Labels are numbers, none, one or several with commas between them. Blank lines and comments are not rows.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "lines.hpp"
 
@@ -22,6 +24,16 @@ class Svmlight {
         max_features_(std::min<std::size_t>(max_features, std::numeric_limits<std::int32_t>::max())),
         largest_index_(ignore ? std::size_t{1} << 59 : max_features_) {}
   std::size_t ignored() const { return ignored_; }
+
+  // Columns that are read, and columns that are not: ranges, both ends included. No `keep`: all are read.
+  using Range = std::pair<std::size_t, std::size_t>;
+  std::vector<Range> keep, drop;
+  // To be called when rows are complete. Returns how many columns there are so far.
+  std::size_t finish(TextRows& rows) {
+    width_ = std::max(width_, rows.width);
+    if (!keep.empty() || !drop.empty()) select(rows);
+    return width_;
+  }
 
   // A feature takes four bytes at least: an index, a colon, a digit, and what ends it.
   void expect(std::size_t size, TextRows& rows) const {
@@ -56,7 +68,7 @@ class Svmlight {
       if (*cursor != ',') break;
       cursor.next();
     }
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the label, not " + cursor.word());
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the label, not " + cursor.word());
   }
 
   // Nearly all features are simple: they are read without a loop over their characters, and without branches that
@@ -104,8 +116,8 @@ class Svmlight {
   }
 
   // index:value, where both are short and the value has no exponent. Returns its end; if it is not such a feature, the
-  // column is none, and the end is the beginning. `marks` are the non-digits from there on, as far as they are known; they
-  // are moved along.
+  // column is `none` and the end is the beginning. `marks` are the non-digits from there on, as far as they are known; they
+  // are shifted along.
   const char* read_simple_feature(const char* at, std::uint64_t& marks, std::size_t& column, double& value) const {
     column = std::numeric_limits<std::size_t>::max();
     const auto digits = static_cast<unsigned>(std::countr_zero(marks));
@@ -133,7 +145,7 @@ class Svmlight {
     return end;
   }
 
-  // Whatever comes next, or what is wrong with it. False: nothing, the row has ended.
+  // Anything else; an invalid feature is rejected. False: the row has ended.
   template <class Add>
   bool read_other(Cursor& cursor, const Add& add) {
     if (Cursor::is_space(*cursor)) return cursor.skip_spaces(), true;
@@ -144,7 +156,7 @@ class Svmlight {
     }
     const std::size_t column = read_index(cursor, first_, largest_index_);
     const double value = read_number(cursor);
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the value, not " + cursor.word());
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the value, not " + cursor.word());
     if (column < max_features_)
       add(column, value);
     else
@@ -152,8 +164,28 @@ class Svmlight {
     return true;
   }
 
+  void select(TextRows& rows) const {
+    const auto is_in = [](const std::vector<Range>& ranges, std::size_t column) {
+      return std::any_of(ranges.begin(), ranges.end(),
+                         [&](const Range& range) { return range.first <= column && column <= range.second; });
+    };
+    std::size_t kept = 0, j = 0;
+    for (std::size_t row = 0; row < rows.count(); ++row) {
+      for (const auto end = static_cast<std::size_t>(rows.starts[row + 1]); j < end; ++j) {
+        const auto column = static_cast<std::size_t>(rows.columns[j]);
+        if ((!keep.empty() && !is_in(keep, column)) || is_in(drop, column)) continue;
+        rows.columns.data()[kept] = rows.columns[j];
+        rows.values.data()[kept++] = rows.values[j];
+      }
+      rows.starts.data()[row + 1] = static_cast<std::int64_t>(kept);
+    }
+    rows.columns.set_size(kept);
+    rows.values.set_size(kept);
+  }
+
   std::size_t first_, max_features_, largest_index_;
   std::size_t ignored_ = 0, line_ignored_ = 0;
+  std::size_t width_ = 0;  // one more than the largest column of all rows so far
 };
 
 }  // namespace hinge

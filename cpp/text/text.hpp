@@ -1,4 +1,4 @@
-// What the readers of text share: a line being read, numbers, and what is wrong with it and where.
+// What the readers of text share: a cursor in a line, numbers, and errors with their place.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 
 namespace hinge {
 
-// A place in a line. The line ends with a newline, which is the only one in it, so that nothing need ask for the end.
+// A place in a line. The line ends with a newline, which is the only one in it, so that no function needs to check for the end.
 class Cursor {
  public:
   explicit Cursor(const char* line) : line_(line), at_(line) {}
@@ -43,7 +43,7 @@ class Cursor {
   void skip_spaces() {
     while (is_space(*at_)) ++at_;
   }
-  // The word that begins here: it ends with a space, a newline, or what parts labels, indices and values.
+  // The end of the word that begins here: it ends with a space, a newline, or what separates labels, indices and values.
   const char* end_of_word() const {
     const char* end = at_;
     while (*end != '\n' && !is_space(*end) && *end != ':' && *end != ',' && *end != '|') ++end;
@@ -57,12 +57,12 @@ class Cursor {
     while (*end != '\n' && !is_space(*end)) ++end;
     return quoted(end);
   }
-  [[noreturn]] void refuse(const std::string& why) const {
+  [[noreturn]] void reject(const std::string& why) const {
     throw InputError(why, none, static_cast<std::size_t>(at_ - line_) + 1);
   }
 
  private:
-  // To be shown: bytes that are no ASCII as \xNN, and not too many.
+  // For messages: at most 40 bytes, those that are not ASCII as \xNN.
   std::string quoted(const char* end) const {
     static constexpr char hex[] = "0123456789abcdef";
     constexpr std::ptrdiff_t most = 40;
@@ -97,7 +97,7 @@ inline std::uint64_t load_eight(const char* at) {
 // What follows reads text without looking at each byte: it may look this many bytes beyond a newline.
 inline constexpr std::size_t padding = 128;
 
-// One bit for each of the next 64 bytes, set if it is no digit.
+// One bit for each of the next 64 bytes, set if it is not a digit.
 inline std::uint64_t find_nondigits(const char* at) {
 #if defined(HINGE_SSE2)
   const auto mark = [](const char* from) {
@@ -127,7 +127,7 @@ inline std::uint64_t read_digits(const char* at, unsigned count) {
   return (low + high) >> 32;
 }
 
-// Two of them at once: the first in the low half, the second in the high one.
+// Two numbers at once: the first in the low half, the second in the high half.
 inline std::uint64_t read_digits_twice(const char* at, unsigned count, const char* other, unsigned other_count) {
 #if defined(HINGE_SSE2)
   const auto word = [](const char* from, unsigned digits) {
@@ -158,20 +158,20 @@ inline std::size_t read_index(Cursor& cursor, std::size_t first, std::size_t cou
     number = number * 10 + static_cast<std::size_t>(*at - '0');
     if (number >= first + count) [[unlikely]] {
       if (!std::all_of(at, cursor.end_of_word(), is_digit)) break;
-      cursor.refuse("index " + cursor.word() + " is over the limit of " + std::to_string(count) + " features");
+      cursor.reject("index " + cursor.word() + " is over the limit of " + std::to_string(count) + " features");
     }
   }
   if (*at != ':' || at == cursor.at() || number < first) [[unlikely]] {
-    if (at != cursor.end_of_word() || at == cursor.at()) cursor.refuse(cursor.word() + " is not an index");
-    if (number < first) cursor.refuse("index " + cursor.word() + ": indices count from " + std::to_string(first));
+    if (at != cursor.end_of_word() || at == cursor.at()) cursor.reject(cursor.word() + " is not an index");
+    if (number < first) cursor.reject("index " + cursor.word() + ": indices count from " + std::to_string(first));
     cursor.move_to(at);
-    cursor.refuse("\":\" and a value were expected after the index");
+    cursor.reject("\":\" and a value were expected after the index");
   }
   cursor.move_to(at + 1);
   return number - first;
 }
 
-// What may follow a number: spaces, a newline, '#', ',' and '|'. (And some that may not: whoever reads on will tell.)
+// What may follow a number: spaces, a newline, '#', ',' and '|'. (Some of these may not: the next read finds out.)
 inline bool ends_number(char c) { return static_cast<unsigned char>(c) < '-' || c == '|'; }
 
 // A decimal number without sign and exponent, of so few digits that it is exact in one operation (Clinger). `at` is
@@ -226,7 +226,7 @@ inline const char* read_decimal(const char* first, const char* end, double& valu
   return first + length;
 }
 
-// A finite decimal number, rounded correctly. What follows it is not looked at: whoever reads on does.
+// A finite decimal number, rounded correctly. What follows it is checked by the next read.
 inline double read_number(Cursor& cursor) {
   const char* first = cursor.at();
   const bool negative = *first == '-';
@@ -237,8 +237,8 @@ inline double read_number(Cursor& cursor) {
     const char* end = first;
     while (is_digit(*end) || *end == '.' || *end == '+' || *end == '-' || (*end | 0x20) == 'e') ++end;
     const bool plain = first < end && (is_digit(*first) || *first == '.');  // not "inf" or "nan", which it would read
-    if (!plain || read_decimal(first, end, value) != end) cursor.refuse(cursor.word() + " is not a number");
-    if (!std::isfinite(value)) cursor.refuse(cursor.word() + " is too large for float64");
+    if (!plain || read_decimal(first, end, value) != end) cursor.reject(cursor.word() + " is not a number");
+    if (!std::isfinite(value)) cursor.reject(cursor.word() + " is too large for float64");
     at = end;
   }
   cursor.move_to(at);

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace hinge {
 
-// A vector that fills nothing with zeros, and that can be written behind its end if room was made.
+// A vector that does not fill new memory with zeros. If room was made, one may write behind its end.
 template <class T>
 class Growing {
  public:
@@ -29,6 +32,11 @@ class Growing {
     make_room(1);
     data_[size_++] = value;
   }
+  void append(const T* values, std::size_t count) {
+    make_room(count);
+    std::copy_n(values, count, data_.get() + size_);
+    size_ += count;
+  }
   // Room must have been made.
   void set_size(std::size_t size) { size_ = size; }
 
@@ -37,22 +45,46 @@ class Growing {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
+// The names of columns that follow each other.
+struct ColumnNames {
+  std::size_t first = 0;  // the column of the first name
+  std::string bytes;
+  std::vector<std::size_t> ends;
+
+  std::size_t count() const { return ends.size(); }
+  std::string_view name(std::size_t i) const {
+    const std::size_t from = i == 0 ? 0 : ends[i - 1];
+    return {bytes.data() + from, ends[i] - from};
+  }
+  void push(std::size_t column, std::string_view name) {
+    if (ends.empty()) first = column;
+    bytes.append(name);
+    ends.push_back(bytes.size());
+  }
+  void clear() {
+    bytes.clear();
+    ends.clear();
+  }
+};
+
 struct TextRows {
   Growing<double> values, labels;
   Growing<std::int32_t> columns;
   Growing<std::int64_t> starts, label_starts;  // row i is from starts[i] to [i + 1], and so are its labels
-  Growing<std::int64_t> lines;                 // where each row stands
-  Growing<double> weights;                     // none, as long as no line has one
-  Growing<double> unseen;                      // the squares of features without a column, if there are such
+  Growing<std::int64_t> lines;                 // the line of each row
+  Growing<double> weights;                     // empty until a line has one
+  Growing<double> unseen;                      // the squared values of features without a column; may be empty
   std::size_t width = 0;                       // one more than the largest column
+  ColumnNames new_names;                       // of columns that no earlier rows had
 
   TextRows() { clear(); }
   std::size_t count() const { return lines.size(); }
   std::size_t bytes() const {
     return values.bytes() + columns.bytes() + starts.bytes() + labels.bytes() + label_starts.bytes() + lines.bytes() +
-           weights.bytes() + unseen.bytes();
+           weights.bytes() + unseen.bytes() + new_names.bytes.capacity();
   }
   void clear() {
+    new_names.clear();
     starts.set_size(0), starts.push(0);
     label_starts.set_size(0), label_starts.push(0);
     lines.set_size(0);
@@ -77,7 +109,7 @@ struct TextRows {
   }
 
  private:
-  std::size_t kept_width_ = 0, kept_weights_ = 0;  // as they were when the last row ended
+  std::size_t kept_width_ = 0, kept_weights_ = 0;  // when the last row ended
 };
 
 }  // namespace hinge

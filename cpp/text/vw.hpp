@@ -1,7 +1,7 @@
 // Text in Vowpal Wabbit's format to rows:
 //     [label[,label...] [importance]] ['tag]|[namespace[:scale]] feature[:value] ... |namespace ...
 // As there, a word that touches the bar is a tag, and a feature without a value counts 1. The full name of a feature is
-// namespace^feature. Zeros are no features; a feature that comes twice counts with the sum of its values.
+// namespace^feature. Zeros are left out; the values of a repeated feature are added up.
 #pragma once
 
 #include <array>
@@ -41,8 +41,13 @@ class VowpalText {
     const std::uint32_t hash = Vocabulary::hash_of(name);
     if (vocabulary_.find(name, hash) != none) return false;
     vocabulary_.add(name, hash);
-    known_ = vocabulary_.size();
+    known_ = reported_ = vocabulary_.size();
     return true;
+  }
+  // To be called when rows are complete: they get the names that are new. Returns how many columns there are so far.
+  std::size_t finish(TextRows& rows) {
+    for (; reported_ < known_; ++reported_) rows.new_names.push(reported_, vocabulary_.name(reported_));
+    return width();
   }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t width() const { return hashed_columns_ > 0 ? hashed_columns_ : known_; }
@@ -81,7 +86,7 @@ class VowpalText {
   }
 
  private:
-  // ---- what stands before the bar
+  // ---- before the bar
 
   static bool ends_word(char c) { return c == '\n' || c == '|' || Cursor::is_space(c); }
 
@@ -90,20 +95,20 @@ class VowpalText {
       const char* end = cursor.at();
       while (!ends_word(*end)) ++end;
       if (*cursor == '\'' || *end == '|') return read_tag(cursor, end);
-      if (cursor.ended()) cursor.refuse("\"|\" was expected before the features");
+      if (cursor.ended()) cursor.reject("\"|\" was expected before the features");
       if (word == 0)
         read_labels(cursor, rows);
       else if (word == 1)
         weight = read_importance(cursor);
       else
-        cursor.refuse("\"|\" or a tag was expected, not " + cursor.word() + ": initial predictions are not supported");
+        cursor.reject("\"|\" or a tag was expected, not " + cursor.word() + ": initial predictions are not supported");
       cursor.skip_spaces();
     }
   }
   static void read_tag(Cursor& cursor, const char* end) {
     cursor.move_to(end);
     cursor.skip_spaces();
-    if (*cursor != '|') cursor.refuse("\"|\" was expected after the tag");
+    if (*cursor != '|') cursor.reject("\"|\" was expected after the tag");
   }
   static void read_labels(Cursor& cursor, TextRows& rows) {
     for (;;) {
@@ -111,13 +116,13 @@ class VowpalText {
       if (*cursor != ',') break;
       cursor.next();
     }
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the label, not " + cursor.rest());
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the label, not " + cursor.rest());
   }
   static double read_importance(Cursor& cursor) {
     Cursor begin = cursor;
     const double weight = read_number(cursor);
-    if (!ends_word(*cursor)) cursor.refuse("a space was expected after the importance, not " + cursor.rest());
-    if (weight < 0) begin.refuse("the importance is " + begin.word() + ": it must not be negative");
+    if (!ends_word(*cursor)) cursor.reject("a space was expected after the importance, not " + cursor.rest());
+    if (weight < 0) begin.reject("the importance is " + begin.word() + ": it must not be negative");
     return weight;
   }
   // Weights are kept from the first row on that has one; those before count 1.
@@ -127,17 +132,17 @@ class VowpalText {
     rows.weights.push(std::isnan(weight) ? 1 : weight);
   }
 
-  // ---- what stands behind it
+  // ---- after the bar
 
   void read_namespace(Cursor& cursor) {
     cursor.next();
     const std::string_view name = read_name(cursor);
     double scale = 1;
     if (*cursor == ':') {
-      if (name.empty()) cursor.refuse("the name of a namespace was expected before \":\"");
+      if (name.empty()) cursor.reject("the name of a namespace was expected before \":\"");
       cursor.next();
       scale = read_number(cursor);
-      if (!ends_word(*cursor)) cursor.refuse("a space was expected after the scale, not " + cursor.rest());
+      if (!ends_word(*cursor)) cursor.reject("a space was expected after the scale, not " + cursor.rest());
     }
     prefix_ = name;
     if (!name.empty()) prefix_ += '^';
@@ -147,13 +152,13 @@ class VowpalText {
   void read_feature(Cursor& cursor, double scale) {
     const Cursor begin = cursor;
     const std::string_view name = read_name(cursor);
-    if (name.empty()) cursor.refuse("the name of a feature was expected before \":\"");
+    if (name.empty()) cursor.reject("the name of a feature was expected before \":\"");
     double value = scale;
     if (*cursor == ':') {
       cursor.next();
       value = read_number(cursor) * scale;
-      if (!ends_word(*cursor)) cursor.refuse("a space was expected after the value, not " + cursor.rest());
-      if (!std::isfinite(value)) begin.refuse("the value of " + begin.rest() + " is too large for float64");
+      if (!ends_word(*cursor)) cursor.reject("a space was expected after the value, not " + cursor.rest());
+      if (!std::isfinite(value)) begin.reject("the value of " + begin.rest() + " is too large for float64");
     }
     if (value == 0) return;
     if (prefix_.empty()) {
@@ -177,14 +182,14 @@ class VowpalText {
   }
   void multiply(const Cursor& line) {
     const bool done = interactions.multiply([&](std::string_view name, double value) {
-      if (!std::isfinite(value)) line.refuse("the product of two features is too large for float64");
+      if (!std::isfinite(value)) line.reject("the product of two features is too large for float64");
       if (value == 0) return;  // both were tiny
       const std::size_t from = names_.size();
       names_.append(name);
       add_full(line, from, value);
     });
     if (!done)
-      line.refuse("the interactions make more than " + std::to_string(Interactions::most) + " features of this line");
+      line.reject("the interactions make more than " + std::to_string(Interactions::most) + " features of this line");
   }
   // A feature whose full name is the last of `names_`.
   void add_full(const Cursor& begin, std::size_t from, double value) {
@@ -219,7 +224,7 @@ class VowpalText {
     if (column == none) {
       // A name that gets no column has one until the line ends: so its values are added up as others are.
       if (grow_ && !ignore_ && vocabulary_.size() >= max_features_)
-        feature.begin.refuse("the feature " + feature.begin.rest() + " is new, and there are already " +
+        feature.begin.reject("the feature " + feature.begin.rest() + " is new, and there are already " +
                              std::to_string(max_features_) + " features, the limit (max_features)");
       column = vocabulary_.add(name, feature.hash);
     }
@@ -233,7 +238,7 @@ class VowpalText {
     unsigned char all = 0;
     for (unsigned char kind = 0; (kind = kinds[static_cast<unsigned char>(*end)]) != stop; ++end) all |= kind;
     const std::string_view name(begin, static_cast<std::size_t>(end - begin));
-    if (all != 0 && !is_utf8(name)) cursor.refuse("the name " + cursor.word() + " is not UTF-8");
+    if (all != 0 && !is_utf8(name)) cursor.reject("the name " + cursor.word() + " is not UTF-8");
     cursor.move_to(end);
     return name;
   }
@@ -254,7 +259,7 @@ class VowpalText {
     rows.columns.make_room(x.size);
     double unseen = 0;
     for (std::size_t j = 0; j < x.size; ++j) {
-      if (!std::isfinite(values[j])) line.refuse("the values of a feature that is repeated add up to more than float64 holds");
+      if (!std::isfinite(values[j])) line.reject("the values of a feature that is repeated add up to more than float64 holds");
       if (static_cast<std::size_t>(columns[j]) >= width) {
         unseen += values[j] * values[j];
         line_ignored_ += 1;
@@ -275,7 +280,8 @@ class VowpalText {
   bool grow_, ignore_;
   std::size_t ignored_ = 0, line_ignored_ = 0;  // features that were new when the vocabulary was full
   Vocabulary vocabulary_;
-  std::size_t known_ = 0;  // names of the vocabulary that stay
+  std::size_t known_ = 0;     // names of the vocabulary that stay
+  std::size_t reported_ = 0;  // names that earlier rows have brought
   Scratch features_;
   std::string prefix_;     // namespace^
   std::string names_;      // of this line, one after the other

@@ -20,34 +20,27 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ._numpy import Doubles, is_array, np, npt
 from .data import targets
+from .data.events import as_events, as_list, event_list, is_frame, is_numpy, is_sparse
 from .data.labels import Labels, plain
-from .data.rows import Rows, as_events, as_list, event_list, is_frame, is_sparse
 from .data.weights import check_weight
-from .model import (
-    columns,
-    covariance,
-    encoding,
-    engine,
-    explain,
-    file,
-    learner_file,
-    scoring,
-    supports,
-    weights,
-)
+from .model import covariance, encoding, engine, explain, file, learner_file, supports, weights
 from .model.explain import Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics
 from .options import table
 from .options.classes import CLASSES
 from .options.constructors import signature
-from .tasks import batch, learner_tasks, task_named
+from .tasks import learner_tasks, task_named
 from .tasks.task import Task
 
 if TYPE_CHECKING:
-    from ._core import Engine
+    import numpy as np
+    import numpy.typing as npt
+
+    from ._core import Engine, TextPart
+    from .data.rows import Rows
+    from .data.types import Doubles
     from .options.types import LearnerOptions
     from .theory.certificate import Certificate
 
@@ -170,7 +163,7 @@ class Learner:
 
     def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
         lanes: Any = self._engine.scores_one(x, self.averaged)
-        return np.asarray(lanes)
+        return lanes  # type: ignore[no-any-return]
 
     def _events(self) -> None:
         """Names the columns that were learned from arrays by their numbers: events need names."""
@@ -183,10 +176,12 @@ class Learner:
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> None:
         """Learns a list of dicts, a DataFrame, an array or a CSR matrix: all of it, or nothing if it is invalid."""
+        from .tasks import batch
+
         X = as_events(X)
         if is_frame(X):
             batch.learn_frame(self, X, y, sample_weight)
-        elif isinstance(X, np.ndarray) or is_sparse(X):
+        elif is_numpy(X) or is_sparse(X):
             self.learn(X, y, sample_weight)
         else:
             batch.learn_events(self, event_list(X), y, sample_weight)
@@ -205,6 +200,9 @@ class Learner:
         `order` lists the rows to visit. With `tolerance`, only rows whose squared loss exceeds it are learned (S21,
         the batch conversion), at most `max_updates` of them. Returns how many were learned.
         """
+        from .model import columns
+        from .tasks import batch
+
         rows = columns.unnamed(self, X)
         return batch.learn_rows(
             self, rows, y, sample_weight, order=order, tolerance=tolerance, max_updates=max_updates
@@ -214,13 +212,25 @@ class Learner:
         self, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None = None, **passing: Any
     ) -> int:
         """Like `learn`, for rows of a stream: their number of columns may differ from that of earlier rows."""
-        text = sample_weight is None and not passing and isinstance(y, memoryview)
-        if text and batch.learn_text(self, rows, y):
-            return len(y)
+        from .tasks import batch
+
         return batch.learn_rows(self, rows, y, sample_weight, **passing)
+
+    def learn_text(self, text: TextPart) -> bool:
+        """Learns rows of a text natively: numbers, or two classes. False, and nothing is done, if the targets need the
+        encoding by the task (`learn_rows`)."""
+        task = self._task
+        if self._class_weight or not (task.core_knows_labels or task.reads_numbers or not task.needs_labels):
+            return False
+        grows = not self.closed and self.parameters["w1"] is None and self.parameters["max_labels"] >= 2
+        with self._lock:
+            self._named = False
+            return self._engine.learn_text(text, grows)
 
     def read_events(self, events: Iterable[Any]) -> Rows:
         """Converts events to rows, for several passes over them. Their features become columns of the model."""
+        from .data.rows import Rows
+
         with self._lock:
             self._events()
             return Rows(*self._engine.read_dicts(event_list(events)))
@@ -240,10 +250,14 @@ class Learner:
 
     def lanes(self, X: Any) -> Doubles:
         """The raw scores of the core, one per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
+        from .model import scoring
+
         return scoring.lanes(self, X)
 
     def lanes_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         """The same for rows. `unseen`, with a kernel: the squared values of each row's features without a column."""
+        from .model import scoring
+
         return scoring.lanes_of(self, rows, unseen)
 
     @property
@@ -260,9 +274,13 @@ class Learner:
 
     def uncertainty(self, X: Any) -> Doubles:
         """x'Sx of each row (see `uncertainty_one`)."""
+        from .model import scoring
+
         return scoring.uncertainty(self, X)
 
     def uncertainty_of(self, rows: Rows) -> Doubles:
+        from .model import scoring
+
         return scoring.uncertainty_of(self, rows)
 
     # ---- changes --------------------------------------------------------------------------------------
@@ -339,7 +357,7 @@ class Learner:
 
     def _extras(self, averaged: bool) -> Doubles:
         extras: Any = self._engine.biases(averaged)
-        return np.asarray(extras)
+        return extras  # type: ignore[no-any-return]
 
     @property
     def thresholds(self) -> Doubles:
@@ -443,6 +461,8 @@ class Learner:
 
     def to_parts(self) -> tuple[dict[str, Any], file.Tensors]:
         """The content of its file: a JSON header, and arrays."""
+        import numpy as np
+
         header, tensors = self._parts()
         return header, {name: np.asarray(tensor) for name, tensor in tensors.items()}
 
@@ -485,7 +505,7 @@ class Learner:
         return object.__sizeof__(self) + self._engine.__sizeof__() + sys.getsizeof(self.labels)
 
     def __repr__(self) -> str:
-        plain = {name: value for name, value in self.parameters.items() if not is_array(value)}
+        plain = {name: value for name, value in self.parameters.items() if not is_numpy(value)}
         changed = {name: value for name, value in plain.items() if value != table.default(name)}
         if plain["step"] is None:
             changed.pop("step")

@@ -13,8 +13,8 @@ from river import base, utils
 
 from .data import targets
 from .data.errors import for_each
+from .data.events import as_list, is_frame
 from .data.labels import plain
-from .data.rows import as_list, is_frame
 from .data.shown import shown
 from .data.weights import check_weight
 from .estimators.option_changes import FollowsOptions

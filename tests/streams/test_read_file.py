@@ -36,7 +36,8 @@ def content(source, size, seed=0):
 
 
 def arrays(batch):
-    parts = [*batch.X.arrays[:3], batch.labels.values, batch.labels.starts, batch.lines, batch.weights]
+    text = batch.X
+    parts = [*text.csr()[:3], text.labels, text.label_starts(), batch.lines, batch.weights]
     return [None if its is None else np.asarray(its).tolist() for its in parts]
 
 
@@ -48,7 +49,7 @@ def batches(source, path, bad=None, native=True):
         else:
             patch.setattr(text, "_fed_by_itself", lambda *_: None)
         return [
-            (arrays(batch), batch.new_names, batch.X.width, batch.position)
+            (arrays(batch), batch.X.new_names, batch.X.width, batch.position)
             for batch in source().batches(Input(path), bad or BadLines())
         ]
 
@@ -115,11 +116,11 @@ def test_pipe_gives_available_lines_without_waiting():
         for i in range(1, 4):
             pipe.write(b"1 2:3\n1 2:")
             assert reader.read_file(out, BATCH) is True  # it does not block
-            assert reader.take()[6].tolist() == [2 * i - 2, 2 * i - 1][i == 1 :]
+            assert reader.take().lines.tolist() == [2 * i - 2, 2 * i - 1][i == 1 :]
             pipe.write(b"4\n")
         pipe.close()
         assert reader.read_file(out, BATCH) is None
-        assert reader.take()[6].tolist() == [6]
+        assert reader.take().lines.tolist() == [6]
 
 
 def test_non_blocking_pipe_is_read():
@@ -132,7 +133,7 @@ def test_non_blocking_pipe_is_read():
         assert reader.take() is None
         pipe.write(b"1 2:3\n")
         assert reader.read_file(out, BATCH)
-        assert reader.take()[0].tolist() == [3.0]
+        assert reader.take().csr()[0].tolist() == [3.0]
 
 
 @KINDS

@@ -272,7 +272,7 @@ def test_source_gives_rows_labels_and_lines(tmp_path):
     source = Svmlight(max_features=100)
     assert source.settings == {"zero_based": False, "keep": [], "drop": []}
     (batch,) = batches_of(path, b"1 2:0.5\n\n# c\n1,2 3:1 7:-2\n 1:1\n", source=source)
-    values, columns, starts, width = batch.X.arrays
+    values, columns, starts, width = batch.X.csr()
     assert (values.tolist(), columns.tolist(), starts.tolist()) == (
         [0.5, 1, -2, 1],
         [1, 2, 6, 0],
@@ -280,8 +280,8 @@ def test_source_gives_rows_labels_and_lines(tmp_path):
     )
     assert (width, batch.X.width, len(batch)) == (7, 7, 3)
     assert batch.lines.tolist() == [1, 4, 5]
-    assert (batch.labels.values.tolist(), batch.labels.starts.tolist()) == ([1, 1, 2], [0, 1, 3, 3])
-    assert (batch.weights, batch.new_names, batch.unseen, batch.position) == (
+    assert (batch.X.labels.tolist(), batch.X.label_starts().tolist()) == ([1, 1, 2], [0, 1, 3, 3])
+    assert (batch.weights, batch.X.new_names, batch.X.unseen_squares(7), batch.position) == (
         None,
         [],
         None,
@@ -327,7 +327,7 @@ def test_huge_lines(tmp_path):
     line = b"1 " + b" ".join(b"%d:%d.5" % (i, i) for i in range(1, 300_000)) + b"\n"
     batches = batches_of(tmp_path / "a.svm", line + b"1 1:1\n" + line)
     assert sum(map(len, batches)) == 3
-    values = np.concatenate([batch.X.arrays[0] for batch in batches])
+    values = np.concatenate([batch.X.csr()[0] for batch in batches])
     once = np.arange(1, 300_000) + 0.5
     np.testing.assert_array_equal(values, [*once, 1, *once])
     with pytest.raises(InputError, match=r"a.svm:1: 1048577: the line is longer than 1048576 bytes"):
@@ -343,11 +343,11 @@ def test_core_rejects_input_that_is_not_bytes():
             reader.read(data)
     reader.read(bytearray(b"1 1:1\n1 2:"))
     reader.read(memoryview(b"xx3\n1 1:1")[2:])
-    assert reader.take()[6].tolist() == [1, 2]
+    assert reader.take().lines.tolist() == [1, 2]
     assert reader.take() is None
     reader.restart(skip=False)  # the incomplete line is dropped
     reader.read(b"1 2:5\n")
-    assert (reader.lines, reader.take()[0].tolist()) == (1, [5])
+    assert (reader.lines, reader.take().csr()[0].tolist()) == (1, [5])
 
 
 def test_reader_rejects_a_second_thread():
@@ -370,7 +370,7 @@ def test_reader_rejects_a_second_thread():
             assert str(error) == "another thread is using this reader"  # noqa: PT017
             rejected += 1
     assert rejected > 0
-    assert len(reader.take()[6]) == 10**6
+    assert len(reader.take().lines) == 10**6
 
 
 # ---- ahead

@@ -26,11 +26,11 @@ class Text:
         self.source = source or VowpalText(**options)
         self.bad = bad or BadLines()
         self.batches = list(self.source.batches(Input(path), self.bad))
-        self.names = [name for batch in self.batches for name in batch.new_names]
+        self.names = [name for batch in self.batches for name in batch.X.new_names]
         self.lines = [int(line) for batch in self.batches for line in batch.lines]
         self.labels = []
         for batch in self.batches:
-            values, starts = batch.labels.values, batch.labels.starts
+            values, starts = batch.X.labels, batch.X.label_starts()
             self.labels += [values[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
     @property
@@ -44,7 +44,7 @@ class Text:
     def matrix(self):
         parts = []
         for batch in self.batches:
-            values, columns, starts, _ = batch.X.arrays
+            values, columns, starts, _ = batch.X.csr()
             for row in range(len(batch)):
                 assert (np.diff(columns[starts[row] : starts[row + 1]]) > 0).all()
             parts.append(sp.csr_array((values, columns, starts), shape=(len(batch), self.width)))
@@ -228,10 +228,10 @@ def test_names_of_the_model_come_first_and_last_across_files(read):
     source = VowpalText(names=["known", 7, "b"])
     first = read("1 | a b 7\n", source=source)
     assert first.names == ["a", "7"]
-    assert first.batches[0].X.arrays[1].tolist() == [2, 3, 4]
+    assert first.batches[0].X.csr()[1].tolist() == [2, 3, 4]
     second = read("1 | c a known\n", source=source)
     assert (second.names, second.width) == (["c"], 6)
-    assert second.batches[0].X.arrays[1].tolist() == [0, 3, 5]
+    assert second.batches[0].X.csr()[1].tolist() == [0, 3, 5]
     with pytest.raises(ValueError, match="occurs twice"):
         VowpalText(names=["a", "b", "a"])
 
@@ -240,9 +240,9 @@ def test_unknown_names_are_ignored_if_the_vocabulary_is_fixed(read):
     text = read("1 | a:2 x:3 x:1 b y:2\n0 | b\n0 |n a\n", names=["a", "b"], grow=False)
     assert text.names == []
     assert text.dense().tolist() == [[2, 1], [0, 1], [0, 0]]
-    assert text.batches[0].unseen.tolist() == [20, 0, 1]
+    assert text.batches[0].X.unseen_squares(text.width).tolist() == [20, 0, 1]
     text = read("1 | b c d e f\n", names=["a", "b"], grow=False, max_features=2)
-    assert text.batches[0].unseen.tolist() == [4]
+    assert text.batches[0].X.unseen_squares(text.width).tolist() == [4]
 
 
 def test_large_vocabulary_keeps_its_order(read):
@@ -273,7 +273,10 @@ def outcome(pieces, skip, options):
     except InputError as error:
         return error.line, error.column, error.reason
     read = reader.take()
-    shown = read and [part.tolist() if isinstance(part, np.ndarray) else part for part in read]
+    shown = read and [
+        [part.tolist() if isinstance(part, np.ndarray) else part for part in read.csr()],
+        read.label_list(), read.lines.tolist(), read.weights is None or read.weights.tolist(), read.new_names,
+    ]  # fmt: skip
     return shown, reader.bad_lines(), reader.lines
 
 
@@ -324,6 +327,6 @@ def test_source_reads_one_file_at_a_time(tmp_path):
 def test_arrays_outlive_the_reader(read):
     text = read("".join(f"1 | a{i}:{i}\n" for i in range(1, 200_000)))
     del text.source
-    values = np.concatenate([batch.X.arrays[0] for batch in text.batches])
+    values = np.concatenate([batch.X.csr()[0] for batch in text.batches])
     assert len(text.batches) > 1
     np.testing.assert_array_equal(values, np.arange(1, 200_000))

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from hinge import InputError
-from hinge.streams.batches import BadLines, Numbers
+from hinge._core import TextPart
+from hinge.streams.batches import BadLines
 from hinge.streams.files import Input
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -42,12 +43,12 @@ def joined(batches):
     """Batches as one. Rows become dicts, whose names are those of the columns or else their numbers from 1."""
     found, names = ([], [], []), []
     for batch in batches:
-        names += batch.new_names
         X, labels = batch.X, batch.labels
-        if isinstance(labels, Numbers):
-            X = list(_named(batch.X, names))
-            each = np.split(labels.values, labels.starts[1:-1])
-            labels = [its.item() if its.size == 1 else its.tolist() or None for its in each]
+        if isinstance(X, TextPart):
+            names += X.new_names
+            labels = [its or None for its in X.label_list()] if not X.one_label_each else X.label_list()
+            labels = [its[0] if isinstance(its, list) and len(its) == 1 else its for its in labels]
+            X = list(_named(X, names))
         assert len(batch) == len(X) == len(labels) == len(batch.lines) > 0
         for values, more in zip(found, (X, labels, batch.lines), strict=True):
             values.extend(more)
@@ -55,7 +56,7 @@ def joined(batches):
 
 
 def _named(rows, names):
-    values, columns, starts, _ = map(np.asarray, rows.arrays)
+    values, columns, starts, _ = rows.csr()
     for start, stop in itertools.pairwise(starts):
         found = zip(columns[start:stop].tolist(), values[start:stop].tolist(), strict=True)
         yield {names[column] if names else str(column + 1): value for column, value in found}

@@ -49,7 +49,7 @@ inline std::size_t learn_rows(Engine& self, const Rows& rows, Targets& targets, 
   const std::size_t known = self.columns();
   scores.put(batch, self.learner.lanes(), known);
   try {
-    self.make_room(rows.width());
+    self.model.make_room(rows.width());
     const WithoutGil released;
     return self.learner.learn(batch, answer_signals);
   } catch (...) {

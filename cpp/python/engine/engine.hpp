@@ -64,18 +64,6 @@ struct Engine : Guarded {
     forget_after({from, from, names.ignored});
   }
 
-  // Room for the columns of arrays. They may be more than before unless columns have names: then new ones need names.
-  void make_room(std::size_t width) {
-    if (width <= columns()) return;
-    if (names.hashing() || names.numbered() < names.columns())
-      throw InputError("X has " + std::to_string(width) + " features, the model has " + std::to_string(columns()) +
-                       (names.hashing() ? " (hashed)" : " (with names)"));
-    if (width > names.limit())
-      throw InputError("X has " + std::to_string(width) + " features, the limit is " + std::to_string(names.limit()) +
-                       " (max_features)");
-    memory().resize(width);
-  }
-
   // Reads an event to be learned. Without weight it teaches nothing, not even new names.
   void read_event(nb::handle x, double weight) {
     if (!std::isfinite(events.read(names, x, weight != 0, scratch, columns())))

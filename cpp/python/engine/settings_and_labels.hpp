@@ -38,7 +38,7 @@ inline void start_at(Engine& self, const Doubles& w, const Doubles& biases) {
     if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
       throw InputError("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
   }
-  self.make_room(w.size() / lanes);
+  self.model.make_room(w.size() / lanes);
   self.memory().start_at(w.data(), w.size() / lanes, biases.data());
   self.learner.awaits_first = false;
 }
@@ -52,13 +52,6 @@ inline void put_labels(Engine& self, LabelNames& names, std::vector<Label>& labe
   std::swap(self.model.labels, labels);
 }
 
-inline void negate(Engine& self) {
-  if (self.many_lanes()) throw InputError("there are not two classes");
-  if (has_kernel(self.settings)) return supports_of(self.learner).negate();
-  with_flat(self.settings, self.memory(), [](auto& w) {
-    if constexpr (requires { w.negate(); }) w.negate();
-  });
-}
 // The names of the labels. `swapped`: the two classes change places.
 inline void name_labels(Engine& self, nb::object given, bool swapped) {
   LabelNames names(std::move(given));
@@ -66,7 +59,8 @@ inline void name_labels(Engine& self, nb::object given, bool swapped) {
   const Writing writing(self);
   const bool binary = is_binary(self.settings);
   if (binary && labels.size() > 2) throw InputError("there are not two classes");
-  if (swapped) negate(self);
+  if (swapped && self.many_lanes()) throw InputError("there are not two classes");
+  if (swapped) self.model.swap_classes();
   if (binary) self.settings.labels = std::max<std::size_t>(1, labels.size());
   put_labels(self, names, labels);
 }

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from ..data.rows import Rows
+from .._core import TextPart
 from ..streams.batches import Batch
 from ..tasks import TASKS
 from . import learner_options
@@ -101,8 +101,8 @@ def _possible(task: str, candidate: Candidate, options: dict[str, Any]) -> bool:
 
 def typical_length(batch: Batch) -> float:
     """The median of |x|^2 over the first examples; 0 if they are no vectors."""
-    if isinstance(batch.X, Rows):
-        values, _, starts, _ = batch.X.arrays
+    if isinstance(batch.X, TextPart):
+        values, _, starts, _ = batch.X.csr()
         ends = [int(end) for end in starts[: SIZED + 1]]
         lengths = [sum(float(v) ** 2 for v in values[begin:end]) for begin, end in pairwise(ends)]
     else:
@@ -116,8 +116,8 @@ def _length(x: dict[Any, Any]) -> float:
 
 
 def _columns(batch: Batch) -> int:
-    if isinstance(batch.X, Rows):
-        return int(batch.X.width)
+    if isinstance(batch.X, TextPart):
+        return batch.X.width
     names = {(name, value if isinstance(value, str) else "") for x in batch.X[:SIZED] if isinstance(x, dict)
              for name, value in x.items()}  # fmt: skip
     return len(names)

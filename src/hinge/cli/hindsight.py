@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..data.rows import Rows
+from .._core import TextPart
 from ..options.table import COVARIANCES
-from ..streams.batches import Batch, narrowed, part, unseen_squares
+from ..streams.batches import Batch, part, rows_of_text
 from ..streams.evaluation import Study, with_labels
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
@@ -65,8 +65,8 @@ def see(seen: Hindsight, study: Study, batch: Batch, name: str) -> None:
         return
     X: Any = batch.X
     y, unseen, width = study.truth(batch, name), None, study.learner.n_features
-    if isinstance(X, Rows):
-        X, unseen = narrowed(X, width), unseen_squares(batch, width)
+    if isinstance(X, TextPart):
+        X, unseen = rows_of_text(X, width), X.unseen_squares(width)
     elif study.ranker is None and not isinstance(study.learner, SequenceLearner):
         X, unseen = rows.looked_up(study.learner, X, known=False)
     seen.see(X, y, unseen)

@@ -132,7 +132,7 @@ class Race:
         if not self.running:
             raise last_error
         for number in range(worst.count):
-            if (end := self.bad.refuse(worst.first[min(number, len(worst.first) - 1)])) is not None:
+            if (end := self.bad.reject(worst.first[min(number, len(worst.first) - 1)])) is not None:
                 raise end
 
     @property

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.labels import check_kinds
-from ..data.rows import as_array, as_values, check_length, too_large
+from ..data.events import check_length
+from ..data.label_arrays import check_kinds
+from ..data.rows import as_array, as_values, too_large
 from ..data.shown import shown
 from ..estimators import inputs
 from ..options import hints, table

@@ -1,17 +1,20 @@
-"""Arrays of Python as the core reads them: in place where it can, converted where not, or refused."""
+"""Arrays of Python as the core reads them: in place where it can, converted where not, or rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles as Doubles
-from .._numpy import np, npt
+import numpy as np
+
 from . import sparse
 from .errors import InputError, InputTypeError
+from .events import check_length, different, is_csr, is_numeric, is_sparse
 from .shown import shown
 
-FLOATS = ("float32", "float64")
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .types import Doubles
 
 
 class Rows:
@@ -31,11 +34,6 @@ class Rows:
             self.count, self.width = len(indptr) - 1, width
             self.arrays = (values, indices, indptr, width)
 
-    @property
-    def buffers(self) -> tuple[Any, ...]:
-        """The same, or buffers that need no numpy: what the core reads."""
-        return self.arrays
-
     def by_rows(self) -> Rows:
         """The same, dense rows in C order: those of a DataFrame, whose columns lie together, are copied. For those who
         visit the rows many times in any order."""
@@ -43,50 +41,6 @@ class Rows:
         if self.indptr is not None or abs(values.strides[0]) >= abs(values.strides[1]):
             return self
         return Rows(np.ascontiguousarray(values))
-
-
-class TextRows(Rows):
-    """Sparse rows as a reader of text has made them: buffers, which the core reads, and which become arrays of numpy
-    when they are asked for. Those of a part are those of the whole, with some of its starts."""
-
-    __slots__ = ("_buffers",)
-
-    def __init__(self, values: Any, columns: Any, starts: Any, width: int) -> None:
-        self._buffers = (values, columns, starts, width)
-        self.count, self.width = len(starts) - 1, width
-
-    def part(self, start: int, stop: int) -> TextRows:
-        values, columns, starts, width = self._buffers
-        return TextRows(values, columns, starts[start : stop + 1], width)
-
-    @property
-    def buffers(self) -> tuple[Any, ...]:
-        return self._buffers
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:  # type: ignore[override]
-        values, columns, starts, width = self._buffers
-        begin, end = starts[0], starts[-1]
-        return (
-            np.asarray(values)[begin:end],
-            np.asarray(columns)[begin:end],
-            np.asarray(starts) - begin,
-            width,
-        )
-
-    @property
-    def indptr(self) -> Any:
-        return self.arrays[2]
-
-
-def by_lane(scores: Doubles) -> Doubles:
-    """Scores with one column per lane, be there one or none, and rows or none."""
-    return scores[:, np.newaxis] if scores.ndim == 1 else scores
-
-
-def is_single(dtype: Any) -> bool:
-    """Whether a `dtype` is float32."""
-    return dtype == "float32" if isinstance(dtype, str) and dtype in FLOATS else np.dtype(dtype) == np.float32
 
 
 def rows_of(X: Any) -> Rows:
@@ -114,66 +68,6 @@ def unmasked(values: Any, name: str) -> Any:
     return values
 
 
-def is_csr(X: Any) -> bool:
-    return getattr(X, "format", None) == "csr"
-
-
-def is_sparse(X: Any) -> bool:
-    return hasattr(X, "tocsr")
-
-
-def are_events(X: Any) -> bool:
-    """A list of dicts of named features."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
-
-
-def event(row: int, x: Any) -> dict[Any, Any]:
-    """An event of a list as a dict."""
-    if isinstance(x, dict):
-        return x
-    if isinstance(x, Mapping):
-        return dict(x)
-    raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
-
-
-def event_list(events: Any) -> list[dict[Any, Any]]:
-    what = "of dicts of named features, an array, a sparse matrix or a DataFrame"
-    return [event(row, x) for row, x in enumerate(as_list(events, "X", what, False))]
-
-
-def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
-def as_events(X: Any) -> Any:
-    """A DataFrame with columns of text as a list of events, in which "column=value" is a feature; all else as it is."""
-    if not is_frame(X) or not _has_text(X):
-        return X
-    names = _different(list(X.columns))
-    columns = [X[name].to_list() for name in names]
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
-def _has_text(frame: Any) -> bool:
-    """Columns of numbers are not looked at."""
-    kinds = zip(frame.columns, frame.dtypes, strict=True)
-    others = [name for name, dtype in kinds if not _is_numeric(dtype)]
-    return any(isinstance(value, str) for name in _different(others) for value in frame[name].to_list())
-
-
-def _is_numeric(dtype: Any) -> bool:
-    kind = getattr(dtype, "kind", None)  # of pandas; polars has a method
-    return (
-        bool(dtype.is_numeric()) if kind is None and hasattr(dtype, "is_numeric") else kind in tuple("biufc")
-    )
-
-
-def _different(names: list[Any]) -> list[Any]:
-    if len(set(names)) < len(names):
-        raise ValueError(f"the columns of X must have different names, not {names!r}")
-    return names
-
-
 def as_values(X: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     if X.dtype in (np.float64, np.float32) and X.flags.aligned and not any(s % X.itemsize for s in X.strides):
         return X
@@ -194,7 +88,7 @@ def too_large(name: str, shape: tuple[int, ...]) -> ValueError:
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """An array, or why there is none."""
+    """An array, or a ValueError with the reason."""
     values = unmasked(values, name)
     try:
         array = np.asarray(values)
@@ -219,28 +113,6 @@ def _uneven(values: Any) -> str:
     return "its rows have values that are lists themselves"
 
 
-_MOST = 2**32  # entries of a list
-
-
-def check_length(values: Any, name: str) -> None:
-    has_length = hasattr(values, "__len__") and not is_sparse(values) and getattr(values, "ndim", 1) > 0
-    if has_length and len(values) > _MOST:
-        raise ValueError(f"{name} has {len(values)} entries, more than fit into memory")
-
-
-def as_list(values: Any, name: str, entries: str, sized: bool = True) -> list[Any]:
-    """A list of what was given, which may be anything that has entries, and (if `sized`) a length."""
-    try:
-        if sized and not hasattr(values, "__len__"):
-            raise TypeError
-        if isinstance(values, (str, bytes, Mapping, Set)) or is_sparse(values) or is_frame(values):
-            raise TypeError
-        check_length(values, name)
-        return list(values)
-    except (TypeError, NotImplementedError):
-        raise InputTypeError(f"{name} must be a list {entries}, not {type(values).__name__}") from None
-
-
 def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
     """The values of a DataFrame, all of them finite, and the names of its columns, all of them different."""
     check_frame(frame)
@@ -254,8 +126,8 @@ def frame_values(frame: Any) -> tuple[npt.NDArray[Any], list[Any]]:
 
 def check_frame(frame: Any) -> None:
     """Whether the columns that are not of numbers hold numbers nevertheless."""
-    for name, dtype in zip(_different(list(frame.columns)), frame.dtypes, strict=True):
-        if _is_numeric(dtype):
+    for name, dtype in zip(different(list(frame.columns)), frame.dtypes, strict=True):
+        if is_numeric(dtype):
             continue
         if getattr(dtype, "kind", "O") not in "O":
             raise InputTypeError(f"X must hold numbers, not {dtype}", column=name)

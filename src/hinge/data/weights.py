@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from .._numpy import Doubles, np
 from .errors import InputTypeError
-from .rows import as_numbers
 from .shown import shown
-from .targets import Encoded, labels_of, number
+from .targets import number
 
 
 class IneffectiveWeights(UserWarning):
@@ -19,7 +16,7 @@ class IneffectiveWeights(UserWarning):
 
 
 def check_weight(weight: Any) -> None:
-    """The core takes weights that are numbers, and says of others only that they are of another type."""
+    """Raises an error with the reason; the core only reports that the type is wrong."""
     try:
         number(weight)
     except ValueError:
@@ -29,21 +26,6 @@ def check_weight(weight: Any) -> None:
 def weighs(weight: Any) -> bool:
     """Whether an example teaches anything. (numpy's numbers are numbers, too; the core rejects what is not one.)"""
     return isinstance(weight, Real) and float(weight) > 0
-
-
-def example_weights(
-    sample_weight: Any, class_weight: Mapping[Any, float] | None, y: Any, count: int
-) -> Doubles | None:
-    """The weight of each row, with that of its class; None: all are 1. Targets that are encoded have theirs already."""
-    weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")
-    if weights is not None and len(weights) != count:
-        raise ValueError(f"sample_weight has {len(weights)} entries for {count} rows")
-    if class_weight is None or y is None or isinstance(y, Encoded):
-        return weights
-    labels, factors = labels_of(y, count), np.ones(count)
-    for label, factor in class_weight.items():
-        factors[labels == label] = factor
-    return factors if weights is None else weights * factors
 
 
 class GivenWeights:
@@ -56,12 +38,14 @@ class GivenWeights:
     def see(self, weights: Any) -> None:
         """One per example, or one per label; None: all are 1."""
         if weights is not None and not (self.matter and self.leave_out):
+            import numpy as np
+
             given = np.asarray(weights, dtype=np.float64)
             self.matter = self.matter or not bool((given == 1).all())
             self.leave_out = self.leave_out or bool((given == 0).any())
 
     def changed_nothing(self, learner: Any) -> bool:
-        """Whether `learner`, who has learned with these weights, would be the same without."""
+        """Whether `learner`, which has learned with these weights, would be the same without them."""
         seen = learner.statistics
         return self.matter and not self.leave_out and seen.updates > 0 and not seen.weighted
 

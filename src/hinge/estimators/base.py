@@ -19,9 +19,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..data.errors import for_each
+from ..data.events import are_events, as_events, check_length, is_frame
 from ..data.plain_rows import plain_rows
-from ..data.rows import Rows, are_events, as_events, check_length, is_frame, rows_of
-from ..data.targets import class_list
+from ..data.rows import Rows, rows_of
+from ..data.target_arrays import class_list
 from ..learner import Learner
 from ..model import columns, explain, supports
 from ..model.covariance import check_has_covariance

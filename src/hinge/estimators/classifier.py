@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..data.labels import as_labels, in_array, in_order, plain
+from ..data.label_arrays import as_labels, in_array
+from ..data.labels import in_order, plain
 from ..data.rows import Rows
 from ..data.weights import check_weight
 from ..learner import Learner

@@ -12,19 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..data import sparse, targets
-from ..data.labels import as_labels, check_kinds
-from ..data.rows import (
-    as_array,
-    as_label_array,
-    as_numbers,
-    as_values,
-    check_frame,
-    check_length,
-    is_csr,
-    is_frame,
-    is_sparse,
-    too_large,
-)
+from ..data.events import check_length, is_csr, is_frame, is_sparse
+from ..data.label_arrays import as_labels, check_kinds
+from ..data.rows import as_array, as_label_array, as_numbers, as_values, check_frame, too_large
 
 
 def matrix(estimator: Any, X: Any, *, reset: bool) -> Any:

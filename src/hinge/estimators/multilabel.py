@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from ..data.labels import Labels, in_array, plain
-from ..data.rows import Rows, as_array, as_list, by_lane, check_length, is_frame, is_sparse, unmasked
-from ..data.targets import LabelSets, class_list
+from ..data.events import as_list, check_length, is_frame, is_sparse
+from ..data.label_arrays import in_array
+from ..data.labels import Labels, plain
+from ..data.rows import Rows, as_array, unmasked
+from ..data.target_arrays import LabelSets, class_list
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
 from ..tasks.multilabel import above_threshold
+from ..tasks.ordinal import by_lane
 from . import inputs
 from .base import StreamEstimator
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from .._numpy import is_array, np
-from ..data.rows import is_single
+import numpy as np
+
+from ..data.events import is_numpy
+from ..model.engine import is_single
 from ..options import hints, table
 from ..options.parameter import Parameter
 
@@ -114,7 +116,7 @@ def same(name: str, one: Any, other: Any) -> bool:
     try:
         if name == "dtype":
             return is_single(one) == is_single(other)
-        if is_array(one) or is_array(other):
+        if is_numpy(one) or is_numpy(other):
             return bool(np.array_equal(one, other))
         return bool(one == other)
     except (TypeError, ValueError):

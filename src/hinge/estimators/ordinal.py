@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from ..data.labels import as_labels, plain
-from ..data.rows import Rows, by_lane
+from ..data.label_arrays import as_labels
+from ..data.labels import plain
+from ..data.rows import Rows
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks.ordinal import rank_of, ranks_of
+from ..tasks.ordinal import by_lane, rank_of, ranks_of
 from . import inputs
 from .base import StreamEstimator
 

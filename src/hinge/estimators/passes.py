@@ -16,7 +16,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-from .._numpy import Doubles
 from ..data.rows import Rows
 from ..data.targets import Encoded
 from ..data.weights import warn_if_ineffective
@@ -25,6 +24,9 @@ from ..model.statistics import Statistics
 from ..tasks import TASKS, batch
 from . import inputs
 from .progress import reporter
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
 
 History = list[dict[str, float]]  # one entry per pass
 

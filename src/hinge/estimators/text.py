@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from .._core import Texts
 from ..data.errors import of_one_example
-from ..data.rows import Rows, as_list, check_length, is_frame
+from ..data.events import as_list, check_length, is_frame
+from ..data.rows import Rows
 from ..features.words import LENGTH, check_range
 from ..learner import Learner
 from ..model import encoding, file

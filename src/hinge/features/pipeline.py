@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from ..data.errors import for_each
-from ..data.rows import as_list, is_frame
+from ..data.events import as_list, is_frame
 from ..model import encoding, file
 from .features import Features
 

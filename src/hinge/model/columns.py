@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..data.rows import Rows, frame_values, is_frame, rows_by_name, rows_of
+from ..data.events import is_frame
+from ..data.rows import Rows, frame_values, rows_by_name, rows_of
 
 if TYPE_CHECKING:
     from ..learner import Learner

@@ -1,13 +1,12 @@
-"""What the core must know of a geometry, and the covariance as it is asked for."""
+"""The settings of the core for a geometry, and the covariance of a learner."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import np
-from ..data.errors import InputError
-from ..data.rows import Doubles
+if TYPE_CHECKING:
+    from ..data.types import Doubles
 
 
 def geometry_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,13 +44,3 @@ def check_has_covariance(geometry: str) -> None:
         raise AttributeError(
             f"there is no covariance with geometry={geometry!r}; there is one with 'diagonal' and 'mahalanobis'"
         )
-
-
-def plus_unseen(sizes: Doubles, norms: Doubles, variance: float) -> Doubles:
-    """Features that were never seen have the variance of the start."""
-    with np.errstate(over="ignore"):
-        sizes = sizes + variance * norms**2
-    if not np.isfinite(sizes).all():
-        row = int(np.argmin(np.isfinite(sizes)))
-        raise InputError("the squared norm of the instance overflows float64", row)
-    return np.asarray(sizes)

@@ -12,7 +12,7 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
-from .._numpy import is_array, np
+from ..data.events import is_numpy
 
 Tensors = dict[str, Any]
 
@@ -113,7 +113,7 @@ def encode_value(value: Any, tensors: Tensors) -> Any:
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [encode_value(each, tensors) for each in value]}
-    if is_array(value):
+    if is_numpy(value):
         return _encode_array(value, tensors)
     return _encode_numpy(value, tensors)
 
@@ -127,6 +127,8 @@ def _encode_whole(value: Any) -> int:
 
 def _encode_numpy(value: Any, tensors: Tensors) -> Any:
     """Types that only numpy has, and what numpy reads as an array."""
+    import numpy as np
+
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, np.random.RandomState):
@@ -140,6 +142,8 @@ def _encode_numpy(value: Any, tensors: Tensors) -> Any:
 
 
 def _encode_array(array: Any, tensors: Tensors) -> dict[str, Any]:
+    import numpy as np
+
     array = np.asarray(array)  # subclasses as what they hold
     if array.dtype.kind in _NUMBERS:
         kind = np.float64 if array.dtype.itemsize > 8 else array.dtype.newbyteorder("=")  # not longdouble
@@ -173,6 +177,8 @@ def decode_value(value: Any, tensors: Tensors) -> Any:
     if "tuple" in value:
         return tuple(decode_value(each, tensors) for each in value["tuple"])
     if "tensor" in value:
+        import numpy as np
+
         return np.array(tensors[value["tensor"]])  # a copy: the file's bytes need not stay
     if "RandomState" in value:
         return _random_state(value["RandomState"])
@@ -185,6 +191,8 @@ def _decode_array(value: dict[str, Any], tensors: Tensors) -> Any:
     flat, kind, shape = value["array"], value["dtype"], value["shape"]
     if kind not in ("U", "O") or not isinstance(flat, list) or not isinstance(shape, list):
         raise ValueError(f"it has an array of {kind!r:.100}")
+    import numpy as np
+
     values = [decode_value(each, tensors) for each in flat]
     if kind == "U" and not all(isinstance(each, str) for each in values):
         raise ValueError("it has an array of strings that are not strings")
@@ -224,6 +232,8 @@ def _random_state(saved: Any) -> Any:
         or not math.isfinite(gauss)
     ):
         raise ValueError("the state of its RandomState is not one that a generator can be in")
+    import numpy as np
+
     generator = np.random.RandomState(0)
     generator.set_state(("MT19937", np.asarray(keys, dtype=np.uint32), position, has_gauss, gauss))
     return generator

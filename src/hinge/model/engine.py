@@ -6,15 +6,25 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._core import Engine
-from .._numpy import np
 from ..data.labels import Labels
-from ..data.rows import is_single
 from .covariance import geometry_options
 from .supports import beta_of, kernel_options
 
 if TYPE_CHECKING:
     from ..learner import Learner
     from ..tasks.task import Task
+
+
+FLOATS = ("float32", "float64")
+
+
+def is_single(dtype: Any) -> bool:
+    """Whether a `dtype` is float32."""
+    if isinstance(dtype, str) and dtype in FLOATS:
+        return dtype == "float32"
+    import numpy as np
+
+    return bool(np.dtype(dtype) == np.float32)
 
 
 def has_intercept(task: Task, parameters: Mapping[str, Any]) -> bool:
@@ -68,6 +78,8 @@ def start(learner: Learner) -> None:
         w1 = list(w1.values())
     if w1 is None or isinstance(w1, str):
         return
+    import numpy as np
+
     weights = np.ascontiguousarray(w1, dtype=np.float64)
     rows = len(learner.labels.known) if learner.many_scores else None
     if rows is not None and weights.shape[:-1] != (rows,):

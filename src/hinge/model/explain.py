@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._numpy import np, npt
 from .supports import check_has_weights
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Found = list[tuple[str, float, int | None, float]]  # what the core looked up: name, value, column, weight
 
@@ -37,11 +40,11 @@ def of_distance(found: Found, w: npt.NDArray[Any]) -> list[Contribution]:
             name, value = f"{shares[key][0]}, {name}", shares[key][1] + value
         shares[key] = (name, value, weight)
     parts = [Contribution(n, value, weight, (value - weight) ** 2) for n, value, weight in shares.values()]
-    rest = w.astype(np.float64)
+    rest = w.astype("float64")
     rest[[place for kind, place in shares if kind == "column"]] = 0.0
     if rest.any():
         square = float(rest @ rest)
-        parts.append(Contribution("(other features)", 0.0, float(np.sqrt(square)), square))
+        parts.append(Contribution("(other features)", 0.0, math.sqrt(square), square))
     return parts
 
 
@@ -52,7 +55,7 @@ def of_event(learner: Any, x: dict[Any, Any], label: Any) -> list[Contribution]:
     if learner.many_scores and learner.labels.known:
         first = learner._first_lane
         lane = (
-            first + int(np.argmax(learner._lanes_one(x)[first:])) if label is None else learner.lane_of(label)
+            first + int(learner._lanes_one(x)[first:].argmax()) if label is None else learner.lane_of(label)
         )
     found = learner._engine.look_up(x, lane, learner.averaged)
     if learner._task.measures_distance:
@@ -66,7 +69,9 @@ def _largest_first(parts: list[Contribution]) -> list[Contribution]:
 
 
 def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
-    """What `explain_one` says of each row of an array or a CSR matrix, whose features are its values other than 0."""
+    """`explain_one` for each row of an array or a CSR matrix, whose features are its values other than 0."""
+    import numpy as np
+
     names = dict(enumerate(learner.feature_names))
     intercepts, every = np.atleast_1d(learner.intercept), np.atleast_2d(learner.weights)
     lanes = np.zeros(rows.count, dtype=np.int64)
@@ -74,7 +79,7 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
         lanes = learner.scores_of(rows).argmax(axis=1)
     elif learner.many_scores:
         lanes[:] = learner.lane_of(label) - learner._first_lane
-    told = []
+    found_rows = []
     for row, lane in enumerate(lanes.tolist()):
         w = every[lane]
         found: Found = [
@@ -84,8 +89,8 @@ def of_rows(learner: Any, rows: Any, label: Any) -> list[list[Contribution]]:
         ]
         intercept = float(intercepts[lane]) if learner._has_intercept else None
         distance = learner._task.measures_distance
-        told.append(_largest_first(of_distance(found, w) if distance else of_product(found, intercept)))
-    return told
+        found_rows.append(_largest_first(of_distance(found, w) if distance else of_product(found, intercept)))
+    return found_rows
 
 
 def _stored(rows: Any, row: int) -> Iterable[tuple[int, float]]:
@@ -97,7 +102,7 @@ def _stored(rows: Any, row: int) -> Iterable[tuple[int, float]]:
     return zip(columns[part].tolist(), values[part].tolist(), strict=True)
 
 
-def as_frame(told: list[list[Contribution]], index: Any) -> Any:
+def as_frame(rows: list[list[Contribution]], index: Any) -> Any:
     """The contributions of many rows as a pandas DataFrame, one line per row and feature."""
     try:
         import pandas as pd
@@ -105,5 +110,5 @@ def as_frame(told: list[list[Contribution]], index: Any) -> Any:
         raise ImportError(
             "`explain` returns a DataFrame: pip install pandas (or use `explain_one`)"
         ) from error
-    lines = [(row, *part) for row, parts in zip(index, told, strict=True) for part in parts]
+    lines = [(row, *part) for row, parts in zip(index, rows, strict=True) for part in parts]
     return pd.DataFrame(lines, columns=["row", *Contribution._fields])

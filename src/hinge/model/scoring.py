@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, np
-from ..data.errors import for_each
-from ..data.rows import Rows, are_events, as_events, event_list, is_frame, unseen_norms, unseen_squares
+import numpy as np
+
+from ..data.errors import InputError, for_each
+from ..data.events import are_events, as_events, event_list, is_frame
+from ..data.rows import Rows, unseen_norms, unseen_squares
 from . import columns
-from .covariance import check_has_covariance, plus_unseen
+from .covariance import check_has_covariance
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..learner import Learner
 
 
@@ -48,7 +51,7 @@ def uncertainty(learner: Learner, X: Any) -> Doubles:
     if not is_frame(X):
         return sizes
     unseen = unseen_norms(X, learner._column_names)
-    return plus_unseen(sizes, unseen, learner.parameters["initial_variance"])
+    return _plus_unseen(sizes, unseen, learner.parameters["initial_variance"])
 
 
 def uncertainty_of(learner: Learner, rows: Rows) -> Doubles:
@@ -56,3 +59,13 @@ def uncertainty_of(learner: Learner, rows: Rows) -> Doubles:
     size: Any = core.uncertainty_dense if rows.indptr is None else core.uncertainty_sparse
     sizes: Doubles = size(*rows.arrays)
     return sizes
+
+
+def _plus_unseen(sizes: Doubles, norms: Doubles, variance: float) -> Doubles:
+    """Features that were never seen have the variance of the start."""
+    with np.errstate(over="ignore"):
+        sizes = sizes + variance * norms**2
+    if not np.isfinite(sizes).all():
+        row = int(np.argmin(np.isfinite(sizes)))
+        raise InputError("the squared norm of the instance overflows float64", row)
+    return np.asarray(sizes)

@@ -1,12 +1,16 @@
-"""What the core must know of a kernel and its budget, and the supports as they are asked for."""
+"""The settings of the core for a kernel and its budget, and the supports of a learner."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import np, npt
-from ..data.rows import Doubles, Rows
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..data.rows import Rows
+    from ..data.types import Doubles
 
 
 def kernel_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +46,9 @@ def beta_of(parameters: Mapping[str, Any]) -> float:
 
 
 def scaled_gamma(rows: Rows) -> float:
-    """1/(n_features * variance) of the rows, as scikit-learn's 'scale'. (What is not finite is refused later.)"""
+    """1/(n_features * variance) of the rows, as scikit-learn's 'scale'. (Invalid values are rejected later.)"""
+    import numpy as np
+
     values = rows.arrays[0]
     with np.errstate(all="ignore"):
         if rows.indptr is None:

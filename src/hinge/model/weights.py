@@ -1,13 +1,14 @@
-"""The weights of a learner, as they are asked for."""
+"""The weights of a learner, by column and by name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import np, npt
 from .supports import check_has_weights
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..learner import Learner
 
 
@@ -17,8 +18,9 @@ def weights_of(learner: Learner, averaged: bool) -> npt.NDArray[Any]:
 
 
 def _as_given(learner: Learner, weights: Any) -> npt.NDArray[Any]:
-    """The weights of the core without those of a learned threshold, in the type that was asked for."""
-    return np.asarray(of_labels(learner, weights), dtype=learner.parameters["dtype"])
+    """The weights of the core without those of a learned threshold, in the type of the option `dtype`."""
+    as_given: npt.NDArray[Any] = of_labels(learner, weights).astype(learner.parameters["dtype"], copy=False)
+    return as_given
 
 
 def of_labels(learner: Learner, lanes: Any) -> Any:

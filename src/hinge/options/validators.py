@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, is_array, is_duration, is_numpy_bool, np
+from ..data.events import is_numpy
 from ..data.labels import plain
-from ..data.rows import FLOATS
+from ..model.engine import FLOATS
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
 
 
 def is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not is_bool(value) and not is_duration(value)
+    return isinstance(value, numbers.Real) and not is_bool(value) and not is_numpy(value, "timedelta64")
 
 
 def is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not is_bool(value) and not is_duration(value)
+    return isinstance(value, numbers.Integral) and not is_bool(value) and not is_numpy(value, "timedelta64")
 
 
 def real(above: float, *, inclusive: bool = False, infinite: bool = False) -> Callable[[Any], bool]:
@@ -51,7 +54,7 @@ def or_none(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def is_bool(value: Any) -> bool:
-    return isinstance(value, bool) or is_numpy_bool(value)
+    return isinstance(value, bool) or is_numpy(value, "bool_")
 
 
 def is_label(value: Any) -> bool:
@@ -64,6 +67,8 @@ def is_label(value: Any) -> bool:
 
 def as_reals(value: Any) -> Doubles | None:
     """The value as an array of real numbers; None if it has others. (NumPy accepts strings and complex numbers.)"""
+    import numpy as np
+
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and not all(is_real(each) or is_bool(each) for each in array.flat):
@@ -82,11 +87,11 @@ def is_start(value: Any) -> bool:
             return False
         value = list(value.values())
     weights = as_reals(value)
-    return weights is not None and weights.ndim in (1, 2) and bool(np.isfinite(weights).all())
+    return weights is not None and weights.ndim in (1, 2) and math.isfinite(abs(weights).max(initial=0.0))
 
 
 def is_classes(value: Any) -> bool:
-    if is_array(value):
+    if is_numpy(value):
         if value.ndim != 1 or value.dtype.kind not in "biufUO":
             return False
     elif not isinstance(value, (list, tuple)):
@@ -96,7 +101,7 @@ def is_classes(value: Any) -> bool:
 
 def is_nonnegative(value: Any) -> bool:
     found = as_reals(value)
-    return found is not None and bool(np.isfinite(found).all() and (found >= 0).all())
+    return found is not None and bool(((found >= 0) & (found < math.inf)).all())
 
 
 def is_matrix(value: Any) -> bool:
@@ -106,7 +111,8 @@ def is_matrix(value: Any) -> bool:
         return bool(rows) and all(
             isinstance(row, Mapping) and is_nonnegative(list(row.values())) for row in rows
         )
-    return is_nonnegative(value) and np.ndim(value) == 2 and np.shape(value)[0] == np.shape(value)[1]
+    found = as_reals(value) if is_nonnegative(value) else None
+    return found is not None and found.ndim == 2 and found.shape[0] == found.shape[1]
 
 
 def is_cost(value: Any) -> bool:
@@ -114,7 +120,8 @@ def is_cost(value: Any) -> bool:
         return False
     if isinstance(value, Mapping):
         return all(row.get(label, 0) == 0 for label, row in value.items())
-    return not np.diagonal(np.asarray(value, dtype=np.float64)).any()
+    found = as_reals(value)
+    return found is not None and not found.diagonal().any()
 
 
 def is_nu(value: Any) -> bool:
@@ -123,7 +130,8 @@ def is_nu(value: Any) -> bool:
         return is_matrix(value)
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
         return all(is_matrix(one) for one in value)
-    return is_nonnegative(value) and np.ndim(value) in (1, 2, 3) and np.size(value) > 0
+    found = as_reals(value) if is_nonnegative(value) else None
+    return found is not None and found.ndim in (1, 2, 3) and found.size > 0
 
 
 MAX_NGRAMS = 10  # words or characters of a term
@@ -152,9 +160,9 @@ def is_threshold(value: Any) -> bool:
 def is_dtype(value: Any) -> bool:
     if isinstance(value, str) and value in FLOATS:
         return True
-    if not (
-        value is None or isinstance(value, (str, type, np.dtype))
-    ):  # an array has a dtype, but is not one
+    import numpy as np
+
+    if not (value is None or isinstance(value, (str, type, np.dtype))):  # an array has a dtype, and is none
         return False
     try:
         return np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
@@ -170,5 +178,10 @@ def is_class_weight(value: Any) -> bool:
     )
 
 
+def _is_generator(value: Any) -> bool:
+    """A RandomState of numpy."""
+    return type(value).__name__ == "RandomState" and hasattr(value, "get_state")
+
+
 def is_seed(value: Any) -> bool:
-    return value is None or whole(0, 2**32 - 1)(value) or isinstance(value, np.random.RandomState)
+    return value is None or whole(0, 2**32 - 1)(value) or _is_generator(value)

@@ -1,4 +1,4 @@
-"""What every source of examples gives, whatever its format: batches of them, and an account of what is not readable.
+"""What every source yields, whatever its format: batches of examples, and an account of what is invalid.
 
 A source is made with its options, and reads as many files as it is given, one after the other:
 
@@ -6,78 +6,53 @@ A source is made with its options, and reads as many files as it is given, one a
     for batch in source.batches(Input("news.jsonl.gz"), BadLines()):
         ...
 
-`source.settings` is what must be known to read the next file in the same way (as JSON): a model keeps it.
+`source.settings` (JSON) is what is needed to read the next file in the same way. It is saved with the model.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from .._core import one_each
-from .._numpy import Doubles, Indices, np, npt
+from .._core import TextPart
 from ..data.errors import InputError
-from ..data.rows import Rows, TextRows
 from .files import Input
 
-
-class Numbers:
-    """The labels of a text of numbers: those of example i are values[starts[i]:starts[i + 1]], none or several.
-
-    They are given as arrays or as buffers. `single` is the buffer of the labels, if each example has one.
-    """
-
-    __slots__ = ("_starts", "_values", "single")
-
-    def __init__(self, values: Any, starts: Any) -> None:
-        self._values, self._starts = values, starts
-        self.single = memoryview(values) if len(values) == len(starts) - 1 and one_each(starts) else None
-
-    @property
-    def values(self) -> Doubles:
-        return np.asarray(self._values)
-
-    @property
-    def starts(self) -> Indices:
-        return np.asarray(self._starts)
-
-    def part(self, start: int, stop: int) -> Numbers:
-        if self.single is not None:
-            return Numbers(self.single[start:stop], self._starts[: stop - start + 1])
-        starts = self.starts[start : stop + 1]
-        return Numbers(self.values[starts[0] : starts[-1]], starts - starts[0])
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+    from ..data.types import Doubles
 
 
 @dataclass(slots=True)
 class Batch:
-    """Examples that follow each other in one file."""
+    """Consecutive examples of one file."""
 
-    X: Rows | list[Any]  # columns without names; or a dict of named features each; or a sentence each
-    labels: Numbers | list[Any]  # a string, a number, a boolean; a list of them: several; None: there is none
+    X: TextPart | list[Any]  # rows of a text; or a dict of named features each; or a sentence each
+    labels: (
+        list[Any] | None
+    )  # each a string, a number, a boolean, None or a list of labels; None: those of the text
     lines: Sequence[int]  # where each begins (from 1; in files without lines, its number)
-    weights: npt.NDArray[np.float64] | None = None  # None: all 1
-    new_names: list[str] = field(
-        default_factory=list
-    )  # of columns of X that no batch had before, in their order
-    position: int = 0  # in the file, in bytes (packed ones, if it is packed): how far it has been read
-    unseen: npt.NDArray[np.float64] | None = None  # squares of features without a column; None: all have one
-    numbered: bool = False  # whether the features have numbers, and no names
+    weights: Doubles | None = None  # None: all 1
+    position: int = 0  # how far the file has been read, in bytes (compressed ones, if it is compressed)
+    numbered: bool = False  # whether the features have numbers instead of names
     first_index: int = 0  # the number of the first column
 
     def __len__(self) -> int:
         return len(self.lines)
 
 
-class BadLines:
-    """What could not be read: it ends the reading, or (`skip`) is left out and counted, up to `most` of them.
+def with_text(batch: Batch, text: TextPart) -> Batch:
+    """The batch with these rows of a text."""
+    return replace(batch, X=text, lines=text.lines, weights=text.weights)
 
-    A reader calls `meet` for each, in any order within a batch, and gives its batches through `up_to_the_end`: the
-    examples before the line that ends the reading, then the error. The learner calls `refuse`.
+
+class BadLines:
+    """Invalid examples: the first one ends the reading, or (`skip`) up to `most` of them are left out and counted.
+
+    A reader calls `meet` for each, in any order within a batch, and yields its batches through `up_to_the_end`: the
+    examples before the line that ends the reading, then the error. The learner calls `reject`.
     """
 
     def __init__(self, skip: bool = False, most: int = 1000) -> None:
@@ -88,12 +63,12 @@ class BadLines:
         self.last_line = 0  # and the line where it did
 
     def meet(self, error: InputError) -> None:
-        """To be called where an example is left out because of `error`."""
-        end = self.refuse(error)
+        """Records that an example is left out because of `error`."""
+        end = self.reject(error)
         if end is not None and (self.end is None or error.line < self.last_line):
             self.end, self.last_line = end, error.line
 
-    def refuse(self, error: InputError) -> InputError | None:
+    def reject(self, error: InputError) -> InputError | None:
         """Counts an example that is left out; returns an error if it may not be."""
         if not self.skip:
             return error
@@ -138,80 +113,74 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
     """The examples from `start` to `stop`; all of it is the batch itself."""
     if start == 0 and stop >= len(batch):
         return batch
-    labels: Numbers | list[Any]
-    if isinstance(batch.labels, Numbers):
-        labels = batch.labels.part(start, stop)
-    else:
-        labels = batch.labels[start:stop]
-    X: Rows | list[Any]
-    if isinstance(batch.X, TextRows):
-        X = batch.X.part(start, stop)
-    elif isinstance(batch.X, Rows):
-        values, columns, starts, width = batch.X.arrays
-        starts = starts[start : stop + 1]
-        X = Rows(values[starts[0] : starts[-1]], columns[starts[0] : starts[-1]], starts - starts[0], width)
-    else:
-        X = batch.X[start:stop]
+    if isinstance(batch.X, TextPart):
+        return with_text(batch, batch.X.part(start, min(stop, len(batch))))
+    labels = None if batch.labels is None else batch.labels[start:stop]
     weights = None if batch.weights is None else batch.weights[start:stop]
-    unseen = None if batch.unseen is None else batch.unseen[start:stop]
-    return replace(batch, X=X, labels=labels, lines=batch.lines[start:stop], weights=weights, unseen=unseen)
+    return replace(
+        batch, X=batch.X[start:stop], labels=labels, lines=batch.lines[start:stop], weights=weights
+    )
 
 
-def taken(batch: Batch, rows: Any) -> Batch:
+def taken(batch: Batch, rows: list[int]) -> Batch:
     """Some examples of a batch, in this order."""
-    labels: Numbers | list[Any]
-    if isinstance(batch.labels, Numbers):
-        places, starts = _places(batch.labels.starts, rows)
-        labels = Numbers(batch.labels.values[places], starts)
-    else:
-        labels = [batch.labels[row] for row in rows]
-    X: Rows | list[Any]
-    if isinstance(batch.X, Rows):
-        values, columns, starts, width = batch.X.arrays
-        places, starts = _places(starts, rows)
-        X = Rows(values[places], columns[places], starts, width)
-    else:
-        X = [batch.X[row] for row in rows]
+    if isinstance(batch.X, TextPart):
+        return with_text(batch, batch.X.taken(rows))
+    labels = None if batch.labels is None else [batch.labels[row] for row in rows]
     weights = None if batch.weights is None else batch.weights[rows]
-    unseen = None if batch.unseen is None else batch.unseen[rows]
-    lines = [batch.lines[row] for row in rows]
-    return replace(batch, X=X, labels=labels, lines=lines, weights=weights, unseen=unseen)
+    X, lines = [batch.X[row] for row in rows], [batch.lines[row] for row in rows]
+    return replace(batch, X=X, labels=labels, lines=lines, weights=weights)
 
 
-def _places(starts: Any, rows: Any) -> tuple[Any, Any]:
-    """Where the values of some rows are, and where each row begins among them."""
-    lengths = starts[rows + 1] - starts[rows]
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.arange(ends[-1]) + np.repeat(starts[rows] - ends[:-1], lengths)
-    return places, ends
+def joined(batches: list[Batch]) -> Batch:
+    """The examples of several batches."""
+    if not batches:
+        return Batch([], [], [])
+    if isinstance(batches[0].X, TextPart):
+        return with_text(batches[0], TextPart.joined([cast(TextPart, batch.X) for batch in batches]))
+    weights = None
+    if any(batch.weights is not None for batch in batches):
+        import numpy as np
+
+        weights = np.concatenate(
+            [np.ones(len(batch)) if batch.weights is None else batch.weights for batch in batches]
+        )
+    return replace(
+        batches[0],
+        X=[x for batch in batches for x in cast(list[Any], batch.X)],
+        labels=[label for batch in batches for label in batch.labels or []],
+        lines=[line for batch in batches for line in batch.lines],
+        weights=weights,
+    )
+
+
+# ---- labels -------------------------------------------------------------------------------------------------------
+
+
+def listed_labels(batch: Batch) -> list[Any]:
+    """A label per example, or a list of labels (none or several)."""
+    if batch.labels is not None:
+        return batch.labels
+    return batch.X.label_list() if isinstance(batch.X, TextPart) else []
+
+
+def has_one_label_each(batch: Batch) -> bool:
+    """Whether the batch is of a text in which each row has one label."""
+    return isinstance(batch.X, TextPart) and batch.X.one_label_each
 
 
 def has_label(batch: Batch) -> bool:
-    """Whether some example says what it is."""
-    if isinstance(batch.labels, Numbers):
-        return batch.labels.single is not None or len(batch.labels.values) > 0
-    return any(label is not None and label != [] for label in batch.labels)
+    """Whether some example has a label."""
+    if isinstance(batch.X, TextPart):
+        return len(batch.X.labels) > 0
+    return any(label is not None and label != [] for label in batch.labels or ())
 
 
-# ---- columns that a model has not seen ----------------------------------------------------------------------------
+# ---- rows of a text as arrays -------------------------------------------------------------------------------------
 
 
-def unseen_squares(batch: Batch, width: int) -> Doubles | None:
-    """Of each row the squares of features that are not among the first `width` columns; None: there are none."""
-    assert isinstance(batch.X, Rows)
-    if batch.X.width > width:
-        values, columns, starts, _ = batch.X.arrays
-        row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        squares = np.where(columns >= width, values * values, 0.0)
-        return np.asarray(np.bincount(row_of, squares, len(starts) - 1), dtype=np.float64)
-    return batch.unseen
+def rows_of_text(text: TextPart, width: int | None = None) -> Rows:
+    """`width`: without the columns from there on, which a model has never seen."""
+    from ..data.rows import Rows
 
-
-def narrowed(rows: Rows, width: int) -> Rows:
-    """Without the columns that the model has never seen, which count nothing."""
-    if rows.width <= width:
-        return rows
-    values, columns, starts, _ = rows.arrays
-    known = columns < width
-    kept = np.concatenate([[0], np.cumsum(known)])
-    return Rows(values[known], columns[known], kept[starts], width)
+    return Rows(*(text if width is None else text.narrowed(width)).csr())

@@ -1,16 +1,14 @@
-"""A learner on a stream: what the labels of a batch mean for its task, learning, predicting, and keeping the score."""
+"""A learner on a stream: it reads the labels of a batch for its task, learns, predicts, and keeps the score."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._core import Engine
-from .._numpy import np
+from .._core import Engine, TextPart
 from ..data.errors import InputError, for_each
-from ..data.rows import Doubles, Rows
 from ..data.weights import GivenWeights
 from ..features.features import Features
 from ..features.pipeline import Pipeline
@@ -18,18 +16,19 @@ from ..learner import Learner
 from ..model.explain import Contribution
 from ..model.loading import load
 from ..options import table
-from ..structured.sequence_learner import SequenceLearner
 from ..tasks import task_named
-from ..tasks.batch import has_scores, learn_scored
 from ..tasks.task import Task
-from .batches import BadLines, Batch, Numbers, narrowed, part, taken, unseen_squares
-from .guessing import listed
+from .batches import BadLines, Batch, has_one_label_each, listed_labels, part, rows_of_text, taken
 from .order import Order
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
+    from ..structured.sequence_learner import SequenceLearner
 
 
 @dataclass
 class Score:
-    """How a learner did so far: every prediction was made before its truth was known."""
+    """The score of a learner so far: every prediction was made before its truth was known."""
 
     rounds: int = 0  # examples; of sentences, tokens
     cost: float = 0.0  # the sum: mistakes, or how far off
@@ -46,9 +45,9 @@ class Taken(NamedTuple):
     """How far a batch was learned."""
 
     rows: int  # from its beginning
-    refused: int  # among them
+    rejected: int  # among them
     unlabelled: int  # among them: they were not learned either
-    error: InputError | None = None  # what the next row was refused for, if none may be skipped
+    error: InputError | None = None  # why the next row was rejected, if none may be skipped
 
 
 class Study:
@@ -98,39 +97,39 @@ class Study:
         name: str,
         bad: BadLines,
         costs: list[float] | None = None,
-        told: list[tuple[Batch, Doubles]] | None = None,
+        scored: list[tuple[Batch, Doubles]] | None = None,
         **passing: Any,
     ) -> Taken:
         """Predicts and learns, one example after the other. Rejected examples go to `bad`, and are left out, as
         are those without a label. `name` is that of the file. `costs`: see `guess`. `passing`: see `Learner.learn`.
-        `told` gets what was learned, with what `lanes` said of each example before its round; for one of `runs`.
+        `scored` gets what was learned, with the `lanes` of each example before its round; for one of `runs`.
         """
         self._check_kind(batch, name)
         self._name(batch)
         rows = labelled(batch, self._task)
-        known = batch if rows is None else _taken(batch, rows)
+        known = batch if rows is None else taken(batch, rows)
         if self.learner.averaged:
             costs = costs or self.guess(batch, name) or []
             costs = costs if rows is None else [costs[row] for row in rows]
-        refused = start = 0
-        stop, refusal = len(known), None
+        rejected = start = 0
+        stop, reason = len(known), None
         while start < len(known):
             try:
                 some = None if costs is None else costs[start:stop]
-                self._learn(part(known, start, stop), name, passing, some, told)
+                self._learn(part(known, start, stop), name, passing, some, scored)
                 start = stop
             except InputError as error:
                 if error.row is None:
                     raise
-                stop, refusal = start + error.row, error
+                stop, reason = start + error.row, error
                 error.row = None  # the line says where
-            if start < stop or refusal is None:  # if it is refused: those before it first
+            if start < stop or reason is None:  # before a rejected one: the examples before it
                 continue
-            if (end := bad.refuse(refusal)) is not None:
+            if (end := bad.reject(reason)) is not None:
                 there = start if rows is None else rows[start]
-                return Taken(there, refused, there - start, end)
-            refused, start, stop, refusal = refused + 1, start + 1, len(known), None
-        return Taken(len(batch), refused, len(batch) - len(known))
+                return Taken(there, rejected, there - start, end)
+            rejected, start, stop, reason = rejected + 1, start + 1, len(known), None
+        return Taken(len(batch), rejected, len(batch) - len(known))
 
     def _learn(
         self,
@@ -138,20 +137,24 @@ class Study:
         name: str,
         passing: dict[str, Any],
         costs: list[float] | None,
-        told: list[tuple[Batch, Doubles]] | None,
+        scored: list[tuple[Batch, Doubles]] | None,
     ) -> None:
         learner, before = self.learner, self.learner.statistics
-        if passing and not isinstance(batch.X, Rows):
+        if passing and not isinstance(batch.X, TextPart):
             raise ValueError(
                 "--batch-tolerance is for svmlight and VW text: events are presented all, or not at all"
             )
         y = self.truth(batch, name)
         try:
-            if told is not None:
+            if scored is not None:
+                from ..tasks.batch import learn_scored
+
                 assert isinstance(learner, Learner)
-                told.append((batch, learn_scored(learner, batch.X, y, batch.weights)))
-            elif isinstance(batch.X, Rows) and isinstance(learner, Learner):
-                learner.learn_rows(batch.X, y, batch.weights, **passing)
+                X = rows_of_text(batch.X) if isinstance(batch.X, TextPart) else batch.X
+                scored.append((batch, learn_scored(learner, X, y, batch.weights)))
+            elif isinstance(batch.X, TextPart) and isinstance(learner, Learner):
+                if passing or not learner.learn_text(batch.X):
+                    learner.learn_rows(rows_of_text(batch.X), y, batch.weights, **passing)
             else:
                 self.model.learn_many(batch.X, y, batch.weights)
         except (ValueError, TypeError, OverflowError) as error:
@@ -169,17 +172,17 @@ class Study:
             self.score.cost += cost
 
     def runs(self, batch: Batch, with_scores: bool) -> Iterator[tuple[int, int]]:
-        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with `told`,
-        and single ones. Each run is to be learned before the next one is asked for.
+        """Where to cut a batch of which every prediction is wanted: examples that can be learned together, with
+        `scored`, and single ones. Each run must be learned before the next one is requested.
 
         An example with a new label, or with none, is alone, and so is the first one with new columns. So is each of
-        those whose scores a batch does not tell (ranks: they need the thresholds of that moment)."""
+        those whose scores a batch cannot return (ranks: they need the thresholds of that moment)."""
         learner, start = self.learner, 0
-        alone = not has_scores(learner) or (with_scores and self._task.scores_need_the_round)
-        labels = [] if alone else listed(batch.labels)
+        alone = not has_scores(self.learner) or (with_scores and self._task.scores_need_the_round)
+        labels = [] if alone else listed_labels(batch)
         while start < len(batch):
             stop = start + 1
-            fresh = isinstance(batch.X, Rows) and batch.X.width > learner.n_features
+            fresh = isinstance(batch.X, TextPart) and batch.X.width > learner.n_features
             if labels and not fresh and self._task.is_known(labels[start], learner.labels):
                 while stop < len(batch) and self._task.is_known(labels[stop], learner.labels):
                     stop += 1
@@ -187,14 +190,14 @@ class Study:
             start = stop
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
-        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What is
-        going to be refused, or has no label, costs nothing: it is not learned."""
+        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What will
+        be rejected, or has no label, costs nothing: it is not learned."""
         if not self.learner.averaged:
             return None
         rows = labelled(batch, self._task)
         if rows is None:
             return self._guess(batch, name)
-        costs = dict(zip(rows, self._guess(_taken(batch, rows), name), strict=True))
+        costs = dict(zip(rows, self._guess(taken(batch, rows), name), strict=True))
         return [costs.get(row, 0.0) for row in range(len(batch))]
 
     def _guess(self, batch: Batch, name: str) -> list[float]:
@@ -232,27 +235,23 @@ class Study:
             )
 
     def _name(self, batch: Batch) -> None:
-        if batch.new_names and isinstance(self.learner, Learner):
-            known = self.learner.n_features
-            self.learner._engine.name_columns(batch.new_names[max(0, known - _first_new(batch)) :])
+        if isinstance(batch.X, TextPart) and isinstance(self.learner, Learner):
+            self.learner._engine.name_text_columns(batch.X)
 
     def explain(self, batch: Batch, row: int, most: int) -> list[Contribution]:
         """The features of an example that contributed most to the score of what is predicted."""
         learner = self.learner
         if not isinstance(learner, Learner) or self.ranker is not None:
             raise ValueError(f"--explain is not for the task {self.task}")
-        if not isinstance(batch.X, Rows):
+        if not isinstance(batch.X, TextPart):
             return learner.explain_one(batch.X[row])[:most]
-        rows = narrowed(batch.X, learner.n_features)
-        values, columns, starts, _ = rows.arrays
-        its = slice(starts[row], starts[row + 1])
+        values, columns, *_ = batch.X.part(row, row + 1).narrowed(learner.n_features).csr()
         if learner.parameters["hash_bits"] is not None:
             raise ValueError("--explain needs names: those of this model are hashed (--hash-bits)")
         names = learner._engine.name_of
         learner._events()
         event = {
-            names(column): value
-            for column, value in zip(columns[its].tolist(), values[its].tolist(), strict=True)
+            names(column): value for column, value in zip(columns.tolist(), values.tolist(), strict=True)
         }
         first = batch.first_index if batch.numbered else 0
         return [
@@ -265,40 +264,42 @@ class Study:
     def predict(self, batch: Batch, name: str) -> list[Any]:
         """A label, a number, a list of labels or of tags for each example."""
         self._check_kind(batch, name)
-        if not isinstance(batch.X, Rows):
+        if not isinstance(batch.X, TextPart):
             return self._task.predict_events(self.model, batch.X)
         return self.predicted(self.lanes(batch))
 
     def predicted(self, lanes: Doubles) -> list[Any]:
-        """What is predicted for examples of which `lanes` said this."""
+        """The predictions of examples, from their `lanes`."""
         assert isinstance(self.learner, Learner)
         return self._task.predictions(self.learner, lanes)
 
     def scores(self, batch: Batch) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
-        if not isinstance(batch.X, Rows):
+        if not isinstance(batch.X, TextPart):
             return for_each(self.model.score_one, batch.X)
         return self.scored(self.lanes(batch))
 
     def scored(self, lanes: Doubles) -> list[Any]:
-        """The scores of examples of which `lanes` said this."""
+        """The scores of examples, from their `lanes`."""
         assert isinstance(self.learner, Learner)
         return self._task.named_scores(self.learner, lanes)
 
     def lanes(self, batch: Batch) -> Doubles:
-        """What the core says of each example, see `Learner.lanes_of`. Not for sequences."""
+        """The raw scores of each example, see `Learner.lanes_of`. Not for sequences."""
         learner = self.learner
         assert isinstance(learner, Learner)
-        if not isinstance(batch.X, Rows):
+        if not isinstance(batch.X, TextPart):
             return learner.lanes(batch.X)
         known = learner.n_features
-        rows = narrowed(batch.X, known)
+        rows = rows_of_text(batch.X, known)
         if learner._sees_unseen:
-            return learner.lanes_of(rows, unseen_squares(batch, known))
+            return learner.lanes_of(rows, batch.X.unseen_squares(known))
         lanes = learner.lanes_of(rows)
         if not self._task.measures_distance or learner.parameters["kernel"] is not None:
             return lanes
-        unseen = unseen_squares(batch, known)  # to a ball, features never seen are distance
+        import numpy as np
+
+        unseen = batch.X.unseen_squares(known)  # to a ball, features never seen are distance
         return lanes if unseen is None else np.hypot(lanes, np.sqrt(unseen))
 
     def cost(self, batch: Batch, name: str) -> Score:
@@ -315,14 +316,14 @@ class Study:
     # ---- labels -----------------------------------------------------------------------------------------------
 
     def truth(self, batch: Batch, name: str) -> Any:
-        """The labels as the learner takes them. One that does not fit the task is refused, with its line."""
-        labels, task = batch.labels, self._task
+        """The labels as the learner takes them. One that does not fit the task is rejected, with its line."""
+        task = self._task
         if not task.needs_labels:
             return None
-        if isinstance(labels, Numbers) and not task.checks_numbers and labels.single is not None:
-            return labels.single
+        if isinstance(batch.X, TextPart) and not task.checks_numbers and batch.X.one_label_each:
+            return batch.X.labels
         y = []
-        for row, label in enumerate(listed(labels)):
+        for row, label in enumerate(listed_labels(batch)):
             try:
                 y.append(task.truth(label, self.learner.labels))
             except ValueError as error:
@@ -330,60 +331,51 @@ class Study:
         return y
 
 
+def has_scores(learner: Learner | SequenceLearner) -> bool:
+    """Whether `learn_scored` is for this learner. On a simplex, and in the space of a kernel, features that come with
+    an example change what is predicted for it, so they must not be known before: there it is one example at a time."""
+    p = learner.parameters
+    return learner._task.scores_within_batches and p["kernel"] is None and p["geometry"] != "entropy"
+
+
 def labelled(batch: Batch, task: Task) -> list[int] | None:
     """The rows that have a label; None: all have one, or need none. An empty list says that no label is relevant, which
     is something to learn where there are sets of labels; svmlight has no other way to write it."""
-    labels = batch.labels
-    if not task.needs_labels:
+    if not task.needs_labels or has_one_label_each(batch) or (task.has_label_sets and batch.numbered):
         return None
-    if isinstance(labels, Numbers):
-        if labels.single is not None or (task.has_label_sets and batch.numbered):
-            return None
-        rows = np.flatnonzero(np.diff(labels.starts)).tolist()
-    else:
-        missing: tuple[Any, ...] = (None,) if task.has_label_sets else (None, [])
-        rows = [row for row, label in enumerate(labels) if label not in missing]
+    no_set = task.has_label_sets and not isinstance(batch.X, TextPart)
+    missing: tuple[Any, ...] = (None,) if no_set else (None, [])
+    rows = [row for row, label in enumerate(listed_labels(batch)) if label not in missing]
     return None if len(rows) == len(batch) else rows
 
 
 def with_labels(batch: Batch, task: Task) -> Batch:
     """The examples that the task can learn from."""
     rows = labelled(batch, task)
-    return batch if rows is None else _taken(batch, rows)
+    return batch if rows is None else taken(batch, rows)
 
 
-def _taken(batch: Batch, rows: list[int]) -> Batch:
-    return taken(batch, np.asarray(rows, dtype=np.int64))
-
-
-# ---- what is refused ----------------------------------------------------------------------------------------------
+# ---- what is rejected ---------------------------------------------------------------------------------------------
 
 
 def located(error: Exception, batch: Batch, name: str) -> Exception:
-    """What the learner says of a row of the batch, with its line in the file."""
+    """An error of a row of the batch, with its line in the file."""
     found = error if isinstance(error, InputError) else InputError(str(error))
     row = 0 if found.row is None and len(batch) == 1 else found.row
     if row is None or row >= len(batch):
         return error
     reason, column = found.reason, found.column
     if isinstance(column, int):  # in a file, that would be a place in the line
-        index = f"index {column + batch.first_index}" if isinstance(batch.X, Rows) else f"column {column}"
+        index = f"index {column + batch.first_index}" if isinstance(batch.X, TextPart) else f"column {column}"
         reason, column = f"{index}: {reason}", None
     return InputError(reason, row, column, name, batch.lines[row])
 
 
 def has_labels(batch: Batch, task: Task) -> bool:
-    """Whether every example says what it is. (Of sets the empty one is as good as any: one that is not will do.)"""
+    """Whether every example has a label. (Sets of labels may be empty: one that is not is enough.)"""
     if not task.needs_labels:
         return True
-    labels = batch.labels
-    if isinstance(labels, Numbers):
-        return len(labels.values) > 0 if task.has_label_sets else labels.single is not None
-    present = [label is not None for label in labels]
+    if isinstance(batch.X, TextPart):
+        return len(batch.X.labels) > 0 if task.has_label_sets else batch.X.one_label_each
+    present = [label is not None for label in batch.labels or ()]
     return any(present) if task.has_label_sets else all(present)
-
-
-def _first_new(batch: Batch) -> int:
-    """The column of the first new name."""
-    assert isinstance(batch.X, Rows)
-    return int(batch.X.width) - len(batch.new_names)

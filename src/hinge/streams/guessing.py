@@ -6,8 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .._numpy import np
-from .batches import Batch, Numbers
+from .batches import Batch, listed_labels
 from .files import printable
 
 
@@ -23,7 +22,7 @@ def guess_task(batch: Batch) -> Guess:
     """What the labels of the first examples look like."""
     if isinstance(batch.X, list) and batch.X and isinstance(batch.X[0], list):
         return Guess("sequence", "there are sentences")
-    labels = listed(batch.labels)
+    labels = listed_labels(batch)
     present = [label for label in labels if label is not None and label != []]
     if not present:
         return Guess("uniclass", "there are no labels")
@@ -95,13 +94,3 @@ def shown_label(label: Any) -> str:
 def shortened_label(label: Any) -> str:
     text = shown_label(label)
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def listed(labels: Numbers | list[Any]) -> list[Any]:
-    """A label each, or a list of labels (none or several)."""
-    if not isinstance(labels, Numbers):
-        return labels
-    if labels.single is not None:
-        return labels.single.tolist()
-    parts = np.split(labels.values, labels.starts[1:-1]) if len(labels) else []
-    return [part.tolist() for part in parts]

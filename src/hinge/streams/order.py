@@ -1,5 +1,5 @@
-"""In which order labels come. Where they come in runs, predicting the last one again errs little, and so does whoever
-learns on the way: then the progressive error says little about data in another order.
+"""The order of the labels. If equal labels come in runs, predicting the last label again has a low error, and so has
+any online learner: then the progressive error says little about data in another order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from .._core import count_changes
 
-ENOUGH = 200  # examples, before anything is said
+ENOUGH = 200  # examples, before there is a remark
 SAMPLED = 64  # of a batch, to know how often each label occurs
 
 

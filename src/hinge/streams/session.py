@@ -1,4 +1,4 @@
-"""Learning from a stream, with everything that a long run needs: passes, saving, stopping, and going on to the bit."""
+"""Learning from a stream, with all that a long run needs: passes, saving, stopping, and resuming bit-identically."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MOST_UNLABELLED = 1000  # examples that wait for the first label
 
 @dataclass
 class Position:
-    """How far a run has come: a model keeps it, so that a later run can go on from there."""
+    """How far a run has come. It is saved with the model, so that a later run can resume there."""
 
     files: list[str]  # by their names
     format: str
     passes: int = 0  # that are over, and others followed
-    examples: int = 0  # of the pass under way, with those that the learner refused
-    refused: int = 0  # of them, if they were skipped
+    examples: int = 0  # of the pass under way, with those that the learner rejected
+    rejected: int = 0  # of them, if they were skipped
     scores: list[list[float]] = field(default_factory=list)  # of each pass: rounds and cost
     losses: list[float] = field(default_factory=list)  # of each finished pass: the mean loss
     before: list[float] = field(
@@ -59,7 +59,7 @@ class Position:
             position = cls(**kept["position"])
             whole = all(
                 isinstance(n, int) and n >= 0
-                for n in (position.passes, position.examples, position.refused, position.unlabelled)
+                for n in (position.passes, position.examples, position.rejected, position.unlabelled)
             )
             scores = position.scores
             whole = whole and len(scores) - position.passes in (0, 1) and len(position.before) == 3
@@ -83,7 +83,7 @@ class Position:
     @property
     def learned(self) -> int:
         """How many examples of the pass under way were learned."""
-        return self.examples - self.refused - self.unlabelled
+        return self.examples - self.rejected - self.unlabelled
 
     @property
     def score(self) -> Score:
@@ -273,11 +273,11 @@ class Session:
                 position.finished = True
                 return
             position.passes += 1
-            position.examples = position.refused = position.unlabelled = 0
+            position.examples = position.rejected = position.unlabelled = 0
 
     def _pass(self) -> Iterator[None]:
         again = self.stream.can_be_read_again
-        known = self.position.examples if again else 0  # a pipe goes on by itself
+        known = self.position.examples if again else 0  # a pipe resumes by itself
         with closing(self.stream.once(known, self._idle)) as pieces:  # type: ignore[type-var]
             try:
                 for piece in pieces:
@@ -296,7 +296,7 @@ class Session:
 
     def _begun(self, piece: Piece | None) -> list[Piece]:
         """The pieces to learn from. Until an example has a label they are held back, unless there are many: nothing
-        says what is to be learned. None: there are no more."""
+        shows what is to be learned. None: there are no more."""
         pieces = [*self._held, *([] if piece is None else [piece])]
         if self.study is None and pieces:
             self._held = pieces
@@ -344,16 +344,16 @@ class Session:
         batch, name, predictions = piece.batch, piece.file.name, self.predictions
         if predictions is None or self.position.passes > 0:
             return study.learn(batch, name, self.bad, costs, **passing)
-        refused = unlabelled = 0
+        rejected = unlabelled = 0
         singles = ((row, row + 1) for row in range(len(batch)))
         for start, stop in singles if passing else study.runs(batch, predictions.with_scores):
             some = piece._replace(batch=part(batch, start, stop))
             its_costs = None if costs is None else costs[start:stop]
             its = self._predict_and_learn(study, predictions, some, its_costs, passing)
-            refused, unlabelled = refused + its.refused, unlabelled + its.unlabelled
+            rejected, unlabelled = rejected + its.rejected, unlabelled + its.unlabelled
             if its.error is not None:
-                return Taken(start + its.rows, refused, unlabelled, its.error)
-        return Taken(len(batch), refused, unlabelled)
+                return Taken(start + its.rows, rejected, unlabelled, its.error)
+        return Taken(len(batch), rejected, unlabelled)
 
     def _predict_and_learn(
         self,
@@ -363,24 +363,24 @@ class Session:
         costs: list[float] | None,
         passing: dict[str, Any],
     ) -> Taken:
-        """One of `Study.runs`. For an example that is refused nothing is written."""
+        """One of `Study.runs`. Nothing is written for an example that is rejected."""
         batch, name = piece.batch, piece.file.name
         if len(batch) == 1:
             text = predictions.of(study, piece)
             its = study.learn(batch, name, self.bad, costs, **passing)
-            if its.error is None and not its.refused:
+            if its.error is None and not its.rejected:
                 predictions.write(text)
             return its
-        told: list[Any] = []
-        its = study.learn(batch, name, self.bad, costs, told, **passing)
-        for learned, lanes in told:
-            predictions.write(predictions.of(study, piece._replace(batch=learned), lanes))
+        learned: list[Any] = []
+        its = study.learn(batch, name, self.bad, costs, learned, **passing)
+        for some, lanes in learned:
+            predictions.write(predictions.of(study, piece._replace(batch=some), lanes))
         return its
 
     def _advance(self, taken: Taken, piece: Piece, end: int) -> None:
         position, study = self.position, self.study
         assert study is not None
-        position.refused += taken.refused
+        position.rejected += taken.rejected
         position.unlabelled += taken.unlabelled
         position.weighted = position.weighted or piece.batch.weights is not None
         position.examples += taken.rows
@@ -394,7 +394,7 @@ class Session:
             position.log = piece.file.place(int(piece.batch.lines[end - 1]))
 
     def _saves_between(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """The same examples, cut where one of them is to be followed by a save, or told."""
+        """The same examples, cut where a save or a report is due."""
         steps = [every for every in (self.save_every.examples, self.look_every) if every is not None]
         while steps and start < stop:
             due = start + min(every - self.position.examples % every for every in steps)

@@ -1,16 +1,13 @@
-"""Several files of one format as one stream, pass after pass, read ahead of whoever learns from it."""
+"""Several files of one format as one stream, pass after pass. A thread reads ahead of the learner."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .._numpy import np
-from ..data.rows import Rows
-from .batches import BadLines, Batch, Numbers, Source, part, taken
+from .batches import BadLines, Batch, Source, joined, part, taken
 from .files import Input
 from .formats.text import read_ahead
 
@@ -125,18 +122,22 @@ class Shuffled:
         if self._kept is None:
             self._read(idle)
         assert self._kept is not None
+        import numpy as np
+
         order = np.random.default_rng([self.seed, self.passes]).permutation(len(self._kept))
         self.passes += 1
         if after > len(order):
             raise ValueError(
                 f"the model has learned {after:,} examples, and there are {len(order):,}: it is not the same data"
             )
-        for start in range(after - after % BLOCK, len(order), BLOCK):  # the same pieces, wherever it goes on
+        for start in range(after - after % BLOCK, len(order), BLOCK):  # the same pieces, wherever it resumes
             rows = order[max(start, after) : start + BLOCK]
             done = min(1.0, (start + BLOCK) / len(order))
-            # One file a piece, so that what is refused can be told with its place.
+            # One file per piece, so that errors have their place.
             for stop in _runs(self._file_of[rows]):
-                yield Piece(taken(self._kept, rows[stop]), self._files[self._file_of[rows[stop.start]]], done)
+                yield Piece(
+                    taken(self._kept, rows[stop].tolist()), self._files[self._file_of[rows[stop.start]]], done
+                )
         if self._error is not None:
             raise self._error
 
@@ -148,6 +149,8 @@ class Shuffled:
             if self.can_be_read_again:
                 raise
             self._error = error  # what came through a pipe before it is learned first
+        import numpy as np
+
         self._files = list({id(piece.file): piece.file for piece in pieces}.values())
         places = {id(file): place for place, file in enumerate(self._files)}
         self._file_of = np.concatenate(
@@ -159,40 +162,5 @@ class Shuffled:
 
 def _runs(values: Any) -> Iterator[slice]:
     """Slices within which the values are the same."""
-    cuts = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+    cuts = [0, *((values[1:] != values[:-1]).nonzero()[0] + 1).tolist(), len(values)]
     return (slice(start, stop) for start, stop in pairwise(cuts) if stop > start)
-
-
-def joined(batches: list[Batch]) -> Batch:
-    """All examples as one batch."""
-    lines = [line for batch in batches for line in batch.lines]
-    labels: Numbers | list[Any]
-    if batches and isinstance(batches[0].labels, Numbers):
-        parts: list[Numbers] = [batch.labels for batch in batches]  # type: ignore[misc]
-        labels = Numbers(
-            np.concatenate([its.values for its in parts]), _starts([its.starts for its in parts])
-        )
-    else:
-        labels = [label for batch in batches for label in batch.labels]  # type: ignore[union-attr]
-    X: Rows | list[Any]
-    if batches and isinstance(batches[0].X, Rows):
-        values, columns, starts = zip(*(batch.X.arrays[:3] for batch in batches), strict=True)  # type: ignore[union-attr]
-        width = max(batch.X.width for batch in batches)  # type: ignore[union-attr]
-        X = Rows(np.concatenate(values), np.concatenate(columns), _starts(starts), width)
-    else:
-        X = [x for batch in batches for x in batch.X]  # type: ignore[union-attr]
-    weights = None
-    if any(batch.weights is not None for batch in batches):
-        weights = np.concatenate(
-            [np.ones(len(batch)) if batch.weights is None else batch.weights for batch in batches]
-        )
-    names = [name for batch in batches for name in batch.new_names]
-    if not batches:
-        return Batch(X, labels, lines)
-    return replace(batches[0], X=X, labels=labels, lines=lines, weights=weights, new_names=names)
-
-
-def _starts(parts: Any) -> Any:
-    """The starts of parts that follow each other."""
-    ends = np.cumsum([0, *(its[-1] for its in parts)])
-    return np.concatenate([[0], *(its[1:] + end for its, end in zip(parts, ends, strict=False))])

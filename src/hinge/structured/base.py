@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..data.targets import class_list
+from ..data.target_arrays import class_list
 from ..estimators.base import StreamEstimator
 
 

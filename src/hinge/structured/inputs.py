@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._numpy import np
+import numpy as np
+
 from ..data.errors import InputError
-from ..data.rows import Doubles, as_list, as_numbers
+from ..data.events import as_list
+from ..data.rows import as_numbers
 from ..data.targets import number
 from ..options.table import structures
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
 
 FUNCTIONS = tuple(row.name for row in structures.ROWS)
 

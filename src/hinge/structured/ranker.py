@@ -15,8 +15,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..data.errors import InputError, for_each
-from ..data.labels import in_array, in_order, plain
-from ..data.rows import Doubles, as_list
+from ..data.events import as_list
+from ..data.label_arrays import in_array
+from ..data.labels import in_order, plain
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST
 from ..estimators.passes import History, entry_of
@@ -35,6 +36,7 @@ from .feature_maps.files import MAPS, saved_map, saved_options, state_from_tenso
 from .inputs import Batch, checked_weight
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..options.types import PARankerOptions
     from ..theory.certificate import Certificate
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._numpy import np
+import numpy as np
+
 from ..data import sparse
 from ..data.errors import InputError, in_row
-from ..data.rows import as_array, as_list, is_sparse, too_large
+from ..data.events import as_list, is_sparse
+from ..data.rows import as_array, too_large
 from ..data.shown import shown
 
 

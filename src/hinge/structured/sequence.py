@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.errors import InputError, for_each, in_row, of_one_example
+from ..data.events import as_list, check_length
 from ..data.labels import in_order, plain
-from ..data.rows import as_list, check_length
 from ..data.weights import warn_if_ineffective
 from ..model import explain
 from ..model.explain import Contribution

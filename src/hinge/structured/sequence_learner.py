@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+import numpy as np
+import numpy.typing as npt
+
 from .._core import Sentences, SequenceEngine
-from .._numpy import np, npt
-from ..data import targets
+from ..data import target_arrays
 from ..data.errors import InputError, of_one_example
-from ..data.labels import Indices, Labels, plain
-from ..data.rows import Doubles, as_list, is_single
+from ..data.events import as_list
+from ..data.labels import Labels, plain
 from ..data.shown import shown
 from ..model import encoding, file
+from ..model.engine import is_single
 from ..model.explain import Contribution
 from ..model.guard import Guard
 from ..model.statistics import Statistics
@@ -28,6 +31,7 @@ from .inputs import checked_weights, one_for_each
 from .sentences import dense_rows, sentence_list, tag_list
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..options.types import SequenceLearnerOptions
     from ..theory.certificate import Certificate
 
@@ -99,7 +103,7 @@ class SequenceLearner:
         p, cost = self.parameters, self.parameters["cost"]
         matrix = None
         if _is_matrix(cost):
-            matrix = targets.square_matrix(cost, self._labels.known, "cost", 0.0).ravel()
+            matrix = target_arrays.square_matrix(cost, self._labels.known, "cost", 0.0).ravel()
         return SequenceEngine(
             step=p["step"],
             C=float(p["C"]),

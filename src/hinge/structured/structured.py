@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from ..data.errors import InputError, for_each, in_row
-from ..data.rows import as_list
+from ..data.events import as_list
 from ..data.weights import warn_if_ineffective
 from ..estimators.base import _FIRST
 from ..model import explain

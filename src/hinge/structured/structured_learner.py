@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,16 @@ import numpy.typing as npt
 from .._core import Engine
 from ..data import sparse
 from ..data.errors import InputError
-from ..data.labels import Indices
-from ..data.rows import Doubles, Rows, as_values, is_sparse
+from ..data.events import is_sparse
+from ..data.rows import Rows, as_values
 from ..learner import Learner
 from ..model import encoding, explain, file
 from ..model.engine import restored
 from ..model.explain import Contribution
 from ..tasks.task import Task
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
 
 _ROUNDING = 1e-12  # as in cpp/sequence.hpp
 _WORDS = {"dict": "a dict of named features", "array": "an array", "sparse": "a sparse row"}

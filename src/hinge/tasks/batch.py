@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._core import are_among
-from .._numpy import Doubles, np, npt
+import numpy as np
+
 from ..data.errors import rows_from
-from ..data.rows import Rows, as_order, event_list, frame_values
-from ..data.targets import Encoded, labels_of
-from ..data.weights import example_weights
+from ..data.events import event_list
+from ..data.label_arrays import codes_of
+from ..data.rows import Rows, as_order, frame_values
+from ..data.target_arrays import example_weights, labels_of
+from ..data.targets import Encoded
 from ..model import columns
 from . import new_labels
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..data.types import Doubles
     from ..learner import Learner
-    from ..structured.sequence_learner import SequenceLearner
 
 
 def learn_rows(
@@ -119,20 +123,6 @@ def learn_as_is(learner: Learner, arrays: tuple[Any, ...], y: Any) -> bool:
     return True
 
 
-def learn_text(learner: Learner, rows: Rows, y: Any) -> bool:
-    """Rows of a text, a number as the label of each, without numpy. False, and nothing is done, if there is more to
-    it."""
-    if learner._class_weight is not None:
-        return False
-    learner._named = False
-    known = learner.labels.as_numbers
-    if known is None and rows.count == 1 and learner._task.learn_first(learner, rows, y[0]):
-        return True
-    if known is not None and not are_among(y, *known):
-        return False
-    return learn_as_is(learner, rows.buffers, y)
-
-
 def encoded(
     learner: Learner, y: Any, count: int, sample_weight: npt.ArrayLike | None
 ) -> tuple[Encoded, Doubles | None]:
@@ -141,23 +131,17 @@ def encoded(
     weights = example_weights(sample_weight, learner._class_weight, y, count)
     truth = learner._task.encode(learner.labels, y, count, None)
     if truth.classes is not None:
-        truth = Encoded(learner.labels.codes_of(labels_of(y, count), None))
+        truth = Encoded(codes_of(learner.labels, labels_of(y, count), None))
     return truth, weights
 
 
 # ---- with the scores of each example ------------------------------------------------------------------------------
 
 
-def has_scores(learner: Learner | SequenceLearner) -> bool:
-    """Whether `learn_scored` is for this learner. On a simplex, and in the space of a kernel, features that come with
-    an example change what is predicted for it, so they must not be known before: there it is one example at a time."""
-    p = learner.parameters
-    return learner._task.scores_within_batches and p["kernel"] is None and p["geometry"] != "entropy"
-
-
 def learn_scored(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: Any = None) -> Doubles:
     """Learns all of it, or nothing, as `learn_rows` or `learn_many` do. Returns what `lanes_of` (or `lanes`) would have
-    said of each example just before its round, to the bit. All labels must be known: a new one would bring a lane."""
+    returned for each example just before its round, bit-identically. All labels must be known: a new one would bring a
+    lane."""
     count = X.count if isinstance(X, Rows) else len(X)
     weights = example_weights(sample_weight, learner._class_weight, y, count)
     with learner._lock:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, Indices
-from ..data import targets
-from ..data.labels import Labels, doubles, plain
+from ..data.labels import Labels, plain
 from ..data.weights import check_weight, weighs
 from . import new_labels
 from .task import LabelTask, scores_by_label
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 
@@ -47,11 +46,14 @@ class Classification(LabelTask):
     ) -> dict[Any, int]:
         if y is None:
             return {}
-        truth = targets.labels_of(y, count)
-        fresh = labels.fresh(truth, weights)
-        if not fresh or visits is None:
-            return fresh
-        return labels.fresh(truth[visits], None if weights is None else weights[visits])
+        from ..data.label_arrays import fresh
+        from ..data.target_arrays import labels_of
+
+        truth = labels_of(y, count)
+        found = fresh(labels, truth, weights)
+        if not found or visits is None:
+            return found
+        return fresh(labels, truth[visits], None if weights is None else weights[visits])
 
     # ---- learning -----------------------------------------------------------------------------------------------
 
@@ -79,24 +81,6 @@ class Classification(LabelTask):
                 )
             else:
                 _learn_one_of_two(learner, label, labels, lambda sign: engine.learn_one(x, sign, weight))
-
-    def learn_first(self, learner: Learner, rows: Any, label: float) -> bool:
-        with learner._lock:
-            code = learner.labels.code(label)
-            labels = learner.labels if code is not None else learner.labels.with_new([plain(label)])
-            if labels.lanes or learner.closed or learner.parameters["w1"] is not None:
-                return False
-
-            def learn(sign: float) -> None:
-                core_learns: Any = learner._engine.learn_sparse
-                core_learns(*rows.buffers, doubles([sign]))
-
-            if code is None:
-                new_labels.check(learner, labels, plain(label))
-                _learn_one_of_two(learner, plain(label), labels, learn)
-            else:
-                learn(code)
-        return True
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 

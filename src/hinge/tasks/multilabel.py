@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, Indices, np
 from ..data import targets
 from ..data.labels import Labels, in_order
-from ..data.targets import Encoded, LabelSets
+from ..data.targets import Encoded
 from ..data.weights import weighs
 from . import new_labels
 from .task import RankingTask, scores_by_label
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 
@@ -39,11 +40,15 @@ class Multilabel(RankingTask):
     # ---- learning -----------------------------------------------------------------------------------------------
 
     def encode(self, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
+        from ..data.target_arrays import LabelSets
+
         return LabelSets(self.given(y), count, labels).encode(labels, weights)
 
     def new_labels(
         self, labels: Labels, y: Any, count: int, weights: Doubles | None, visits: Indices | None
     ) -> dict[Any, int]:
+        from ..data.target_arrays import LabelSets
+
         return {} if y is None else LabelSets(y, count, labels).fresh(labels, weights, visits)
 
     def learn_one(self, learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
@@ -56,9 +61,10 @@ class Multilabel(RankingTask):
                 fresh.sort(key=lambda label: (str(type(label)), label))
                 labels = labels.with_new(fresh)
                 new_labels.check(learner, labels, fresh[-1])
-                learner._engine.learn_one_labels(x, np.empty(0, dtype=np.int64), 0.0, counts=False)
+                no_labels: Any = array("q")
+                learner._engine.learn_one_labels(x, no_labels, 0.0, counts=False)
             known = sorted(int(labels.codes[label]) for label in its_labels if label in labels.codes)
-            indices = np.asarray(known, dtype=np.int64)
+            indices: Any = array("q", known)
             if not fresh:
                 learner._engine.learn_one_labels(x, indices, weight)
                 return
@@ -73,7 +79,7 @@ class Multilabel(RankingTask):
         return dict(zip(learner.labels.known, scores, strict=False))
 
     def predict_one(self, learner: Learner, x: dict[Any, Any]) -> set[Any]:
-        above = above_threshold(learner, learner._lanes_one(x)[np.newaxis])[0]
+        above = above_threshold(learner, learner._lanes_one(x)[None])[0]
         return {label for label, its in zip(learner.labels.known, above.tolist(), strict=True) if its > 0}
 
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
@@ -81,7 +87,7 @@ class Multilabel(RankingTask):
 
     def predictions(self, learner: Learner, lanes: Doubles) -> list[Any]:
         known, above = learner.labels.known, above_threshold(learner, lanes) > 0
-        return [in_order([known[i] for i in np.flatnonzero(row)]) for row in above]
+        return [in_order([known[i] for i in row.nonzero()[0]]) for row in above]
 
     def predict_events(self, model: Any, X: Sequence[Any]) -> list[Any]:
         return [in_order(labels) for labels in super().predict_events(model, X)]

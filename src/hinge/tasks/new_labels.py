@@ -1,7 +1,7 @@
 """Labels that arrive with the stream: a batch that brings some is learned whole or not at all.
 
 A label is known once something was learned from it. Until then, and whenever a batch is rejected, the learner is what
-it was. Which labels of a batch are new, its task says.
+it was. The task finds which labels of a batch are new.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._numpy import Doubles, Indices, np
 from ..data.labels import Labels
-from ..data.targets import Encoded, labels_of
+from ..data.targets import Encoded
 from ..model.engine import restored
 
 if TYPE_CHECKING:
     from .._core import Engine
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 Learn = Callable[[slice, Encoded], int]  # learns some of the visits of a batch, given the targets of all rows
@@ -47,7 +47,7 @@ def set_labels(learner: Learner, labels: Labels) -> None:
 def learn_round(learner: Learner, labels: Labels, learn: Callable[[], _Result]) -> _Result:
     """A round of an example that brings new labels: learned and known, or neither.
 
-    Lanes that have not moved are given up again. From one w (two classes) there is no way back from lanes: the
+    Lanes that have not moved are removed again. From lanes there is no way back to one w (two classes): the
     learner returns to a copy of its state.
     """
     if labels.lanes and not learner.labels.lanes:
@@ -74,7 +74,7 @@ def or_back(learner: Learner, learn: Callable[[], _Result]) -> _Result:
     def copied() -> Engine:
         return restored(learner, before, state)
 
-    # A function is asked for the kernel values among the supports: while nothing has changed yet.
+    # A copy calls a custom kernel for the values among the supports: do it before anything has changed.
     copy = copied() if callable(learner.parameters["kernel"]) else None
     try:
         return learn()
@@ -127,14 +127,17 @@ def learn_batch(
         return learn(everything, y)
     grow = grow and not learner.closed
     if grow and visits is not None:  # rows that are not visited teach nothing
-        weights = _only(visits, np.ones(count) if weights is None else weights)
+        weights = _only(visits, count, weights)
     fresh = task.new_labels(known, y, count, weights, visits) if grow else {}
     if not fresh:
         return learn(everything, task.encode(known, y, count, weights if grow else None))
     labels = known.with_new(list(fresh))
     check(learner, labels, next(reversed(fresh)))
     if not labels.lanes:
-        signs = labels.codes_of(labels_of(y, count), weights)
+        from ..data.label_arrays import codes_of
+        from ..data.target_arrays import labels_of
+
+        signs = codes_of(labels, labels_of(y, count), weights)
         truth = Encoded(-signs if known.flips(labels) else signs)
         return learn_then_adopt(learner, lambda: learn(everything, truth), labels)
     truth = task.encode(labels, y, count, weights)
@@ -143,9 +146,12 @@ def learn_batch(
     return or_back(learner, lambda: _learn_in_parts(learner, labels, fresh, truth, everything.stop, learn))
 
 
-def _only(visits: Indices, weights: Doubles) -> Doubles:
-    kept = np.zeros_like(weights)
-    kept[visits] = weights[visits]
+def _only(visits: Indices, count: int, weights: Doubles | None) -> Doubles:
+    """The weights of the rows that are visited; 0 for the others."""
+    import numpy as np
+
+    kept = np.zeros(count)
+    kept[visits] = 1 if weights is None else weights[visits]
     return kept
 
 
@@ -159,7 +165,7 @@ def _learn_in_parts(
         presented += learn(slice(0, cuts[0]), codes) if cuts[0] > 0 else 0
     else:  # two classes have one w until a third one comes
         pair = Labels(final.known[:2])
-        signs = np.where(np.asarray(codes.y) > 0, 1.0, -1.0)
+        signs: Any = 2.0 * (codes.y > 0) - 1.0  # type: ignore[operator]
         signs = -signs if learner.labels.flips(pair) else signs
         presented += learn(slice(0, cuts[0]), Encoded(signs)) if cuts[0] > 0 else 0
         _adopt(learner, pair)

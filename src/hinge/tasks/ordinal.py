@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, np
 from ..data.labels import Labels, plain
-from ..data.rows import by_lane
 from .task import LabelTask
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..learner import Learner
 
 
@@ -49,6 +48,8 @@ class Ordinal(LabelTask):
         """The weights of the constraints, threshold by threshold; of several vectors the largest of each (S13.3)."""
         if nu is None:
             return None
+        import numpy as np
+
         if isinstance(nu, Mapping) or np.ndim(nu) not in (1, 2) or np.size(nu) == 0:
             raise ValueError("nu must be a vector with a number for each threshold, or a list of several")
         several = np.atleast_2d(np.asarray(nu, dtype=np.float64))
@@ -66,7 +67,7 @@ class Ordinal(LabelTask):
         return float(learner._lanes_one(x)[0] + learner._engine.bias(0, learner.averaged))
 
     def predict_one(self, learner: Learner, x: dict[Any, Any]) -> Any:
-        return learner.labels.known[int(ranks_of(learner._lanes_one(x)[np.newaxis])[0])]
+        return learner.labels.known[int(ranks_of(learner._lanes_one(x)[None])[0])]
 
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
         return by_lane(lanes)[:, 0] + learner._engine.bias(0, learner.averaged)
@@ -88,6 +89,11 @@ class Ordinal(LabelTask):
         return [float(abs(labels.codes[a] - labels.codes[b])) for a, b in zip(made, truth, strict=True)]
 
 
+def by_lane(scores: Doubles) -> Doubles:
+    """Scores with one column per lane; one lane, or no row, too."""
+    return scores[:, None] if scores.ndim == 1 else scores
+
+
 def rank_of(labels: Labels, y: Any) -> float:
     rank = labels.code(plain(y))
     if rank is None:
@@ -97,5 +103,7 @@ def rank_of(labels: Labels, y: Any) -> float:
 
 def ranks_of(lanes: Doubles) -> Any:
     """Lane j is w.x - b_j: the rank is the first j with w.x < b_j."""
-    below = np.hstack([lanes < 0, np.ones((len(lanes), 1), dtype=bool)])
-    return below.argmax(axis=1)
+    below = lanes < 0
+    ranks = below.argmax(axis=1)
+    ranks[~below.any(axis=1)] = lanes.shape[1]  # not below any threshold
+    return ranks

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, np
 from .task import RankingTask
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..learner import Learner
 
 
@@ -33,11 +34,11 @@ def learn_block(
     learner: Learner, names: list[str], values: Doubles, relevant: Iterable[Any], weight: float
 ) -> None:
     """One round: `values` has a row of features for each label."""
-    codes = sorted(int(learner.labels.codes[label]) for label in relevant)
-    learner._engine.learn_block(names, values, labels=np.asarray(codes, dtype=np.int64), weight=weight)
+    codes: Any = array("q", sorted(int(learner.labels.codes[label]) for label in relevant))
+    learner._engine.learn_block(names, values, labels=codes, weight=weight)
 
 
 def score_block(learner: Learner, names: list[str], values: Doubles) -> Doubles:
     """The score of each label."""
     scores: Any = learner._engine.score_block(names, values, learner.averaged)
-    return np.asarray(scores)
+    return scores  # type: ignore[no-any-return]

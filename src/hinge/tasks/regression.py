@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._numpy import np
 from ..data.labels import Labels
 from .task import Task
 
@@ -26,7 +26,7 @@ class Regression(Task):
 
     def truth(self, label: Any, labels: Labels) -> Any:
         number = super().truth(label, labels)
-        if isinstance(number, (str, bool)) or not np.isfinite(number):
+        if isinstance(number, (str, bool)) or not math.isfinite(number):
             raise ValueError(f"the label {number!r} is not a number (--task classification learns names)")
         return number
 

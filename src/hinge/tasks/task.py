@@ -5,10 +5,10 @@ There is one object per task (see `TASKS` in __init__.py), without state: what a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, Indices, np
 from ..data import targets
 from ..data.errors import for_each
 from ..data.labels import Labels
@@ -16,6 +16,7 @@ from ..data.targets import Encoded
 from ..model.supports import beta_of
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles, Indices
     from ..learner import Learner
 
 
@@ -60,7 +61,7 @@ class Task:
         return {}
 
     def engine_options(self, parameters: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
-        """The settings of the core that this task has besides those that all have."""
+        """The settings of the core that only this task has."""
         return {}
 
     def nu(self, nu: Any, labels: Labels) -> Doubles | None:
@@ -84,7 +85,7 @@ class Task:
         return Labels((), lanes=True)
 
     def is_closed(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether the labels are known ahead, and others are rejected."""
+        """Whether the labels are fixed in advance, and others are rejected."""
         return parameters["classes"] is not None or parameters["cost"] is not None
 
     def many_scores(self, labels: Labels) -> bool:
@@ -101,7 +102,9 @@ class Task:
 
     def encode(self, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
         """The targets of a batch as the core takes them. An unknown label is rejected, unless its row has weight 0."""
-        return targets.numbers(self.given(y), count)
+        from ..data.target_arrays import numbers
+
+        return numbers(self.given(y), count)
 
     def given(self, y: Any) -> Any:
         if y is None:
@@ -119,10 +122,6 @@ class Task:
     def learn_one(self, learner: Learner, x: dict[Any, Any], y: Any, weight: float) -> None:
         learner._engine.learn_one(x, targets.number(y), weight)
 
-    def learn_first(self, learner: Learner, rows: Any, label: float) -> bool:
-        """One row of a text while there are fewer than two classes. False: nothing is done."""
-        return False
-
     def score_one(self, learner: Learner, x: dict[Any, Any]) -> Any:
         return learner._engine.score_one(x, learner.averaged)
 
@@ -130,7 +129,7 @@ class Task:
         return self.score_one(learner, x)
 
     # ---- many ---------------------------------------------------------------------------------------------------
-    # `lanes` is what the core says of each example: its score, or one score per lane.
+    # `lanes` are the raw scores of the core: one per example, or one per example and lane.
 
     measures_distance = False  # whether the score is a distance, to which features that were never seen count
 
@@ -177,12 +176,12 @@ class Task:
     is_judged_by_scores = False  # whether `costs` takes the scores in place of the predictions
     suffers_cost = False  # whether the core adds up `costs` as the cost; else they are its mistakes
     scores_within_batches = (
-        True  # whether the core can tell the scores of each example of a batch before its round
+        True  # whether the core can return the scores of each example of a batch before its round
     )
     scores_need_the_round = False  # whether scores can be read off the lanes at the moment of the round only
 
     def truth(self, label: Any, labels: Labels) -> Any:
-        """One label of a stream as the task takes it, or ValueError. A list means several, None that there is none."""
+        """One label of a stream as the task takes it, or ValueError. A list means several labels, None means none."""
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
         if label is None or label == []:
@@ -210,7 +209,7 @@ class Task:
 
 
 class LabelTask(Task):
-    """What the tasks with labels share: classes and costs that are given ahead, and the constraints that count."""
+    """What the tasks with labels share: classes and costs given in advance, and the selection of constraints."""
 
     selections: tuple[str, ...] = ("max", "prediction", "simperc", "simproj", "conproj", "mira", "uniform")
     perceptron_selections: tuple[str, ...] = ("max", "uniform")
@@ -255,7 +254,7 @@ class LabelTask(Task):
             "labels": max(1, len(labels.known)),
             "selection": parameters["selection"],
             "beta": beta_of(parameters),
-            "cost": None if cost is None else targets.square_matrix(cost, labels.known, "cost", 0.0).ravel(),
+            "cost": None if cost is None else _cost_matrix(cost, labels),
             "nu": self.nu(parameters["nu"], labels),
         }
 
@@ -263,15 +262,28 @@ class LabelTask(Task):
         """The weights of the constraints, label by label; of several matrices the largest of each (S13.3)."""
         if nu is None:
             return None
+        import numpy as np
+
+        from ..data.target_arrays import square_matrix
+
         if not labels.known:
             raise ValueError("nu needs the labels in order: give classes=[...]")
         one = isinstance(nu, Mapping) or (np.ndim(nu) < 3 and not isinstance(nu[0], Mapping))
-        several = [targets.square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
+        several = [square_matrix(each, labels.known, "nu", 1.0) for each in ([nu] if one else nu)]
         largest: Doubles = np.asarray(several).max(axis=0).ravel()
         return largest
 
     def encode(self, labels: Labels, y: Any, count: int, weights: Doubles | None) -> Encoded:
-        return Encoded(*labels.encode(targets.labels_of(self.given(y), count), weights))
+        from ..data.label_arrays import encode
+        from ..data.target_arrays import labels_of
+
+        return Encoded(*encode(labels, labels_of(self.given(y), count), weights))
+
+
+def _cost_matrix(cost: Any, labels: Labels) -> Doubles:
+    from ..data.target_arrays import square_matrix
+
+    return square_matrix(cost, labels.known, "cost", 0.0).ravel()
 
 
 class RankingTask(LabelTask):
@@ -292,8 +304,8 @@ class RankingTask(LabelTask):
 def _is_out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:
     """Whether some label that is not relevant scores as high as one that is. (One never seen scores 0.)"""
     among = set(relevant)
-    lowest = min((scores.get(label, 0.0) for label in among), default=np.inf)
-    highest = max((score for label, score in scores.items() if label not in among), default=-np.inf)
+    lowest = min((scores.get(label, 0.0) for label in among), default=math.inf)
+    highest = max((score for label, score in scores.items() if label not in among), default=-math.inf)
     return bool(lowest <= highest)
 
 

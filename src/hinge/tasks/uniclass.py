@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._numpy import Doubles, np
 from ..data.labels import Labels
 from ..data.targets import Encoded
 from .task import Task
 
 if TYPE_CHECKING:
+    from ..data.types import Doubles
     from ..learner import Learner
 
 
@@ -93,7 +94,7 @@ class Uniclass(Task):
         radius, bound = learner.parameters["radius"], learner.parameters["max_radius"]
         if bound is not None:
             c = learner._engine.bias(0, learner.averaged)
-            return float(np.sqrt(max(0.0, (bound - c) * (bound + c))))  # an average of c may be rounded up
+            return math.sqrt(max(0.0, (bound - c) * (bound + c)))  # an average of c may be rounded up
         return learner._engine.tracked_radius() if radius is None else float(radius)
 
     def costs(self, made: Sequence[Any], truth: Any, labels: Labels) -> list[float]:

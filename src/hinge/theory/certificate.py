@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..data.rows import is_single
+from ..model.engine import is_single
 from .comparators.comparator import Comparator
 from .theorems import Guarantee, steps_with_theorems, strongest
 from .theorems.table import RELATIVE_SLACK, SINGLE_SLACK

@@ -159,11 +159,11 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     if resumed is not None:
         check_same_run(resumed, position, arguments, kept)
 
-    tell = Heard(reporter(arguments.quiet, arguments.json, arguments.progress))
+    report = Heard(reporter(arguments.quiet, arguments.json, arguments.progress))
     predictions = open_predictions(arguments, resumed)
 
     def begin(piece: Piece) -> Study:
-        task = learner_options.task_of(arguments, piece, stream.source, tell.say)
+        task = learner_options.task_of(arguments, piece, stream.source, report.say)
         study = learner_options.new_study(task, arguments.algorithm, options)
         study.features = reading.features_of(stream.source)
         return study
@@ -187,18 +187,18 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
         warn=_warn,
     )
     stop.then(session.stop)
-    tell.then = session.stop
+    report.then = session.stop
     stop.save = session.ask_to_save
-    tell.say(f"{reading.described(stream.files, name)}.")
+    report.say(f"{reading.described(stream.files, name)}.")
     curve = _curve(arguments)
-    error = follow(session, tell, arguments, curve)
+    error = follow(session, report, arguments, curve)
     if predictions is not None:
         predictions.close()
         error = error or predictions.error
-    if tell.gone is not None and error is None:
+    if report.gone is not None and error is None:
         if text := unread(stream):
             print(text, file=sys.stderr)
-        raise tell.gone
+        raise report.gone
     if session.study is None or session.nothing_learned:
         if error is not None:
             raise error
@@ -311,8 +311,8 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
 # ---- while it goes ----------------------------------------------------------------------------------------------
 
 
-def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: Any) -> Exception | None:
-    """Runs the session and tells how it goes. Returns the error that ended it, if one did."""
+def follow(session: Session, report: Quiet, arguments: argparse.Namespace, curve: Any) -> Exception | None:
+    """Runs the session and reports its progress. Returns the error that ended it, if one did."""
     window = Window(arguments.window, session.position.score)
     started = False
     try:
@@ -330,13 +330,13 @@ def follow(session: Session, tell: Quiet, arguments: argparse.Namespace, curve: 
             if curve is not None and session.position.passes == 0:
                 curve.see(figures, study.learner.statistics)
             if not started:
-                tell.start(study)
+                report.start(study)
                 started = True
-            tell.see(figures)
+            report.see(figures)
     except (ValueError, OSError, MemoryError) as error:
         return error
     finally:
-        tell.close()
+        report.close()
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._numpy import is_array
+from ...data.events import is_numpy
 from ...data.shown import shown
 from ...tasks import task_named
 from .. import combinations
@@ -78,4 +78,4 @@ def copied(value: Any) -> Any:
         return {key: copied(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(copied(each) for each in value) if type(value) in (list, tuple) else list(value)
-    return value.copy() if is_array(value) else value
+    return value.copy() if is_numpy(value) else value

@@ -1,6 +1,6 @@
-"""Text files of any size, batch by batch: read natively, in bounded memory, ahead of whoever learns from them.
+"""Text files of any size, batch by batch: read natively, in bounded memory, by a thread ahead of the learner.
 
-`Svmlight` and `VowpalText` are sources (batches.py); `read_svmlight` gives matrices of scipy, for one's own loops.
+`Svmlight` and `VowpalText` are sources (batches.py); `read_svmlight` yields matrices of scipy, for custom loops.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from ..._core import SvmlightReader, VowpalTextReader
-from ..._numpy import np, npt
+from ..._core import SvmlightReader, TextPart, VowpalTextReader
 from ...data.errors import InputError
-from ...data.rows import TextRows
 from ...features.words import two_names
-from ..batches import BadLines, Batch, Numbers
+from ..batches import BadLines, Batch
 from ..files import Again, Input, damage_told, name_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Source = str | os.PathLike[str] | IO[bytes] | Iterable[bytes]
 
-MOMENT = 2  # milliseconds in which who writes into a pipe may write more, before a batch ends
+MOMENT = 2  # milliseconds that a batch waits for more from a pipe before it ends
 PIECE = 2**16  # bytes that are read and parsed together: they stay in the cache of a core
 BATCH = 2**20  # bytes of text that make a batch, if so many are there
 _MOST_FEATURES = 2**31 - 1
@@ -69,32 +71,18 @@ class Svmlight:
         return {"zero_based": self.zero_based, "keep": self.keep, "drop": self.drop}
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        first = int(not self.zero_based)
         reader = SvmlightReader(
-            first=int(not self.zero_based),
-            max_features=self.max_features,
-            max_line=self.max_line,
-            ignore_new=self.ignore,
-        )
+            first=first, max_features=self.max_features, max_line=self.max_line, ignore_new=self.ignore,
+            keep=self._kept, drop=self._dropped,
+        )  # fmt: skip
         before = self.n_ignored
-        for read in _read_file(reader, file, bad, BATCH):
-            values, columns, starts, width, labels, label_starts, lines, weights, _, _ = read
-            self._width, self.n_ignored = max(self._width, width), before + reader.n_ignored
-            if self.keep or self.drop:
-                values, columns, starts = self._selected(values, columns, starts)
-            X = TextRows(values, columns, starts, self._width)
-            batch = Batch(X, Numbers(labels, label_starts), lines, _array(weights), position=file.position)
-            batch.numbered, batch.first_index = True, int(not self.zero_based)
+        for text in _read_file(reader, file, bad, BATCH, lambda: self._width):
+            self._width, self.n_ignored = text.width, before + reader.n_ignored
+            batch = Batch(
+                text, None, text.lines, text.weights, file.position, numbered=True, first_index=first
+            )
             yield from bad.up_to_the_end(batch)
-
-    def _selected(self, values: Any, columns: Any, starts: Any) -> tuple[Any, Any, Any]:
-        """The rows with only those columns that are wanted."""
-        columns, starts = np.asarray(columns), np.asarray(starts)
-        wanted = np.full(len(columns), not self._kept)
-        for ranges, value in ((self._kept, True), (self._dropped, False)):
-            for low, high in ranges:
-                wanted[(columns >= low) & (columns <= high)] = value
-        counts = np.concatenate([[0], np.cumsum(wanted)])
-        return np.asarray(values)[wanted], columns[wanted], counts[starts]
 
 
 def index_range(text: str, first: int) -> tuple[int, int]:
@@ -114,11 +102,11 @@ def index_range(text: str, first: int) -> tuple[int, int]:
 class VowpalText:
     """Vowpal Wabbit's text: `[label[,label...] [importance]] ['tag]|[namespace[:scale]] feature[:value] ...`.
 
-    A feature without a value counts 1, one of value 0 is none; one that is repeated counts with the sum of its values.
+    A feature without a value counts 1, one of value 0 is left out; the values of a repeated feature are added up.
     Its name is `namespace^feature`, or `feature` where the namespace has no name. `hash_bits` hashes the names into
     2^hash_bits columns, as `Learner` does. Without it they are numbered as they come, after those of `names`, up to
-    `max_features`; each batch says which are new. If they must not `grow`, features with other names are left out, and
-    `Batch.unseen` has the sum of their squares.
+    `max_features`; each batch has the names that are new. If they must not `grow`, features with other names are left
+    out, and `unseen_squares` of a batch has the sum of their squares.
 
     The names go from file to file, so one file is read at a time, and to its end: names of batches that nobody took
     are known all the same.
@@ -169,18 +157,11 @@ class VowpalText:
         if not self._reading.acquire(blocking=False):
             raise RuntimeError(f"{file.name} cannot be read: this source is still reading another file")
         try:
-            for read in _read_file(self._reader, file, bad, BATCH):
-                values, columns, starts, width, labels, label_starts, lines, weights, unseen, names = read
-                X = TextRows(values, columns, starts, width)
-                numbers = Numbers(labels, label_starts)
-                batch = Batch(X, numbers, lines, _array(weights), names, file.position, _array(unseen))
+            for text in _read_file(self._reader, file, bad, BATCH):
+                batch = Batch(text, None, text.lines, text.weights, file.position)
                 yield from bad.up_to_the_end(batch)
         finally:
             self._reading.release()
-
-
-def _array(buffer: Any) -> Any:
-    return None if buffer is None else np.asarray(buffer)
 
 
 def _check_limits(max_features: int, max_line: int) -> None:
@@ -204,17 +185,22 @@ def _svmlight_reader(zero_based: bool, max_features: int, max_line: int) -> Svml
 _Reader = SvmlightReader | VowpalTextReader
 
 
-def _read_file(reader: _Reader, file: Input, bad: BadLines, batch_bytes: int) -> Iterator[Any]:
+def _read_file(
+    reader: _Reader, file: Input, bad: BadLines, batch_bytes: int, width: Callable[[], int] = lambda: 0
+) -> Iterator[TextPart]:
+    """`width`: how many columns the rows have at least."""
     with file.opened() as opened:
         fed = _fed_by_itself(reader, file, opened, batch_bytes)
-        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes))
+        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes), width)
 
 
 # What feeds a reader yields True if the rows so far are to be taken, and None at the end of the text.
 _Fed = Iterator[bool | None]
 
 
-def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[Any]:
+def _read(
+    reader: _Reader, file: Input, bad: BadLines, fed: _Fed, width: Callable[[], int] = lambda: 0
+) -> Iterator[TextPart]:
     """What the reader makes of the text that it is fed with, up to what ends it: rows first, then the error."""
     reader.restart(skip=bad.skip)
     ended: Exception | None = None
@@ -227,7 +213,7 @@ def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[An
                     bad.meet(InputError(reason, column=column, file=file.name, line=line))
                 if bad.end is not None:
                     break
-                if full and (rows := reader.take()) is not None:
+                if full and (rows := reader.take(width())) is not None:
                     yield rows
     except InputError as error:
         error.file = file.name
@@ -236,7 +222,7 @@ def _read(reader: _Reader, file: Input, bad: BadLines, fed: _Fed) -> Iterator[An
         ended = error
     after, file.partial = reader.unread
     file.lines_read = reader.lines + after
-    if (rows := reader.take()) is not None:
+    if (rows := reader.take(width())) is not None:
         yield rows
     if ended is not None:
         raise ended
@@ -287,7 +273,7 @@ def _fed_from(reader: _Reader, file: Input, opened: Any, batch_bytes: int) -> _F
 
 
 def _tells_if_more(file: Any) -> Callable[[], bool]:
-    """A function that tells whether the next read will give something at once."""
+    """A function that returns whether the next read will return something at once."""
     with suppress(OSError, AttributeError, ValueError):
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return lambda: True
@@ -300,7 +286,7 @@ def _tells_if_more(file: Any) -> Callable[[], bool]:
     return lambda: False
 
 
-# ---- for one's own loops ----------------------------------------------------------------------------------------
+# ---- for custom loops -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -316,6 +302,8 @@ class TextBatch:
     @property
     def y(self) -> npt.NDArray[np.float64]:
         """The label of each row, if each has one."""
+        import numpy as np
+
         counts = np.diff(self.label_starts)
         if (counts != 1).any():
             row = int(np.flatnonzero(counts != 1)[0])
@@ -327,6 +315,8 @@ class TextBatch:
     @property
     def label_sets(self) -> list[list[float]]:
         """The labels of each row, none or several."""
+        import numpy as np
+
         parts = np.split(self.labels, self.label_starts[1:-1])
         return [part.tolist() for part in parts] if len(self.label_starts) > 1 else []
 
@@ -346,7 +336,7 @@ def read_svmlight(
 
     `source` is a path (.gz, .bz2, .xz and .zst are unpacked; "-" is the standard input), a binary file, or an iterable
     of bytes. Every batch is a CSR matrix with `n_features` columns; an index beyond is an error. Indices count from 1,
-    unless `zero_based`. Lines that cannot be read raise an `InputError` that says which, where and why; with
+    unless `zero_based`. Lines that cannot be read raise an `InputError` with the place and the reason; with
     on_error="skip" up to `max_skipped` of them are left out, and counted. A thread reads `ahead` batches while you
     learn (0: none does), so memory is bounded whatever the size of the file.
 
@@ -375,18 +365,17 @@ def read_svmlight(
 def _svmlight_batches(
     source: Source, reader: SvmlightReader, width: int, bad: BadLines, batch_bytes: int
 ) -> Iterator[TextBatch]:
+    import numpy as np
     from scipy.sparse import csr_array
 
     if isinstance(source, (str, os.PathLike)):
         all_rows = _read_file(reader, Input(source), bad, batch_bytes)
     else:
         all_rows = _read(reader, Input(name_of(source)), bad, _fed_with(reader, source, batch_bytes))
-    for values, columns, starts, _, labels, label_starts, *_ in all_rows:
-        X = csr_array((len(starts) - 1, width), dtype=np.float64)
-        X.data, X.indices, X.indptr = map(
-            np.asarray, (values, columns, starts)
-        )  # scipy would check and copy them
-        yield TextBatch(X, np.asarray(labels), np.asarray(label_starts), reader.lines, bad.count)
+    for text in all_rows:
+        X = csr_array((len(text), width), dtype=np.float64)
+        X.data, X.indices, X.indptr, _ = text.csr()  # scipy would check and copy them
+        yield TextBatch(X, np.asarray(text.labels), text.label_starts(), reader.lines, bad.count)
 
 
 def _fed_with(reader: _Reader, source: Any, size: int) -> _Fed:
@@ -442,7 +431,7 @@ def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | No
         if stopped:  # when Python ends: after `atexit` a thread can no longer be joined
             return
         stopped = True
-        room.put(None)  # who waits for it need not wait any longer
+        room.put(None)  # a thread that waits for it goes on to its end
         with suppress(RuntimeError):  # it has not started: Ctrl-C came first
             thread.join(timeout=0.5)
 

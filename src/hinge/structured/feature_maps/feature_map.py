@@ -6,12 +6,13 @@ import copy
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...data.rows import Doubles
+if TYPE_CHECKING:
+    from ...data.types import Doubles
 
 
 class FeatureMap(ABC):

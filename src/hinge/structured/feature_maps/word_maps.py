@@ -7,14 +7,17 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.rows import Doubles, as_list
+from ...data.events import as_list
 from ...data.shown import shown
 from .counts import Counts, WordCounts
 from .feature_map import FeatureMap
+
+if TYPE_CHECKING:
+    from ...data.types import Doubles
 
 
 class _CountsWords(FeatureMap):

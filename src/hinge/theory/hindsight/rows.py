@@ -11,7 +11,8 @@ import numpy as np
 
 from ...data import sparse
 from ...data.errors import InputError
-from ...data.rows import Rows, as_array, as_values, check_length, event, is_frame, rows_of, unseen_norms
+from ...data.events import check_length, event, is_frame
+from ...data.rows import Rows, as_array, as_values, rows_of, unseen_norms
 from ...learner import Learner
 from ...model import columns as model_columns
 from ...model.supports import beta_of

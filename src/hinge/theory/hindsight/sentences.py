@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import targets
+from ...data import target_arrays
 from ...data.errors import InputTypeError
 from ...structured.sequence_learner import SequenceLearner
 from .. import certificate as common
@@ -42,7 +42,7 @@ def _costs(learner: SequenceLearner) -> Any:
     cost, known = learner.parameters["cost"], learner.labels.known
     if cost is None:
         return 1.0 - np.eye(len(known))
-    return targets.square_matrix(cost, known, "cost", 0.0)
+    return target_arrays.square_matrix(cost, known, "cost", 0.0)
 
 
 def weights_of(learner: SequenceLearner) -> dict[Any, float]:
