@@ -78,7 +78,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
   if (s.task == "uniclass") return std::make_unique<Uniclass>(step, s.radius);
   if (s.task == "structured") return std::make_unique<Structured>(step);
   if (s.task == "ordinal") {
-    if (!s.nu.empty() && s.nu.size() + 1 != s.labels) throw std::invalid_argument("nu must have one entry a threshold");
+    if (!s.nu.empty() && s.nu.size() + 1 != s.labels) throw std::invalid_argument("nu must have one entry per threshold");
     return std::make_unique<Ordinal>(Projection(step, s.margin, scheme_named(s.selection)), s.selection == "max", s.nu);
   }
   if (s.task == "classification" || s.task == "multilabel" || s.task == "prototype") {

@@ -142,7 +142,7 @@ inline const std::string& metadata(const Json& description, const char* name) {
 
 inline std::size_t whole_number(const Json& json) {
   const auto* number = json.as<std::int64_t>();
-  if (number == nullptr || *number < 0) throw InputError("a number of the description is not a whole number");
+  if (number == nullptr || *number < 0) throw InputError("a number in the description is not a nonnegative integer");
   return static_cast<std::size_t>(*number);
 }
 
@@ -158,7 +158,7 @@ inline Tensors described_tensors(const Json::Object& description, const std::sha
     const auto *dims = shape ? shape->as<Json::Array>() : nullptr, *places = offsets ? offsets->as<Json::Array>() : nullptr;
     const auto* type_name = type ? type->as<std::string>() : nullptr;
     if (dims == nullptr || places == nullptr || places->size() != 2 || type_name == nullptr)
-      throw InputError("the tensor " + name + " is not described");
+      throw InputError("the description of the tensor " + name + " is invalid");
     Tensor tensor;
     std::size_t kind = 0;
     while (kind < std::size(types) && *type_name != types[kind].name) ++kind;
@@ -172,13 +172,13 @@ inline Tensors described_tensors(const Json::Object& description, const std::sha
     }
     const std::size_t start = whole_number((*places)[0]), after = whole_number((*places)[1]);
     if (start != end || after != start + bytes || start % types[kind].bytes != 0 || after > size)
-      throw InputError("the place of the tensor " + name + " is wrong");
+      throw InputError("the offsets of the tensor " + name + " are invalid");
     tensor.data = file->data() + from + start;
     tensor.owner = file;
     if (!tensors.all.emplace(name, little_endian(tensor)).second) throw InputError("the tensor " + name + " occurs twice");
     end = after;
   }
-  if (end != size) throw InputError("there are bytes that belong to nothing");
+  if (end != size) throw InputError("some bytes belong to no tensor");
   return tensors;
 }
 
@@ -213,7 +213,7 @@ inline FileContents read_contents(std::vector<char> bytes, const std::string& so
     const std::uint64_t length = load_eight(all.data());
     if (length > all.size() - 8) throw InputError("its description is longer than the file");
     const Json description = JsonReader(all.substr(8, length)).read();
-    if (metadata(description, "format") != file_format) throw InputError("its format is another one");
+    if (metadata(description, "format") != file_format) throw InputError("it has another format");
     const std::string& version = metadata(description, "version");
     if (version != std::to_string(file_version))
       throw BadFile(source + " has format version " + version + ", this hinge reads " + std::to_string(file_version) +

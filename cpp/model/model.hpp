@@ -71,7 +71,7 @@ inline Settings settings_from(std::string_view text) {
     read_setting(*found, settings.*member);
     known += 1;
   });
-  if (known != object->size()) throw InputError("there are settings that this version does not know");
+  if (known != object->size()) throw InputError("there are unknown settings");
   return settings;
 }
 
@@ -163,7 +163,7 @@ struct Model : ModelParts {
 
   Learner learner;
 
-  // Rows may be wider than the model, unless its columns have names: then new ones need names, too.
+  // Widens the model for rows of that width. Throws if its columns are hashed or have names: new ones would need names.
   void make_room(std::size_t width) {
     const std::size_t columns = learner.memory().dimension();
     if (width <= columns) return;
@@ -175,7 +175,7 @@ struct Model : ModelParts {
                        " (max_features)");
     learner.memory().resize(width);
   }
-  // The two classes change places.
+  // Swaps the two classes.
   void swap_classes() {
     if (has_kernel(settings)) return supports_of(learner).negate();
     with_flat(settings, learner.memory(), [](auto& w) {

@@ -188,10 +188,10 @@ struct Progress {
   }
   Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
     from.get("awaits_first", awaits_first);
-    if (awaits_first && !s.start_at_first) Tensors::impossible("awaits_first");  // only uniclass awaits a first instance
+    if (awaits_first && !s.start_at_first) Tensors::impossible("awaits_first");  // only uniclass awaits one
     if (learner.quantile() == nullptr) return;
     quantile = loaded_fields(from, *learner.quantile());
-    if (!quantile.makes_sense()) throw InputError("the radius is not that of a learner");
+    if (!quantile.makes_sense()) throw InputError("the radius is invalid");
   }
   void put(Learner& learner) const {
     learner.statistics = statistics;

@@ -120,7 +120,7 @@ class Tensors {
     throw InputError("the state does not fit the settings of the learner: " + std::string(name));
   }
   [[noreturn]] static void impossible(std::string_view name) {
-    throw InputError("the state is not one that a learner can be in: " + std::string(name));
+    throw InputError("the state is invalid: " + std::string(name));
   }
 
  private:

@@ -108,7 +108,7 @@ class Vocabulary {
   void grow() {
     slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot());
     mask_ = slots_.size() - 1;
-    constexpr std::size_t together = 16;  // their slots are prefetched
+    constexpr std::size_t together = 16;  // prefetched in groups of this size
     std::array<std::uint32_t, together> hashes;
     for (std::size_t first = 0; first < size(); first += together) {
       const std::size_t count = std::min(together, size() - first);

@@ -117,7 +117,7 @@ class SupportedRounds final : public Rounds {
       : Rounds(its_rule, supports, its_books), supports_(supports) {}
 
   std::size_t learn(const Batch& batch, const Poll& poll, std::size_t& row) override {
-    if (batch.scores != nullptr) throw InputError("with a kernel, a batch does not tell its scores");
+    if (batch.scores != nullptr) throw InputError("with a kernel, a batch cannot report its scores");
     return run(SupportedRound(*this), batch, poll, row);
   }
   bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance) override {

@@ -30,7 +30,7 @@ class CostSensitive final : public Rule {
 
   Move decide(const Scores& scores, const Truth& truth, double weight, double* amounts) const override {
     const Relevant relevant(truth, scores.count);
-    if (relevant.count() != 1) throw InputError("costs are for one label an example, not for sets");
+    if (relevant.count() != 1) throw InputError("costs are for one label per example, not for sets");
     const std::size_t y = relevant.first(), predicted = top_label(scores);
     const double* wanted = wanted_.data() + y * scores.count;
     std::size_t other = selection_ == prediction_ ? predicted : y;

@@ -304,7 +304,7 @@ class SequenceLearner {
 
   // Computes the scores of a sentence.
   void fill(const Sentences& sentences, std::size_t sentence, bool averaged, Work& work) const {
-    if (sentences.width() > columns_) throw InputError("a token has a feature that the model has not");
+    if (sentences.width() > columns_) throw InputError("a token has a feature that the model does not have");
     Lattice& lattice = work.lattice;
     lattice.length = sentences.length(sentence);
     lattice.tags = tags_;

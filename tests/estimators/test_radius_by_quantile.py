@@ -191,7 +191,7 @@ def test_a_file_with_an_impossible_radius_is_rejected(radius):
     header, tensors = model.to_parts()
     names = ("quantile_value", "quantile_spread", "quantile_seen")
     numbers = {name: np.array(number) for name, number in zip(names, radius, strict=True)}
-    with pytest.raises(ValueError, match=r"not that of a learner|not one that a learner can be in"):
+    with pytest.raises(ValueError, match=r"the radius is invalid|the state is invalid"):
         Learner.from_parts(header, {**tensors, **numbers})
     with pytest.raises(ValueError, match="does not fit the settings"):
         Learner.from_parts(header, {name: tensors[name] for name in tensors if name != "quantile_spread"})

@@ -139,15 +139,15 @@ class Covariance final : public Shape {
     from += size;
     for (std::size_t j = 0; j < size; ++j)
       for (std::size_t i = 0; i < j; ++i, ++from) {
-        if (!(std::abs(*from) <= largest_ratio)) throw InputError("the covariance is not one of a learner");
+        if (!(std::abs(*from) <= largest_ratio)) throw InputError("the covariance is invalid");
         row(j)[i] = *from;
         if (*from != 0) first_[j / 4] = std::min(first_[j / 4], i / 4);
       }
     if (!(state[0] >= 0 && state[0] <= largest_ratio / variance_))
-      throw InputError("the covariance is not one of a learner");
+      throw InputError("the covariance is invalid");
     added_ = state[0];
     for (std::size_t j = 0; j < size; ++j)  // the variances must roughly agree with the saved trace
-      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw InputError("the covariance is not one of a learner");
+      if (!(d_[j] >= least_variance() * (1 - 1e-6))) throw InputError("the covariance is invalid");
   }
   std::size_t bytes() const override { return static_cast<std::size_t>(bytes_of(first_.size())); }
 

@@ -91,7 +91,7 @@ class Diagonal final : public Shape {
       sum = std::max(sum, state[i]);
     }
     if (!(state[0] >= sum * (1 - 1e-9) && state[0] <= largest_ratio / variance_))
-      throw InputError("the variances are not those of a learner");
+      throw InputError("the variances are invalid");
     resize(columns);
     std::copy_n(state + 1, size - 1, t_.data());
     added_ = state[0];
