@@ -190,7 +190,7 @@ class Search {
 
  private:
   static constexpr double lowest = -std::numeric_limits<double>::infinity();
-  static constexpr std::size_t largest_kept = std::size_t{1} << 22;  // states: larger buffers are released after the sentence
+  static constexpr std::size_t largest_kept = std::size_t{1} << 22;  // states: larger buffers are released
   static constexpr std::size_t largest_search = std::size_t{1} << 28;  // states of four bytes
 
   static std::size_t cost_of(const TagCosts& costs, Tag truth, std::size_t tag) {
