@@ -214,7 +214,7 @@ class Learner : public Books {
     memory_ = std::move(memory);
     choose_rounds();
   }
-  // After the number of lanes has changed.
+  // Call this after the number of lanes has changed.
   void choose_rounds() {
     tracked = rule_->quantile();
     rounds_ = choose_(*rule_, *memory_, *this);

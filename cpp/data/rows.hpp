@@ -1,4 +1,4 @@
-// Many instances: a dense array in any order, or a CSR matrix with int32 or int64 indices.
+// Many instances: a dense array with any strides, or a CSR matrix with int32 or int64 indices.
 //
 // The arrays are not trusted: the columns of a row are checked while they are read (see sums.hpp). An unsorted row is
 // read directly if its columns are distinct (distinct.hpp) and the memory takes any order; otherwise it is read from a

@@ -64,7 +64,6 @@ struct Move {
     capped = moves && step.caps(loss, size, weight);
     weighted = moves && step.heeds(loss, size, weight);
   }
-  // Whether anything moves.
   bool moves() const { return length > 0 || moves_threshold; }
   void mistaken(bool yes) {
     mistake = yes;
