@@ -93,7 +93,7 @@ inline void save(const Simplex& w, bool averaging, Tensors& to) {
   to.put("biases", w.biases);
   if (averaging) to.put("bias_sums", w.bias_us);
   save_fields(w.now, to);
-  to.put_number("weight_bound", std::max(w.weight_bound(), w.largest_weight()));
+  to.put_number("weight_bound", w.weight_bound());
 }
 
 // The validated arrays of a memory.

@@ -9,8 +9,8 @@ import pytest
 
 from hinge.cli import candidates
 from hinge.cli.candidates import default_candidates
-from hinge.data.rows import Rows
 from hinge.streams.batches import Batch
+from stream_files import text_batch
 
 COLUMNS = "temperature,humidity,pressure,wind,cloud,visibility,direction,rain"
 
@@ -73,9 +73,7 @@ def test_the_best_candidate_can_be_learned(run, tmp_path):
 
 
 def batch(rows=3, value=2.0, width=4):
-    values, columns = np.full(rows * width, value), np.tile(np.arange(width, dtype=np.int32), rows)
-    starts = np.arange(rows + 1) * width
-    return Batch(Rows(values, columns, starts, width), [0, 1, 0], [1, 2, 3])
+    return text_batch(np.full((rows, width), value), [0, 1, 0])
 
 
 def test_C_is_relative_to_q():

@@ -15,15 +15,15 @@ from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
 from hinge.streams.formats.text import Svmlight, VowpalText
 from hinge.streams.guessing import guess_task
-from stream_files import refusal, written
+from stream_files import rejection, written
 
 
 def events(source, path):
     """The features of each row by name or number."""
     names, found = [], []
     for batch in source.batches(Input(path), BadLines()):
-        names += batch.new_names
-        values, columns, starts, _ = batch.X.arrays
+        names += batch.X.new_names
+        values, columns, starts, _ = batch.X.csr()
         for start, stop in pairwise(starts):
             keys = [names[c] if names else int(c) + batch.first_index for c in columns[start:stop]]
             found.append(dict(zip(keys, values[start:stop].tolist(), strict=True)))
@@ -58,9 +58,9 @@ def test_invalid_ranges_of_indices_are_rejected(text):
 
 def test_max_features_rejects_new_features_by_default(tmp_path):
     path = written(tmp_path, SVM, "a.svm")
-    assert 'index "9" is over the limit of 5 features' in refusal(Svmlight(max_features=5), path)
+    assert 'index "9" is over the limit of 5 features' in rejection(Svmlight(max_features=5), path)
     text = written(tmp_path, "1 |a x y z\n", "a.vw")
-    assert "is new, and there are already 2 features" in refusal(VowpalText(max_features=2), text)
+    assert "is new, and there are already 2 features" in rejection(VowpalText(max_features=2), text)
 
 
 # ---- VW ---------------------------------------------------------------------------------------------------------
@@ -91,11 +91,10 @@ def test_vw_features_are_selected_and_multiplied(tmp_path, options, expected):
     if "max_features" not in options:  # hashed, the same names fall into the columns of the learner
         (batch,) = VowpalText(hash_bits=18, **options).batches(Input(tmp_path / "a.vw"), BadLines())
         learner = Learner("regression", hash_bits=18, fit_intercept=False)
-        for event, (start, stop) in zip(
-            expected, zip(batch.X.arrays[2][:-1], batch.X.arrays[2][1:], strict=True), strict=True
-        ):
+        values, _, starts, _ = batch.X.csr()
+        for event, (start, stop) in zip(expected, pairwise(starts), strict=True):
             found = sorted((part.value, part.feature) for part in learner.explain_one(event))
-            assert sorted(batch.X.arrays[0][start:stop].tolist()) == [value for value, _ in found]
+            assert sorted(values[start:stop].tolist()) == [value for value, _ in found]
 
 
 def test_products_have_the_same_name_in_any_order(tmp_path):
@@ -107,9 +106,9 @@ def test_products_have_the_same_name_in_any_order(tmp_path):
 
 def test_the_number_of_interactions_of_a_line_is_limited(tmp_path):
     path = written(tmp_path, "1 |a " + " ".join(f"f{i}" for i in range(500)) + "\n", "a.vw")
-    assert "make more than 100000 features of this line" in refusal(VowpalText(interactions=["all"]), path)
+    assert "make more than 100000 features of this line" in rejection(VowpalText(interactions=["all"]), path)
     tiny = written(tmp_path, "1 |a x:1e300 y:1e300\n", "a.vw")
-    assert "too large for float64" in refusal(VowpalText(interactions=["all"]), tiny)
+    assert "too large for float64" in rejection(VowpalText(interactions=["all"]), tiny)
     with pytest.raises(ValueError, match="an interaction is two names"):
         VowpalText(interactions=["ab"])
 

@@ -192,7 +192,7 @@ def simplex_of(model):
     """The weights with the intercepts, and all that the state says of the mass."""
     tensors = model.to_parts()[1]
     theta = np.concatenate([tensors["v"], tensors["biases"]])
-    return theta, float(tensors["shift"]), float(tensors["mass"])
+    return theta, float(tensors.get("shift", 0.0)), float(tensors["mass"])  # a file omits zeros
 
 
 def check_simplex(model, tolerance=1e-9):

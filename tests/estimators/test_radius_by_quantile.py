@@ -193,8 +193,11 @@ def test_a_file_with_an_impossible_radius_is_rejected(radius):
     numbers = {name: np.array(number) for name, number in zip(names, radius, strict=True)}
     with pytest.raises(ValueError, match=r"the radius is invalid|the state is invalid"):
         Learner.from_parts(header, {**tensors, **numbers})
-    with pytest.raises(ValueError, match="does not fit the settings"):
-        Learner.from_parts(header, {name: tensors[name] for name in tensors if name != "quantile_spread"})
+    absent = Learner.from_parts(
+        header, {name: tensors[name] for name in tensors if name != "quantile_spread"}
+    )
+    zero = Learner.from_parts(header, {**tensors, "quantile_spread": np.array(0.0)})
+    assert absent.to_bytes() == zero.to_bytes()  # a file omits numbers that are 0
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from hinge import InputError
-from hinge._core import TextPart
-from hinge.streams.batches import BadLines
+from hinge._core import SvmlightReader, TextPart
+from hinge.streams.batches import BadLines, Batch
 from hinge.streams.files import Input
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -37,6 +37,19 @@ def written(folder, data, name):
 def read(source, path, bad=None):
     """All batches of a file as one: X, labels, lines."""
     return joined(source.batches(Input(path), bad or BadLines()))
+
+
+def text_batch(rows, labels):
+    """The rows of an array, zeros included, and their labels, as a reader of svmlight text gives them."""
+    lines = []
+    for row, label in zip(rows.tolist(), labels, strict=True):
+        truth = [] if label is None else [",".join(map(repr, label if isinstance(label, list) else [label]))]
+        lines.append(" ".join([*truth, *(f"{k}:{value!r}" for k, value in enumerate(row))]) + "\n")
+    reader = SvmlightReader(first=0, max_features=rows.shape[1], max_line=10**6)
+    reader.read("".join(lines).encode())
+    reader.finish()
+    text = reader.take(rows.shape[1])
+    return Batch(text, None, text.lines, numbered=True)
 
 
 def joined(batches):

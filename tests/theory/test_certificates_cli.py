@@ -12,8 +12,7 @@ from sklearn.datasets import load_digits
 import hinge
 from hinge.cli.app import run
 from hinge.cli.hindsight import hindsight, moments, see
-from hinge.data.rows import Rows
-from hinge.streams.batches import Batch, part
+from hinge.streams.batches import part
 from hinge.streams.evaluation import Study
 from hinge.streams.files import Input
 from hinge.streams.stream import Piece
@@ -22,6 +21,7 @@ from hinge.theory.certificate import LEARNED
 from hinge.theory.comparators.kinds import kind_of
 from hinge.theory.open_bounds import NEEDS_DATA, open_bound
 from hinge.theory.theorems import strongest
+from stream_files import text_batch
 
 RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.normal(size=(300, 6)).round(3)
@@ -277,9 +277,7 @@ def test_comparators_on_a_stream_equal_those_on_arrays(task, options, average, i
     labels = [None] * 300 if y is None else [[int(k)] for k in thirds] if task == "multilabel" else y.tolist()
     for start in range(0, 300, 70):
         rows = ROWS[start : start + 70]
-        starts, columns = np.arange(len(rows) + 1) * 6, np.tile(np.arange(6), len(rows))
-        X = Rows(rows.ravel(), columns, starts, 6)
-        see(seen, study, Batch(X, labels[start : start + 70], range(len(rows)), numbered=True), "x")
+        see(seen, study, text_batch(rows, labels[start : start + 70]), "x")
     learner = study.learner
     one = seen.comparators(learner.statistics)[LEARNED.scales.index(1.0) if task != "uniclass" else 0]
     extra = {"ordinal": "thresholds", "uniclass": "radius"}.get(task, "intercept")
@@ -316,9 +314,7 @@ def test_bounds_hold_when_entries_are_dropped(task, seed):
     study = Study.new(task, options)
     study.learner.learn(rows, y)
     seen = hindsight(study)
-    starts, columns = np.arange(121) * 8, np.tile(np.arange(8), 120)
-    X = Rows(rows.ravel(), columns, starts, 8)
-    see(seen, study, Batch(X, y.tolist(), range(120), numbered=True), "x")
+    see(seen, study, text_batch(rows, y.tolist()), "x")
     statistics, learner = study.learner.statistics, study.learner
     found = seen.guarantees(statistics)
     assert any(one.applicable for one in found)
@@ -402,16 +398,13 @@ def test_comparators_do_not_depend_on_the_size_of_batches(length):
     """Comparators of the moments of a run are those of its beginnings, however the stream is cut."""
     rows, labels = DIGITS / 16, DIGIT.tolist()
     study = Study.new("classification", {"classes": list(range(10)), "C": 0.1})
-    starts = np.arange(len(rows) + 1) * rows.shape[1]
-    columns = np.tile(np.arange(rows.shape[1]), len(rows))
-    batch = Batch(Rows(rows.ravel(), columns, starts, rows.shape[1]), labels, range(1, len(rows) + 1))
+    batch = text_batch(rows, labels)
     study.learner.learn(rows, labels)
     statistics = study.learner.statistics
     at = [3, 50, 51, 399, 400]
     for count, seen in zip(at, moments(study, Pieces(batch, length), at), strict=True):
         alone = hindsight(study)
-        X = Rows(rows[:count].ravel(), columns[: count * 64], starts[: count + 1], 64)
-        see(alone, study, Batch(X, labels[:count], range(1, count + 1)), "x")
+        see(alone, study, text_batch(rows[:count], labels[:count]), "x")
         for one, other in zip(seen.comparators(statistics), alone.comparators(statistics), strict=True):
             assert one.rounds == other.rounds == count
             assert one.loss == pytest.approx(other.loss, rel=1e-12)

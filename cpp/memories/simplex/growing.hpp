@@ -114,7 +114,8 @@ inline void Simplex::check_restored(double bound) {
   const std::int64_t touched = now.touched;
   now = saved;
   now.touched = touched;
-  weight_bound_ = std::max(bound, largest_weight());
+  // The bound decides when the sum is shifted, so it is kept to the bit. By rounding it may be a little too low.
+  weight_bound_ = bound >= largest_weight() * (1 - 1e-9) ? bound : largest_weight();
 }
 
 inline void Simplex::come_back() {
