@@ -36,8 +36,13 @@ class Vocabulary {
       hash = (hash ^ word) * factor;
       hash ^= hash >> 32;
     };
-    if (name.size() < 8) {
-      std::memcpy(&word, at, name.size());
+    if (name.size() < 4) {
+      for (const char c : name) word = word << 8 | static_cast<unsigned char>(c);
+    } else if (name.size() < 8) {  // the first four bytes and the last four
+      std::uint32_t first = 0, last = 0;
+      std::memcpy(&first, at, 4);
+      std::memcpy(&last, at + name.size() - 4, 4);
+      word = std::uint64_t{first} << 32 | last;
     } else {
       for (const char* const end = at + name.size(); at + 8 < end; at += 8) {
         std::memcpy(&word, at, 8);

@@ -223,7 +223,7 @@ def test_a_resumed_model_is_bit_identical(run, tmp_path):
         (tmp_path / "data.svm").write_text("".join(lines[:have]))
         done = run("learn", "data.svm", "-m", "parts", "--resume", "-q")
         assert done.code == 0, done.err
-        assert f" {have} examples" in done.out
+        assert f" {have} example" in done.out
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
@@ -365,7 +365,9 @@ def test_data_without_examples_is_an_error(run, tmp_path, text):
 
 
 USES = {
-    "an unknown option": (["learn", "data.svm", "--stp", "pa"], "unrecognized arguments: --stp"),
+    "an unknown option": (["learn", "data.svm", "--stp", "pa"], "there is no option --stp: did you mean --step?"),
+    "an option in lower case": (["learn", "data.svm", "--c", "1"], "there is no option --c: did you mean --C?"),
+    "nothing like an option": (["learn", "data.svm", "--zzz"], "there is no option --zzz ("),
     "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), not"),
     "an unknown step": (["learn", "data.svm", "--step", "pa3"], "--step must be pa, pa1, pa2, (labels)"),
     "no data": (["learn"], "required: DATA"),

@@ -53,27 +53,24 @@ OF_ARRAYS = [
 ]
 
 
-def of_labels(nan):
-    return [
-        *OF_ARRAYS,
-        (put("no label"), "row {bad}: the label 'no label'"),
-        (put_number(7), "row {bad}: the label 7.* is not one of the classes"),
-        (put_number(NAN), f"row {{bad}}: the label {nan}"),
-        (put_number(INF), "row {bad}: the label inf is not one"),
-        (put_number(0.5), "row {bad}: the label 0.5 is not one"),
-        (lambda y, bad: y.astype(str), "row 0: the label '.' is not one"),
-        (lambda y, bad: y.astype("S1"), "row 0: the label b'.'"),
-        (lambda y, bad: y + 0.5j, "row 0: the label"),
-        (lambda y, bad: [None] * len(y), "row 0: the label None"),
-        (lambda y, bad: np.array([*y[1:], [1]], dtype=object), r"row {less}: the label \[1\]"),
-        (lambda y, bad: [*y[1:], [1]], "row 0 is a single value, and row {less} has 1 values"),
-        (lambda y, bad: y.astype("datetime64[s]"), "row 0: the label"),
-    ]
-
+OF_LABELS = [
+    *OF_ARRAYS,
+    (put("no label"), "row {bad}: the label 'no label'"),
+    (put_number(7), "row {bad}: the label 7.* is not one of the classes"),
+    (put_number(NAN), "row {bad}: the label is NaN"),
+    (put_number(INF), "row {bad}: the label inf is not one"),
+    (put_number(0.5), "row {bad}: the label 0.5 is not one"),
+    (lambda y, bad: y.astype(str), "row 0: the label '.' is not one"),
+    (lambda y, bad: y.astype("S1"), "row 0: the label b'.'"),
+    (lambda y, bad: y + 0.5j, "row 0: the label"),
+    (lambda y, bad: [None] * len(y), "row 0: the label None"),
+    (lambda y, bad: np.array([*y[1:], [1]], dtype=object), r"row {less}: the label \[1\]"),
+    (lambda y, bad: [*y[1:], [1]], "row 0 is a single value, and row {less} has 1 values"),
+    (lambda y, bad: y.astype("datetime64[s]"), "row 0: the label"),
+]
 
 TARGETS = {
-    "classification": of_labels("is NaN"),
-    **dict.fromkeys(("multiclass", "cost", "ordinal"), of_labels("nan is not one")),
+    **dict.fromkeys(("classification", "multiclass", "cost", "ordinal"), OF_LABELS),
     "regression": [
         *OF_ARRAYS,
         (lambda y, bad: np.r_[y, 1.0], "y has {more} entries"),

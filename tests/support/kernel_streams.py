@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import scipy.sparse
 
+from hinge.tasks import TASKS
 from reference_kernels import KernelReference
 from reference_labels import STEPS_OF
 
@@ -23,7 +24,7 @@ LABEL_PAIRS = [
 RANK_PAIRS = [
     (selection, step)
     for selection, step in LABEL_PAIRS
-    if selection in ("max", "simperc", "simproj", "conproj") and step != "perceptron"
+    if selection in ("max", "simperc", "simproj", "conproj") and step in TASKS["ordinal"].steps
 ]
 COST = np.array([[0.0, 1.0, 4.0, 0.25], [2.0, 0.0, 0.0, 1.0], [1.0, 1.0, 0.0, 9.0], [0.5, 1.0, 2.0, 0.0]])
 NU = np.array([[1.0, 2.0, 0.0, 0.5], [3.0, 1.0, 1.0, 0.0], [1.0, 0.25, 1.0, 1.0], [2.0, 2.0, 2.0, 1.0]])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import reference_labels
 from hinge.theory import guarantees
+from hinge.theory.theorems.table import steps_with_theorems
 from label_streams import RUNNERS, Stream, find, random_stream
 from reference_labels import STEPS_OF
 
@@ -70,6 +71,7 @@ CASES = [
     for family in ("labels", "prototype", "ordinal")
     for selection, steps in STEPS_OF.items()
     for step in steps
+    if step in steps_with_theorems()
     for costs in (False, True)
     if not (family == "ordinal" and (costs or selection in ("prediction", "mira")))
     and not (family == "prototype" and selection == "mira")

@@ -9,6 +9,7 @@ import pytest
 
 import reference_geometries
 from geometry_learners import Ours, make
+from hinge.tasks import TASKS
 from label_truths import COST, COUNTS, NU, ties, truths
 from reference_geometries import GEOMETRIES, SecondOrderLabels
 from reference_labels import STEPS_OF
@@ -186,7 +187,7 @@ RANKS = [
     (selection, step)
     for selection in ("max", "simperc", "simproj", "conproj")
     for step in STEPS_OF[selection]
-    if step != "perceptron"
+    if step in TASKS["ordinal"].steps
 ]
 
 

@@ -10,6 +10,7 @@ import scipy.sparse
 
 import hinge
 import reference_labels
+from hinge.tasks import TASKS
 from label_truths import COST, COUNTS, NU, WIDTH, K, ties, truths
 from reference_labels import STEPS_OF
 
@@ -22,7 +23,9 @@ PAIRS = [
     if (selection, step) != ("prediction", "perceptron")
 ]
 RANK_PAIRS = [
-    pair for pair in PAIRS if pair[0] in ("max", "simperc", "simproj", "conproj") and pair[1] != "perceptron"
+    (selection, step)
+    for selection, step in PAIRS
+    if selection in ("max", "simperc", "simproj", "conproj") and step in TASKS["ordinal"].steps
 ]
 
 

@@ -31,7 +31,20 @@ WRONG_USE = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in one line, as everywhere in hinge."""
+    """Errors in one line, as everywhere in hinge, with a suggestion for a mistyped option."""
+
+    def parse_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        parsed, unknown = self.parse_known_intermixed_args(args, namespace)
+        if unknown:
+            import difflib
+
+            name = next((text for text in unknown if text.startswith("-")), "").partition("=")[0]
+            if not name:
+                self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            options = {option.lower(): option for option in self._option_string_actions}
+            near = difflib.get_close_matches(name.lower(), options, n=1)
+            self.error(f"there is no option {name}" + (f": did you mean {options[near[0]]}?" if near else ""))
+        return parsed
 
     def error(self, message: str) -> NoReturn:
         from ..streams.files import printable

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..options import catalogue, table
+from ..options.table.steps import STEPS_WITHOUT_C
 from ..streams.evaluation import Study
 from ..streams.guessing import guess_task
 from ..streams.stream import Piece
@@ -110,7 +111,7 @@ def in_words(study: Study) -> str:
     shown = {name: f"{name}={value}" for name, value in p.items()
              if name not in ("step", "classes", "w1") and value != table.default(name)
              and len(str(value)) < 60}  # fmt: skip
-    if step in ("pa1", "pa2") and "C" in p:
+    if step not in STEPS_WITHOUT_C and "C" in p:
         statistics = study.learner.statistics
         unused = " capped no step" if step == "pa1" and statistics.updates and not statistics.capped else ""
         shown = {"C": "", **shown} | {"C": f"C={p['C']:g}{unused}"}

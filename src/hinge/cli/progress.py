@@ -55,6 +55,14 @@ class Window:
         return score.since(before[0])
 
 
+def examples(count: int) -> str:
+    return f"{count:,} example{'s' if count != 1 else ''}"
+
+
+def skipped_examples(count: int) -> str:
+    return f"{examples(count)} {'were' if count != 1 else 'was'} skipped"
+
+
 def error_text(task: str, error: float) -> str:
     if error != error:
         return "no error yet"

@@ -22,7 +22,7 @@ from . import learner_options, reading
 from .app import whole
 from .arguments import new_position
 from .commands import learn
-from .progress import Figures, Window, error_text, reporter, short_error
+from .progress import Figures, Window, error_text, reporter, short_error, skipped_examples
 from .stopping import stopping
 
 
@@ -226,7 +226,7 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
     if race.stopped:
         print("Stopped before the end of the data.")
     if race.bad.count:
-        print(f"{race.bad.count:,} examples were skipped; the first: {race.bad.first[0]}", file=sys.stderr)
+        print(f"{skipped_examples(race.bad.count)}; the first: {race.bad.first[0]}", file=sys.stderr)
     print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "
           "each predicted before it was learned")  # fmt: skip
 

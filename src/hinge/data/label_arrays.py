@@ -62,7 +62,10 @@ def codes_of(labels: Labels, y: npt.NDArray[Any], weights: Doubles | None) -> Do
         unknown &= weights != 0
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
-        raise InputError(f"the label {y.tolist()[row]!r} is not one of the classes {labels.listed()}", row)
+        label = y.tolist()[row]
+        if label != label:
+            raise InputError("the label is NaN", row)
+        raise InputError(f"the label {label!r} is not one of the classes {labels.listed()}", row)
     codes = np.maximum(places, 0).astype(np.float64)
     return codes if labels.lanes else 2 * codes - 1
 

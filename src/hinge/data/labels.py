@@ -26,6 +26,8 @@ def plain(label: Any) -> Any:
         raise ValueError("a label that is a whole number must fit into 64 bits")
     if isinstance(label, (bool, int)) or (isinstance(label, float) and label == label):
         return label
+    if isinstance(label, float):
+        raise ValueError("the label is NaN")
     raise ValueError(f"a label must be a string, a boolean or a number, not {shown(label)}")
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..data import sparse, targets
+from ..data.errors import InputError
 from ..data.events import check_length, is_csr, is_frame, is_sparse
 from ..data.label_arrays import as_labels, check_kinds
 from ..data.rows import as_array, as_label_array, as_numbers, as_values, check_frame, too_large
@@ -66,8 +66,9 @@ def labels(estimator: Any, y: Any) -> npt.NDArray[Any]:
     """One label per row: all strings, or all numbers."""
     check_given(estimator, y)
     found = _column(as_label_array(y))
-    if found.dtype.kind == "f":
-        assert_all_finite(found, input_name="y")
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise InputError(f"the label is {'NaN' if np.isnan(found[row]) else 'infinity (inf)'}", row)
     check_kinds(found)
     # Whole numbers and strings are classes: skip the check of scikit-learn, which reads them several times.
     if found.dtype.kind not in "biufU" or (found.dtype.kind == "f" and (found != np.trunc(found)).any()):

@@ -8,6 +8,7 @@ from ..learner import Learner
 from .comparators.kinds import kind_of
 from .hindsight.rows import GREW, grew_from_two
 from .theorems import Guarantee, guarantees
+from .theorems.table import steps_with_theorems
 
 NEEDS_DATA = "this needs the data: hinge learn --certificate, or in Python certificate(X, y)"
 QUANTITIES = ("mistakes", "updates", "cost", "squared loss")
@@ -22,6 +23,8 @@ def open_bound(learner: Any, weighted: bool = False) -> str:
     """
     if not learner.statistics.rounds:
         return "nothing yet: it has seen no example"
+    if learner.step not in steps_with_theorems():
+        return f"nothing is known: there is no theorem for {learner.step!r}"
     if not _has_open_bound(learner):
         return NEEDS_DATA
     if grew_from_two(learner):

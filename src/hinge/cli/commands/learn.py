@@ -40,7 +40,17 @@ from ..arguments import (
 )
 from ..errors import report_error
 from ..options import PASSES, add_parameters, given
-from ..progress import Figures, Heard, Json, Quiet, Window, error_text, reporter
+from ..progress import (
+    Figures,
+    Heard,
+    Json,
+    Quiet,
+    Window,
+    error_text,
+    examples,
+    reporter,
+    skipped_examples,
+)
 from ..stopping import Stop, stopping
 
 
@@ -259,10 +269,6 @@ def nothing_learned(stream: Stream, bad: BadLines, stopped: int | None, unlabell
     raise ValueError(f"there are {what} in {names}{skipped}: nothing was learned, nothing is saved")
 
 
-def _examples(count: int) -> str:
-    return f"{count:,} example{'s' if count != 1 else ''}"
-
-
 def _without_labels(count: int) -> str:
     are = "examples have" if count != 1 else "example has"
     return f"{count:,} {are} no label: predicted but not learned." if count else ""
@@ -295,13 +301,13 @@ def broken_off(error: Exception, session: Session, arguments: argparse.Namespace
     if arguments.model is None:
         return code
     if not session.is_saved:
-        holds = "does not exist" if saved is None else f"is as it was after {_examples(saved)}"
+        holds = "does not exist" if saved is None else f"is as it was after {examples(saved)}"
         text = f"{arguments.model} {holds}: {learned - (saved or 0):,} more were learned and are not saved."
     else:
         how = "run the same command with --resume"
         if isinstance(error, InputError) and error.file is not None and session.stream.can_be_read_again:
             how = f"correct it and {how}, or add --on-error skip"
-        text = f"{arguments.model} holds the {_examples(learned)} before it: to continue, {how}."
+        text = f"{arguments.model} holds the {examples(learned)} before it: to continue, {how}."
     print(printable(text), file=sys.stderr)
     if text := unread(session.stream, session.ended_at(error)):
         print(text, file=sys.stderr)
@@ -377,7 +383,7 @@ def _summary(
     for error in session.bad.first[: 3 if session.bad.count else 0]:
         print(printable(f"skipped: {error}"), file=sys.stderr)
     if session.bad.count:
-        print(f"{session.bad.count:,} examples were skipped.", file=sys.stderr)
+        print(f"{skipped_examples(session.bad.count)}.", file=sys.stderr)
     for text in remarks:
         print(printable(text))
     if text := _without_labels(session.unlabelled):
@@ -388,7 +394,7 @@ def _summary(
             print(unread(session.stream) or "All input was learned, or is counted above.")
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
-        f"{study.task} ({learner_options.in_words(study)}): {position.most:,} examples{passes}, "
+        f"{study.task} ({learner_options.in_words(study)}): {examples(position.most)}{passes}, "
         f"{error_text(study.task, score.error)}, {updates:,} updates, "
         f"{study.learner.n_features:,} features, {session.seconds:.2f} s"
     )

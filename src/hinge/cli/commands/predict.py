@@ -25,7 +25,7 @@ from ...streams.stream import Piece
 from .. import reading
 from ..app import whole
 from ..arguments import check_place, limits
-from ..progress import error_text
+from ..progress import error_text, skipped_examples
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
                     remarks.append(f"No error is reported: {error}")
     if not arguments.quiet:
         if bad.count:
-            print(f"{bad.count:,} examples were skipped; the first: {bad.first[0]}", file=sys.stderr)
+            print(f"{skipped_examples(bad.count)}; the first: {bad.first[0]}", file=sys.stderr)
         for text in [*remarks, *reading.remarks(stream.source)]:
             print(text, file=sys.stderr)
         error_of_all = f", {error_text(study.task, score.error)}" if labelled and count else ""

@@ -45,7 +45,7 @@ ROWS = (
         None,
         optional(POSITIVE),
         "If given, `fit` runs N03's batch conversion, which needs step='pa': it visits the rows in order and learns "
-        "only those whose squared loss exceeds batch_tolerance, until there are none. None: ordinary passes.",
+        "only those whose squared loss exceeds `batch_tolerance`, until there are none. None: ordinary passes.",
         ONE_VECTOR,
     ),
     Parameter(

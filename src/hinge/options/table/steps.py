@@ -6,6 +6,8 @@ from ..kinds import NONNEGATIVE, POSITIVE, Kind, number, optional
 from ..parameter import LABELS, SEARCHED, Parameter
 from ..validators import one_of, or_none, real
 
+STEPS_WITHOUT_C = ("pa", "perceptron", "cw")
+
 ROWS = (
     Parameter(
         "step",
@@ -67,8 +69,8 @@ ROWS = (
         "max_radius",
         None,
         optional(POSITIVE),
-        "If given, the radius (uniclass) is learned: it starts at 0, only grows, and is at most max_radius; `radius` "
-        "is not used. If max_radius is much too large, the radius grows slowly. None: see `radius`.",
+        "If given, the radius (uniclass) is learned: it starts at 0, only grows, and is at most `max_radius`; `radius` "
+        "is not used. If `max_radius` is much too large, the radius grows slowly. None: see `radius`.",
         ("uniclass",),
     ),
     Parameter(

@@ -43,9 +43,8 @@ ROWS = (
         "hash_bits",
         None,
         optional(whole(1, 30)),
-        "How names of features become columns. None: names of features are kept in a vocabulary that grows. A number "
-        "b: names are hashed into 2^b columns, with the columns and signs of scikit-learn's FeatureHasher "
-        "(MurmurHash3); memory is fixed, and weights have no names.",
+        "Hash the names of features into 2^N columns, with the columns and signs of scikit-learn's FeatureHasher "
+        "(MurmurHash3): memory is fixed, and weights have no names. None: names are kept in a vocabulary that grows.",
         ALL_BUT_PROTOTYPE,
     ),
     Parameter(

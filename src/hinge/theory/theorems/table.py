@@ -192,7 +192,9 @@ def guarantees(
     """
     known = steps_with_theorems()
     if step not in known:
-        raise ValueError(f"step is {step!r}; it can be {', '.join(sorted(known))}")
+        raise ValueError(
+            f"there is no theorem for the step {step!r}; there are some for {', '.join(sorted(known))}"
+        )
     if step == "perceptron" and not comparator.has_mistakes:
         raise ValueError("the perceptron is for classification")
     if not C > 0:
