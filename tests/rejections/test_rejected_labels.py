@@ -157,7 +157,7 @@ INVALID_SETS = [
     (scipy.sparse.csr_matrix(MATRIX[:, :2]), "y has 2 columns for 3 labels"),
     (scipy.sparse.csc_matrix(MATRIX[:4]), "y has 4 entries for 6 rows"),
     (pd.DataFrame(MATRIX, columns=["a", "b", "a"]), "the columns of y must be different labels"),
-    (pd.DataFrame(MATRIX, columns=["a", "b", None]), "a label must be a string"),
+    (pd.DataFrame(MATRIX, columns=["a", "b", None]), "a label must be a string|the label is NaN"),
 ]
 
 
