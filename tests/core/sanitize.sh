@@ -16,7 +16,7 @@ if [ "${1:-}" = thread ]; then
 else
   kind=address,undefined
   libraries="libasan.so libubsan.so libstdc++.so"
-  tests="tests/rejections tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/model tests/contracts"
+  tests="tests/rejections tests/streams/test_format_contract.py tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/model tests/contracts"
   workers=2
 fi
 out=$root/build/sanitize-$kind

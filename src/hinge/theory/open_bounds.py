@@ -23,7 +23,7 @@ def open_bound(learner: Any, weighted: bool = False) -> str:
     """
     if not learner.statistics.rounds:
         return "nothing yet: it has seen no example"
-    if learner.step not in steps_with_theorems():
+    if isinstance(learner, Learner) and learner.step not in steps_with_theorems():
         return f"nothing is known: there is no theorem for {learner.step!r}"
     if not _has_open_bound(learner):
         return NEEDS_DATA
