@@ -14,6 +14,7 @@ namespace hinge {
 class Sha256 {
  public:
   void update(const void* data, std::size_t size) {
+    if (size == 0) return;  // `data` may be null
     const auto* bytes = static_cast<const unsigned char*>(data);
     length_ += size;
     if (filled_ > 0) {
