@@ -118,7 +118,7 @@ inline void notice_fork(Guarded& engine) {
         "nobody learns, or load the model in the new process");
 }
 
-// A call from within a call (from a signal handler, or from the __float__ of a value) is refused: it would wait for
+// A call from within a call (from a signal handler, or from the __float__ of a value) is rejected: it would wait for
 // itself.
 template <class Lock>
 class Holding {

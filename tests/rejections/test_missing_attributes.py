@@ -43,9 +43,9 @@ def test_there_are_no_weights_with_a_kernel():
     ):
         with pytest.raises(AttributeError, match=r"no weights with the kernel 'rbf': see dual_coef"):
             look()
-    own = hinge.Learner("regression", kernel=lambda X, Z: X @ Z.T)
-    with pytest.raises(AttributeError, match="no weights with the kernel"):
-        _ = own.weights
+    custom = hinge.Learner("regression", kernel=lambda X, Z: X @ Z.T)
+    with pytest.raises(AttributeError, match="no weights with a custom kernel"):
+        _ = custom.weights
     assert not hasattr(model, "coef_")
     with pytest.raises(AttributeError, match="covariance"):
         _ = model.covariance_

@@ -82,7 +82,5 @@ def check_has_kernel(kernel: Any) -> None:
 
 def check_has_weights(kernel: Any) -> None:
     if kernel not in (None, "linear"):
-        name = kernel if isinstance(kernel, str) else "of one's own"
-        raise AttributeError(
-            f"there are no weights with the kernel {name!r}: see dual_coef and support_vectors"
-        )
+        name = f"the kernel {kernel!r}" if isinstance(kernel, str) else "a custom kernel"
+        raise AttributeError(f"there are no weights with {name}: see dual_coef and support_vectors")

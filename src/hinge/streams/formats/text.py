@@ -431,7 +431,7 @@ def read_ahead(items: Iterator[_Item], ahead: int, idle: Callable[[], None] | No
         if stopped:  # when Python ends: after `atexit` a thread can no longer be joined
             return
         stopped = True
-        room.put(None)  # a thread that waits for it goes on to its end
+        room.put(None)  # a thread that waits for it continues and ends
         with suppress(RuntimeError):  # it has not started: Ctrl-C came first
             thread.join(timeout=0.5)
 
