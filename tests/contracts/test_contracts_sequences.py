@@ -345,3 +345,35 @@ def test_the_calling_conventions_of_sklearn_crfsuite():
     model.learn_one([token, {"bias": 1}], ["O", "B-LOC"])
     assert {"word.lower()=la", "postag=DA", "BOS", "+1:word[-3:]=ña"} <= set(model.attributes_)
     assert "word.isupper()" not in model.attributes_  # a feature of value 0 is not a feature
+
+
+FIXED = {
+    "selection": "max-additive",
+    "geometry": "diagonal",
+    "covariance_regularizer": 2.0,
+    "initial_variance": 2.0,
+    "covariance_update": "precision",
+    "average": False,
+    "max_labels": 50,
+    "max_features": 500,
+    "max_weights": 1e7,
+    "dtype": "float32",
+    "hash_bits": 6,
+    "cost": blocks,
+    "classes": TAGS,
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_option_is_rejected_with_the_reason(name):
+    """That a rejected change leaves no trace is checked in test_contracts_options.py."""
+    X, y, _ = stream()
+    model = new({}).learn_many(X[:20], y[:20])
+    model.set_params(**{name: FIXED[name]})
+    for learn in (
+        lambda: model.learn_one(X[0], y[0]),
+        lambda: model.learn_many(X, y),
+        lambda: model.partial_fit(X, y),
+    ):
+        with pytest.raises(ValueError, match=f"{name} cannot change once learning has begun"):
+            learn()

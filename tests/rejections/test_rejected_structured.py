@@ -27,7 +27,7 @@ class Odd:
 
     def do(self):
         if isinstance(self.what, type) and issubclass(self.what, BaseException):
-            raise self.what("of one's own")
+            raise self.what("of a custom map")
         return self.what() if callable(self.what) else self.what
 
 
@@ -139,7 +139,7 @@ def test_error_of_a_function_is_raised_with_a_note(error, where, begun):
             play(model, X, y)
         odd = Odd(X[0], where, error)
         name = where.replace("rival", "joint_features")
-        raises, batch = rejects(model, "of one's own", error), ([X[0], X[1], odd], [0, 1, 1])
+        raises, batch = rejects(model, "of a custom map", error), ([X[0], X[1], odd], [0, 1, 1])
         for row, raised in [
             ("", raises.learn_one(odd, 1)),
             (", for example 2", raises.learn_many(*batch)),
