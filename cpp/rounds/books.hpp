@@ -24,6 +24,19 @@ struct Statistics {
   double cost = 0;          // of the predictions: the number of mistakes, unless costs are given; numbers and ranks: the distance
   std::int64_t capped = 0;    // updates that C shortened (PA-I)
   std::int64_t weighted = 0;  // updates that would differ if their examples had weight 1
+
+  HINGE_INLINE void add(const Move& move) {
+    rounds += 1;
+    mistakes += move.mistake;
+    updates += move.length > 0;
+    loss += move.loss;
+    squared_loss += move.loss * move.loss;
+    largest_q = std::max(largest_q, move.q);
+    progress += move.progress;
+    cost += move.cost;
+    capped += move.capped;
+    weighted += move.weighted;
+  }
 };
 
 // Which vectors the average includes: from which round, and whether before or after the update of the round.
@@ -57,18 +70,7 @@ struct Books {
       [[unlikely]] find_invalid(e.x, e.reading, e.truth, e.weight, move, progress);
   }
 
-  HINGE_INLINE void count(const Move& move) {
-    statistics.rounds += 1;
-    statistics.mistakes += move.mistake;
-    statistics.updates += move.length > 0;
-    statistics.loss += move.loss;
-    statistics.squared_loss += move.loss * move.loss;
-    statistics.largest_q = std::max(statistics.largest_q, move.q);
-    statistics.progress += move.progress;
-    statistics.cost += move.cost;
-    statistics.capped += move.capped;
-    statistics.weighted += move.weighted;
-  }
+  HINGE_INLINE void count(const Move& move) { statistics.add(move); }
   // Whether the average includes the round that was counted last.
   HINGE_INLINE bool tallies() const { return averaging.on && statistics.rounds >= averaging.from; }
 

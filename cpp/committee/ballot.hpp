@@ -1,0 +1,83 @@
+// What an expert's scores mean for a task: its loss, and how the predictions of all experts become one.
+//
+//     task                  loss of an expert                 the committee's prediction                      its loss
+//     two classes           1 if its margin <= 0              the sign of sum_k p_k sign(score_k)             <= 2h
+//     many classes          1 if its margin <= 0              the label with the largest weight of experts    <= 2h
+//     label sets            share of labels that are wrong    label by label                                  <= 2h
+//     ranks                 distance of the ranks             the weighted median                             <= 2h
+//     numbers               absolute error                    the weighted mean                               <= h
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "../data/truth.hpp"
+#include "../rules/labels.hpp"
+
+namespace hinge {
+
+enum class Election : std::uint8_t { signs, labels, sets, ranks, numbers };
+
+struct Ballot {
+  Election election;
+  bool learned_threshold = false;  // sets: lane 0 is the threshold
+  double threshold = 0;            // sets without one: a label counts if its score is above it
+  double epsilon = 0;              // numbers: errors up to it are no mistakes
+
+  // What a prediction has cost.
+  struct Outcome {
+    double loss = 0;
+    bool mistake = false;
+  };
+  Outcome judge(const double* scores, std::size_t lanes, const Truth& truth) const {
+    switch (election) {
+      case Election::signs: return mistake_if(truth.value * scores[0] <= 0);
+      case Election::labels: return mistake_if(worst_margin({scores, lanes, 0}, truth) <= 0);
+      case Election::sets: return judge_set(scores, lanes, truth);
+      case Election::ranks: return judge_rank(scores, lanes, truth.value);
+      case Election::numbers: break;
+    }
+    const double error = std::abs(truth.value - scores[0]);
+    return {error, error > epsilon};
+  }
+
+  // The scores of the committee, one per lane: `scores` has those of each expert, in turn.
+  void combine(const double* scores, const double* weights, std::size_t experts, std::size_t lanes, double* to) const {
+    std::fill_n(to, lanes, election == Election::sets && !learned_threshold ? threshold : 0.0);
+    for (std::size_t k = 0; k < experts; ++k, scores += lanes) {
+      if (election == Election::labels)
+        to[top_label({scores, lanes, 0})] += weights[k];
+      else if (election == Election::numbers)
+        to[0] += weights[k] * scores[0];
+      else
+        for (std::size_t r = 0; r < lanes; ++r) to[r] += weights[k] * sign_of(scores[r] - limit_of(scores));
+    }
+  }
+
+ private:
+  static double sign_of(double x) { return static_cast<double>(x > 0) - static_cast<double>(x < 0); }
+  double limit_of(const double* scores) const {
+    if (election != Election::sets) return 0;
+    return learned_threshold ? scores[0] : threshold;
+  }
+  static Outcome mistake_if(bool wrong) { return {wrong ? 1.0 : 0.0, wrong}; }
+
+  Outcome judge_set(const double* scores, std::size_t lanes, const Truth& truth) const {
+    const std::size_t first = learned_threshold, labels = lanes - first;
+    const double limit = limit_of(scores);
+    std::size_t wrong = 0;
+    Relevant(truth, labels).each(labels, [&](std::size_t r, bool relevant) {
+      wrong += (scores[first + r] > limit) != relevant;
+    });
+    return {static_cast<double>(wrong) / static_cast<double>(labels), wrong > 0};
+  }
+  static Outcome judge_rank(const double* scores, std::size_t lanes, double rank) {
+    std::size_t wrong = 0;
+    for (std::size_t j = 0; j < lanes; ++j) wrong += (static_cast<double>(j) < rank ? scores[j] : -scores[j]) <= 0;
+    return {static_cast<double>(wrong), wrong > 0};
+  }
+};
+
+}  // namespace hinge

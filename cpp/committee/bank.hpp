@@ -1,0 +1,509 @@
+// The memory of a committee: many experts with one vote. To the outside it has the lanes of one learner: its scores are
+// the outcome of the vote (ballot.hpp), its weights those of the leading expert. rounds/committee.hpp has the round.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../memories/arithmetic/sums.hpp"
+#include "../memories/memory.hpp"
+#include "../memories/scaling.hpp"
+#include "ballot.hpp"
+#include "lattice.hpp"
+#include "member.hpp"
+#include "records.hpp"
+#include "start.hpp"
+#include "vote.hpp"
+
+namespace hinge {
+
+class Bank final : public Memory {
+ public:
+  // The rule of a member whose parameter is known. A member without one gets the rule of PA, to see the first loss.
+  using MakeRule = std::function<std::shared_ptr<const Rule>(const Member&)>;
+  struct Kind {
+    Ballot ballot;
+    std::size_t lanes = 1;
+    bool ranks = false;        // the lanes of a member share its weights, and differ in their thresholds
+    bool has_constant = true;  // whether a constant stands beside the features
+    double constant = 0;       // its value; 0: from the first instance (start.hpp)
+    double margin = 1;         // the margin that the experts keep
+    bool sorted = false;       // ranks: whether thresholds are sorted after each move
+  };
+
+  Bank(Kind kind, const std::vector<ExpertWord>& words, MakeRule make_rule)
+      : Memory(largest, 0, false), kind_(kind), make_rule_(std::move(make_rule)) {
+    for (const ExpertWord& word : words) word.kind == ExpertWord::Kind::lattice ? add_lattice(word) : add(word);
+    scales_ = std::any_of(members.begin(), members.end(), [](const Member& m) { return m.word.scaled; });
+    for (Start& start : starts) start.constant = kind.has_constant ? kind.constant : 0;
+    vote.begin(voters.size());
+    room_ = held();
+    records.shape = lay_out(members);
+    records.resize(0);
+    make_rules();
+  }
+
+  // ---- as one learner ----
+
+  std::size_t dimension() const override { return records.columns(); }
+  std::size_t lanes() const override { return kind_.lanes; }
+  std::size_t bytes() const override { return records.bytes() + scaling.bytes(); }
+  void check_room(std::size_t dimension) const override {
+    check_bytes(dimension, records.shape.size + (scales_ ? 2 : 0));
+  }
+  void resize(std::size_t dimension) override {
+    if (dimension > this->dimension()) check_room(dimension);
+    if (scales_) scaling.resize(dimension);  // may throw: the records come last
+    records.resize(dimension);
+  }
+  bool takes_any_order(Reads /*reads*/) const override { return true; }
+
+  Reading read(const Instance& x, Reads /*reads*/, double* scores) const override {
+    thread_local Ask ask;  // several threads may read
+    thread_local Scaling::Values values;
+    const Sums s = squares(x);
+    if (!s.in_order()) return Reading{0, 0, 0, 0, false};
+    const Instance scaled = scales_ ? scaling.scaled(x, values) : x;
+    const double finite = score_voters({x, scales_ ? values_of(scaled) : nullptr}, ask);
+    if (lanes() == 1) scores = &ask.outcome;
+    kind_.ballot.combine(ask.scores.data(), vote.weights.data(), voters.size(), lanes(), scores);
+    const double score = lanes() == 1 ? ask.outcome + (finite - finite) : finite;
+    return Reading{score, score, s.square, s.square, true};
+  }
+  Reading read_average(const Instance& x, Reads reads, double* scores) const override { return read(x, reads, scores); }
+
+  // Members move in their own round; nothing else moves them.
+  void move(const double* /*amounts*/, double /*decay*/, const Instance& /*x*/) override {}
+  void move_along(const double* /*amounts*/, const Instance& /*direction*/, double /*bias_value*/) override {}
+  void tally() override {}
+  void start_at(const double* /*w*/, std::size_t /*size*/, const double* /*biases*/) override {
+    throw InputError("a committee cannot start at given weights (w1)");
+  }
+
+  void begin(std::size_t /*stored*/) override {
+    before_ = {members, voters, vote, {starts[0], starts[1]}, lattice, tallied, room_, weight_bound_, records.shape};
+    records.begin();
+    scaling.begin();
+  }
+  void commit() override {
+    records.commit();
+    scaling.commit();
+    before_ = {};
+  }
+  void rollback() override {
+    scaling.rollback();
+    records.rollback(before_.shape);
+    members = std::move(before_.members);
+    voters = std::move(before_.voters);
+    vote = std::move(before_.vote);
+    std::copy_n(before_.starts, 2, starts);
+    lattice = before_.lattice;
+    tallied = before_.tallied;
+    room_ = before_.room;
+    weight_bound_ = before_.weight_bound;
+    before_ = {};
+  }
+
+  // Of the leading expert, in terms of the values as they come.
+  double weight(std::size_t column, std::size_t lane, bool /*averaged*/) const override {
+    const Voter& leader = voters[vote.leader()];
+    const double w = weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
+    return members[leader.member].word.scaled ? w / scaling.scale(column) : w;
+  }
+  // The weight of the constant, or minus the threshold's number.
+  double bias(std::size_t lane, bool /*averaged*/) const override {
+    const Voter& leader = voters[vote.leader()];
+    if (kind_.ranks) return threshold_of(leader, lane);
+    return weight_of(records.at(0), leader, lane);
+  }
+  bool touched(std::size_t column) const override {
+    const double* record = records.at(column + 1);
+    return std::any_of(record, record + records.shape.size, [](double place) { return place != 0; }) ||
+           (scales_ && scaling.counts(column));
+  }
+  bool lane_moved(std::size_t lane) const override {
+    for (std::size_t i = 0; i <= dimension(); ++i)
+      for (const Member& m : members)
+        if (records.at(i)[m.weights + lane] != 0 || (m.averaged && records.at(i)[m.sums + lane] != 0)) return true;
+    return false;
+  }
+  double largest_weight() const override {
+    double largest = 0;
+    for (std::size_t i = 0; i <= dimension(); ++i)
+      for (const Member& m : members)
+        for (std::size_t r = 0; r < held(); ++r) largest = std::max(largest, std::abs(records.at(i)[m.weights + r]));
+    for (const Member& m : members)
+      for (const double threshold : m.thresholds) largest = std::max(largest, std::abs(threshold));
+    return largest;
+  }
+
+  // ---- reading the experts ----
+
+  // Room for one instance: the sums over its features, and the scores of all voters, one after the other.
+  struct Ask {
+    std::vector<double> sums, scores;
+    double outcome = 0;
+  };
+  // The scores of all voters. Returns their sum, which is not finite if one is not.
+  double score_voters(const Inputs& x, Ask& ask) const {
+    ask.sums.resize(records.shape.plain + records.shape.scaled);
+    ask.scores.resize(voters.size() * lanes());
+    records.sum(x, ask.sums.data());
+    double all = 0;
+    double* to = ask.scores.data();
+    for (const Voter& voter : voters)
+      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = score_of(voter, r, ask.sums.data());
+    return all;
+  }
+  // The score of one lane, given the sums over the features.
+  double score_of(const Voter& voter, std::size_t lane, const double* sums) const {
+    const Member& m = members[voter.member];
+    const std::size_t place = kind_.ranks ? 0 : lane;
+    const double* const constants = records.at(0);
+    const double b = starts[m.input()].constant;
+    const double score = sums[m.weights + place] + constants[m.weights + place] * b;
+    if (!voter.averaged || tallied == 0) return kind_.ranks ? score - m.thresholds[lane] : score;
+    const double n = static_cast<double>(tallied);
+    const double added = sums[m.sums + place] + constants[m.sums + place] * b;
+    return (n * score + added) / n - (kind_.ranks ? threshold_of(voter, lane) : 0);
+  }
+  // |x|^2, with the check of the columns.
+  static Sums squares(const Instance& x) {
+    return visit(x, [](const auto& features) { return sums(Nothing{}, features); });
+  }
+  static const double* values_of(const Instance& scaled) { return static_cast<const double*>(scaled.values); }
+
+  // x'Sx of the members with `wanted`, whose results go to `sizes`.
+  void measure(const Inputs& x, const std::vector<std::size_t>& wanted, double* sizes) {
+    for (const std::size_t i : wanted) sizes[i] = constant2(members[i]) * variance(records.at(0)[members[i].variance]);
+    records.for_each(x, [&](const double* record, double value, double scaled) {
+      for (const std::size_t i : wanted) {
+        const Member& m = members[i];
+        const double its = m.word.scaled ? scaled : value;
+        sizes[i] += its * its * variance(record[m.variance]);
+      }
+    });
+  }
+  // Variances start at 1, which is stored as 0.
+  static double variance(double stored) { return stored == 0 ? 1 : stored; }
+  double constant2(const Member& m) const { return starts[m.input()].constant * starts[m.input()].constant; }
+
+  // ---- one round ----
+
+  // Room for a round, so that it does not allocate.
+  struct Work {
+    Ask ask;
+    std::vector<double> own, amounts, sizes, losses, outcome, zeros;  // own: the scores of each member
+    std::vector<Move> moves;                                          // of each member
+    std::vector<std::size_t> measured;                                // members whose x'Sx is known: `sizes`
+    double bottom_margin = 0;
+    struct Lane {
+      double amount;
+      std::size_t place, sums, variance;  // `none`: it has none
+      bool scaled;
+    };
+    std::vector<Lane> lanes;
+  };
+  Work work;
+
+  // Whether a member can move: its C or r is known.
+  bool is_ready(const Member& m) const { return !m.word.is_relative() || starts[m.input()].C > 0; }
+  // After `starts` has changed.
+  void set_parameters(std::size_t input) {
+    for (Member& m : members) {
+      if (m.input() != input || !m.word.is_relative() || m.place == Member::Place::top) continue;
+      m.parameter = starts[input].C > 0 ? m.word.parameter(starts[input].C, starts[input].size) : 0;
+      m.rule = make_rule_(m);
+    }
+  }
+  // The rule of PA, which has no parameter.
+  const Rule& probe() const { return *probe_; }
+
+  // Adds the current weights to the averages.
+  void tally_averages() {
+    tallied += 1;
+    for (Member& m : members)
+      for (std::size_t r = 0; m.averaged && r < m.thresholds.size(); ++r) m.threshold_sums[r] += m.thresholds[r];
+  }
+
+  // Moves all members by the amounts of `work`, and narrows the variances of those that moved.
+  void move_members(const Inputs& x, Work& its, double weight) {
+    list_lanes(its);
+    if (its.lanes.empty()) return;
+    const double alpha = static_cast<double>(tallied);
+    const auto move = [&](double* record, double value, double scaled) {
+      for (const Work::Lane& lane : its.lanes) {
+        const double variance_now = lane.variance == none ? 1 : variance(record[lane.variance]);
+        const double before = record[lane.place];
+        record[lane.place] = before + lane.amount * variance_now * (lane.scaled ? scaled : value);
+        if (lane.sums != none) record[lane.sums] -= alpha * (record[lane.place] - before);
+      }
+      for (const std::size_t i : its.measured) {
+        const Member& m = members[i];
+        if (its.moves[i].length > 0) narrow(record[m.variance], m.word.scaled ? scaled : value, its.sizes[i], m.parameter / weight);
+      }
+    };
+    move(records.at(0), starts[0].constant, starts[1].constant);
+    records.for_each(x, move);
+  }
+
+  // ---- births and labels ----
+
+  // A lane between, from the top of the lattice: the copy becomes the top.
+  void bear_above() {
+    const std::size_t top = members.size() - 1;
+    const bool numbers = members[0].place != Member::Place::bottom;
+    const double fraction = numbers ? 0.5 : 1 / static_cast<double>(lattice.above + 2);
+    copy_member(top, 1, 1 - fraction);
+    become_between(members[top], static_cast<int>(lattice.above));
+    lattice.above += 1;
+  }
+  // A lane between, from the bottom, with C times its weights.
+  void bear_below() {
+    const double C = lattice.C_below(starts[members[0].input()].C);
+    copy_member(0, C, 1 / static_cast<double>(lattice.below + 2));
+    lattice.below += 1;
+    Member& born = members[1];
+    become_between(born, -static_cast<int>(lattice.below));
+    born.statistics = bottom_statistics(members[0].statistics, kind_.margin, C);
+  }
+
+  // A copy of a member, directly after it: its weights times `factor`.
+  void copy_member(std::size_t parent, double factor, double fraction) {
+    std::vector<Member> next = members;
+    next.insert(next.begin() + static_cast<std::ptrdiff_t>(parent) + 1, members[parent]);
+    const RecordShape shape = lay_out(next);
+    records.change(shape, [&](const double* from, double* to) {
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        const Member& old = members[i <= parent ? i : i - 1];
+        copy_places(from, old, to, next[i], i == parent + 1 ? factor : 1);
+      }
+    });
+    members = std::move(next);
+    for (Voter& voter : voters) voter.member += voter.member > parent;
+    for (std::size_t k = 0; k < voters.size(); ++k)
+      if (voters[k].member == parent) {
+        voters.insert(voters.begin() + static_cast<std::ptrdiff_t>(k) + 1, Voter{parent + 1, voters[k].averaged});
+        vote.split(k, k + 1, fraction);
+        k += 1;
+      }
+  }
+  // Other labels. `splits`: two classes with one w become two lanes, with half of w each.
+  void change_labels(Kind kind, MakeRule make_rule, bool splits) {
+    const std::size_t known = held();
+    std::vector<Member> next = members;
+    const std::size_t room = kind.lanes > room_ ? std::max(kind.lanes, splits ? 0 : room_ + room_ / 2) : room_;
+    const Kind kind_before = std::exchange(kind_, kind);
+    const std::size_t room_before = std::exchange(room_, room);
+    try {
+      check_bytes(dimension(), lay_out(next).size);
+      records.change(lay_out(next), [&](const double* from, double* to) {
+        for (std::size_t i = 0; i < next.size(); ++i)
+          splits ? split_places(from, members[i], to, next[i])
+                 : copy_places(from, members[i], to, next[i], 1, std::min(known, held()));
+      });
+    } catch (...) {
+      kind_ = kind_before;
+      room_ = room_before;
+      throw;
+    }
+    members = std::move(next);
+    make_rule_ = std::move(make_rule);
+    make_rules();
+  }
+  // The two classes change places.
+  void negate() {
+    for (std::size_t i = 0; i <= dimension(); ++i)
+      for (const Member& m : members) {
+        double* const record = records.at(i);
+        record[m.weights] = 0 - record[m.weights];
+        if (m.averaged) record[m.sums] = 0 - record[m.sums];
+      }
+  }
+  // The rules of all members, once their parameters are known.
+  void make_rules() {
+    for (Member& m : members) m.rule = make_rule_(m);
+    Member pa;
+    pa.word.kind = ExpertWord::Kind::pa;
+    probe_ = make_rule_(pa);
+  }
+
+  const Kind& kind() const { return kind_; }
+  bool scales() const { return scales_; }
+  // The weights of a member per column.
+  std::size_t held() const { return kind_.ranks ? 1 : kind_.lanes; }
+  // Weights of a record: those of a voter (its average if it votes with that).
+  double weight_of(const double* record, const Voter& voter, std::size_t lane) const {
+    const Member& m = members[voter.member];
+    const double w = record[m.weights + lane];
+    if (!voter.averaged || tallied == 0) return w;
+    const double n = static_cast<double>(tallied);
+    return (n * w + record[m.sums + lane]) / n;
+  }
+  double threshold_of(const Voter& voter, std::size_t lane) const {
+    const Member& m = members[voter.member];
+    if (!voter.averaged || tallied == 0) return m.thresholds[lane];
+    return m.threshold_sums[lane] / static_cast<double>(tallied);
+  }
+
+  std::vector<Member> members;
+  std::vector<Voter> voters;
+  Vote vote;
+  Records records;
+  Scaling scaling;
+  Start starts[2];  // of values as they come, and of scaled ones
+  Lattice lattice;
+  std::int64_t tallied = 0;  // the rounds that the averages include
+  // Throws if the next moves could make a weight overflow.
+  using Memory::admit;
+  void restore_bound() { weight_bound_ = largest_weight(); }
+
+ private:
+  static constexpr double largest = std::numeric_limits<double>::max() / 8;
+
+  void add(const ExpertWord& word) {
+    std::size_t i = 0;
+    while (i < members.size() && !members[i].word.same_learner(word)) i += 1;
+    if (i == members.size()) add_member(word, Member::Place::list);
+    members[i].averaged = members[i].averaged || word.average;
+    const auto same = [&](const Voter& v) { return v.member == i && v.averaged == word.average; };
+    if (std::any_of(voters.begin(), voters.end(), same)) throw InputError("an expert is named twice");
+    voters.push_back({i, word.average});
+  }
+  void add_lattice(const ExpertWord& word) {
+    if (!members.empty() && !(lattice.used && members[0].word.scaled == word.scaled))
+      throw InputError("a lattice stands alone, with its averages at most");
+    if (lattice.used) {  // the averages of the lanes that are already there
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        if (members[i].averaged) throw InputError("an expert is named twice");
+        members[i].averaged = true;
+        voters.push_back({i, true});
+      }
+      return;
+    }
+    if (word.average) throw InputError("the averages of a lattice come after it");
+    lattice.used = true;
+    const bool numbers = kind_.ballot.election == Election::numbers;
+    if (numbers) lattice.above = 1, lattice.below = Lattice::first_numbers - 1;
+    else add_member(word, Member::Place::bottom);
+    ExpertWord between = word;
+    between.kind = ExpertWord::Kind::pa1;
+    between.relative = true;
+    for (std::size_t j = 0; numbers && j < Lattice::first_numbers; ++j) {
+      between.value = static_cast<double>(j) - static_cast<double>(lattice.below);
+      add_member(between, Member::Place::between);
+    }
+    add_member(word, Member::Place::top);
+    for (std::size_t i = 0; i < members.size(); ++i) voters.push_back({i, false});
+  }
+  void add_member(const ExpertWord& word, Member::Place place) {
+    Member member;
+    member.word = word;
+    member.word.average = false;
+    member.place = place;
+    if (!word.relative) member.parameter = word.value;
+    if (kind_.ranks) member.thresholds.resize(kind_.lanes), member.threshold_sums.resize(kind_.lanes);
+    members.push_back(std::move(member));
+  }
+
+  RecordShape lay_out(std::vector<Member>& its) const {
+    RecordShape shape;
+    std::size_t place = 0;
+    for (const bool scaled : {false, true}) {
+      for (Member& m : its)
+        if (m.word.scaled == scaled) m.weights = place, place += room_;
+      for (Member& m : its)
+        if (m.word.scaled == scaled && m.averaged) m.sums = place, place += room_;
+      place = padded<double>(place);
+      (scaled ? shape.scaled : shape.plain) = scaled ? place - shape.plain : place;
+    }
+    for (Member& m : its)
+      if (m.is_shaped()) m.variance = place++;
+    shape.size = padded<double>(place);
+    return shape;
+  }
+  void copy_places(const double* from, const Member& old, double* to, const Member& next, double factor,
+                   std::size_t count) const {
+    for (std::size_t r = 0; r < count; ++r) to[next.weights + r] = factor * from[old.weights + r];
+    for (std::size_t r = 0; next.averaged && r < count; ++r) to[next.sums + r] = factor * from[old.sums + r];
+    if (next.is_shaped()) to[next.variance] = from[old.variance];
+  }
+  void copy_places(const double* from, const Member& old, double* to, const Member& next, double factor) const {
+    copy_places(from, old, to, next, factor, held());
+  }
+  static void split_places(const double* from, const Member& old, double* to, const Member& next) {
+    const auto split = [&](std::size_t was, std::size_t is) {
+      to[is + 1] = from[was] / 2;
+      to[is] = 0 - from[was] / 2;
+    };
+    split(old.weights, next.weights);
+    if (next.averaged) split(old.sums, next.sums);
+    if (next.is_shaped()) to[next.variance] = from[old.variance];
+  }
+  double bytes_each() const override { return sizeof(double); }
+
+  void become_between(Member& m, int j) {
+    m.place = Member::Place::between;
+    m.word.kind = ExpertWord::Kind::pa1;
+    m.word.relative = true;
+    m.word.value = j;
+    m.parameter = m.word.parameter(starts[m.input()].C, starts[m.input()].size);
+    m.rule = make_rule_(m);
+  }
+  // S^-1 gains x x'/r without its off-diagonal entries: s <- s (r + X - s x^2)/(r + X), X = x'Sx (diagonal.hpp, `drop`).
+  // What is held never becomes 0, which means 1.
+  static void narrow(double& stored, double value, double size, double r) {
+    constexpr double least = 1e-120;
+    const double s = variance(stored), square = s * value * value;
+    stored = std::max(least, s * ((r + std::max(0.0, size - square)) / (r + size)));
+  }
+  void list_lanes(Work& its) {
+    const std::size_t count = lanes();
+    its.lanes.clear();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      Member& m = members[i];
+      if (!its.moves[i].moves()) continue;
+      const std::size_t variance = m.is_shaped() ? m.variance : none;
+      const double* const amounts = its.amounts.data() + i * count;
+      double total = 0;
+      for (std::size_t r = 0; r < count; ++r) total += amounts[r];
+      if (kind_.ranks) {
+        for (std::size_t r = 0; r < count; ++r) m.thresholds[r] -= amounts[r];
+        if (kind_.sorted) std::sort(m.thresholds.begin(), m.thresholds.end());
+        its.lanes.push_back({total, m.weights, m.averaged ? m.sums : none, variance, m.word.scaled});
+        continue;
+      }
+      for (std::size_t r = 0; r < count; ++r)
+        if (amounts[r] != 0)
+          its.lanes.push_back({amounts[r], m.weights + r, m.averaged ? m.sums + r : none, variance, m.word.scaled});
+    }
+  }
+
+  Kind kind_;
+  MakeRule make_rule_;
+  std::shared_ptr<const Rule> probe_;
+  bool scales_ = false;
+  std::size_t room_ = 1;  // the lanes that a record has room for
+
+  struct Before {
+    std::vector<Member> members;
+    std::vector<Voter> voters;
+    Vote vote;
+    Start starts[2];
+    Lattice lattice;
+    std::int64_t tallied = 0;
+    std::size_t room = 1;
+    double weight_bound = 0;
+    RecordShape shape;
+  };
+  Before before_;
+};
+
+}  // namespace hinge
