@@ -23,6 +23,7 @@
 #include "data/distinct.hpp"
 #include "data/instance.hpp"
 #include "data/rows.hpp"
+#include "memories/constant.hpp"
 #include "memories/memory.hpp"
 #include "rounds/books.hpp"
 #include "rounds/scores.hpp"
@@ -141,10 +142,11 @@ class Learner : public Books {
   using Choose = std::unique_ptr<Rounds> (*)(const Rule&, Memory&, Books&);
 
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging its_averaging, bool start_at_first,
-          Choose choose)
+          bool waits_for_constant, Choose choose)
       : rule_(std::move(rule)), memory_(std::move(memory)), choose_(choose) {
     averaging = its_averaging;
     awaits_first = start_at_first;
+    awaits_constant = waits_for_constant;
     choose_rounds();
   }
   Learner(const Learner&) = delete;  // its rounds point to it
@@ -155,14 +157,24 @@ class Learner : public Books {
     if (batch.dimensions == nullptr) check_width(*batch.rows);
     std::size_t presented = 0;
     all_or_nothing(batch.count > 1, batch.rows->stored(), poll,
-                   [&](std::size_t& row) { presented = rounds_->learn(batch, poll, row); });
+                   [&](std::size_t& row) {
+                     if (awaits_constant) settle(constant_near_first(batch));
+                     presented = rounds_->learn(batch, poll, row);
+                   });
     const auto seen = static_cast<std::int64_t>(batch.rows->count());
     examples = batch.first < 0 ? examples + seen : std::max(examples, batch.first + seen);
     return presented;
   }
 
   bool learn_one(const Instance& x, const Truth& truth, double weight, double tolerance = -1) {
-    return rounds_->learn_one(x, truth, weight, tolerance);
+    if (!awaits_constant || !(weight > 0)) [[likely]] return rounds_->learn_one(x, truth, weight, tolerance);
+    try {
+      settle(constant_near(x));
+      return rounds_->learn_one(x, truth, weight, tolerance);
+    } catch (...) {
+      await_constant();
+      throw;
+    }
   }
 
   // Calls rounds(row), which sets `row` to the current row. If it throws, the previous state is restored. A single
@@ -175,6 +187,7 @@ class Learner : public Books {
     const auto take_back = [&] {
       if (several) memory_->rollback();
       restore(before);
+      if (awaits_constant) await_constant();
     };
     try {
       rounds(row);
@@ -238,6 +251,17 @@ class Learner : public Books {
   }
 
  private:
+  // Sets the constant feature, once. 0: there was no instance yet.
+  void settle(double constant) {
+    if (constant == 0) return;
+    memory_->set_constant(constant);
+    awaits_constant = false;
+  }
+  void await_constant() {
+    memory_->set_constant(1);
+    awaits_constant = true;
+  }
+
   std::unique_ptr<Rule> rule_;
   std::unique_ptr<Memory> memory_;
   Choose choose_;

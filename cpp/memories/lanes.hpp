@@ -2,7 +2,7 @@
 // lanes share one w, and each has its own bias coordinate, its threshold.
 //
 // The weights of a feature are contiguous: v[column * stride + lane]. In the bias coordinates every instance has the
-// value `constant`: 1 for intercepts (0 without them), -1 for thresholds. Averages are lazy, as in weights.hpp:
+// value `constant`: a positive one for intercepts (0 without them), -1 for thresholds. Averages are lazy, as in weights.hpp:
 // A = tallied * v + u.
 #pragma once
 
@@ -32,7 +32,7 @@ class Lanes final : public Memory {
   };
 
   Lanes(std::size_t lanes, Kind kind, bool averaging)
-      : Memory(largest, kind.constant * kind.constant, false), kind_(kind), averaging_(averaging) {
+      : Memory(largest, kind.constant, false), kind_(kind), averaging_(averaging) {
     widen(lanes);
   }
 
@@ -119,7 +119,7 @@ class Lanes final : public Memory {
   }
 
   void move(const double* amounts, double /*decay*/, const Instance& x) override {
-    move_along(amounts, x, kind_.constant);
+    move_along(amounts, x, constant_);
   }
   void move_along(const double* amounts, const Instance& x, double bias_value) override {
     moving_.clear();
@@ -271,7 +271,7 @@ class Lanes final : public Memory {
   Reading finish(double* scores, const double* bias, double share, double square) const {
     double parts[4] = {};
     const auto finished = [&](std::size_t r) HINGE_INLINE_LAMBDA {
-      return scores[r] = share * (scores[r] + bias[r] * kind_.constant);
+      return scores[r] = share * (scores[r] + bias[r] * constant_);
     };
     const std::size_t count = lanes();
     std::size_t r = 0;

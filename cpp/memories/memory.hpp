@@ -78,6 +78,13 @@ class Memory {
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
+  // The bias coordinate of every instance. It may change as long as nothing was learned.
+  double constant() const { return constant_; }
+  virtual void set_constant(double constant) {
+    constant_ = constant;
+    constant2_ = constant * constant;
+  }
+
   // One weight of a lane, and the lane's bias coordinate (intercept, threshold, or c of a learned radius).
   virtual double weight(std::size_t column, std::size_t lane, bool averaged) const = 0;
   virtual double bias(std::size_t lane, bool averaged) const = 0;
@@ -106,8 +113,8 @@ class Memory {
   virtual double largest_weight() const = 0;
 
  protected:
-  Memory(double limit, double constant2, bool reads_distances)
-      : limit_(limit), constant2_(constant2), reads_distances_(reads_distances) {}
+  Memory(double limit, double constant, bool reads_distances)
+      : limit_(limit), constant_(constant), constant2_(constant * constant), reads_distances_(reads_distances) {}
 
   // Throws if `columns` columns with `weights` weights each exceed the limit of `limit_bytes`.
   void check_bytes(std::size_t columns, std::size_t weights) const {
@@ -122,7 +129,8 @@ class Memory {
   virtual double bytes_each() const { return 0; }
 
   double limit_;      // the largest weight allowed
-  double constant2_;  // the square of the bias coordinate of every instance
+  double constant_;   // the bias coordinate of every instance
+  double constant2_;  // its square
   bool reads_distances_;
   double weight_bound_ = 0;  // an upper bound on every |weight|
   double most_bytes_ = std::numeric_limits<double>::infinity();

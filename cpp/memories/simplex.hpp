@@ -49,7 +49,7 @@ class Simplex final : public Memory, public Sizes {
     bool sorted = false;
   };
   Simplex(std::size_t lanes, Kind kind, bool averaging, bool distances)
-      : Memory(largest, kind.constant * kind.constant, distances), kind_(kind), averaging_(averaging) {
+      : Memory(largest, kind.constant, distances), kind_(kind), averaging_(averaging) {
     widen(lanes);
   }
 

@@ -1,8 +1,8 @@
 // Weights in an array, in the Euclidean geometry, with one lane.
 //
 // w = scale * v, so that decaying all weights costs O(1) (uniclass; otherwise the scale is 1). In addition to the
-// columns there is a bias coordinate, in which every instance has the value `constant`. An intercept has constant 1 and
-// starts at 0. A learned radius (S7) has constant 0 and starts at B.
+// columns there is a bias coordinate, in which every instance has the value `constant`. An intercept has a positive
+// constant (constant.hpp) and starts at 0. A learned radius (S7) has constant 0 and starts at B.
 //
 // The average of the vectors that predicted is lazy (S15). With A the sum of the tallied w,
 //     A = alpha * v + u.     A tally adds scale to alpha; changing v by d subtracts alpha * d from u.
@@ -23,7 +23,7 @@ namespace hinge {
 
 // The bias coordinate.
 struct Bias {
-  double constant = 0;   // its value in every instance
+  double constant = 0;   // its value in every instance (Memory::constant)
   bool counted = true;   // whether constant^2 counts in q (scikit-learn leaves it out)
   double rate = 1;       // its moves are scaled by this (scikit-learn: 0.01 for sparse data)
 };
@@ -44,7 +44,7 @@ template <class Real>
 class Weights final : public Memory {
  public:
   Weights(Bias bias, double bias_start, bool averaging, bool distances)
-      : Memory(distances ? largest * smallest_scale : largest, bias.constant * bias.constant, distances),
+      : Memory(distances ? largest * smallest_scale : largest, bias.constant, distances),
         bias_(bias),
         has_bias_(bias.constant != 0),
         averaging_(averaging),
@@ -77,8 +77,8 @@ class Weights final : public Memory {
     const Sums s = sums(InArray<Real>{v.data()}, x);
     const bool in_order = !requires { x.columns; } || s.in_order();
     if (!has_bias_) return Reading{s.product, s.product, s.square, s.square, in_order};
-    const double score = s.product + now.bias * bias_.constant;
-    const double q = s.square + (bias_.counted ? bias_.constant * bias_.constant : 0);
+    const double score = s.product + now.bias * constant_;
+    const double q = s.square + (bias_.counted ? constant_ * constant_ : 0);
     return Reading{score, score, q, s.square, in_order};
   }
 
@@ -93,13 +93,13 @@ class Weights final : public Memory {
     }
     return visit(x, [&](auto features) {
       const Sums s = sums(weight, features);
-      const double score = share * (s.product + now.bias_sum * bias_.constant);
+      const double score = share * (s.product + now.bias_sum * constant_);
       return Reading{score, score, 0, s.square, s.in_order()};
     });
   }
 
   void move(const double* amounts, double decay, const Instance& x) override {
-    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features, bias_.constant); });
+    visit(x, [&](const auto& features) HINGE_INLINE_LAMBDA { move_by(amounts[0], decay, x, features, constant_); });
   }
   void move_along(const double* amounts, const Instance& direction, double bias_value) override {
     visit(direction, [&](const auto& features) { move_by(amounts[0], 1, direction, features, bias_value); });
@@ -194,7 +194,6 @@ class Weights final : public Memory {
     for (std::size_t i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(weight(i, 0, false)));
     return largest;
   }
-  HINGE_INLINE double constant() const { return bias_.constant; }
   // Call this after a state is restored. The bound of a file may be wrong, so it is checked.
   void check_restored(double bound) {
     weight_bound_ = std::max(bound, largest_weight());
@@ -226,7 +225,7 @@ class Weights final : public Memory {
       }
       const bool all_met = met == filled || features.size == v.size();
       const double elsewhere = all_met ? 0 : norm2_elsewhere(features, weight, scale, norm2, seen);
-      const double gap = bias_.constant - bias;
+      const double gap = constant_ - bias;
       const double plain = near + elsewhere + x.unseen;
       return Reading{plain + gap * gap, plain, 1.0, square + x.unseen};
     });

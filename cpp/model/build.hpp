@@ -105,8 +105,8 @@ std::unique_ptr<Memory> build_flat_of(const Settings& s) {
   if (s.task == "ordinal")
     return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{-1, true, s.sort_thresholds}, averaging);
   if (lanes_of(s) > 0)
-    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{s.fit_intercept ? 1.0 : 0.0}, averaging);
-  const Bias bias{s.fit_intercept ? 1.0 : 0.0, !s.scikit_learn, s.intercept_rate};
+    return std::make_unique<Lanes<Real>>(lanes_of(s), Kind{first_constant(s)}, averaging);
+  const Bias bias{first_constant(s), !s.scikit_learn, s.intercept_rate};
   return std::make_unique<Weights<Real>>(bias, s.learned_radius ? s.radius : 0, averaging, s.task == "uniclass");
 }
 inline Kernel::Kind kernel_named(const std::string& name) {
@@ -118,7 +118,7 @@ inline Kernel::Kind kernel_named(const std::string& name) {
 }
 inline std::unique_ptr<Memory> build_supports(const Settings& s) {
   Supports::Kind kind;
-  kind.kernel = Kernel{kernel_named(s.kernel), s.gamma, s.coef0, s.degree, s.fit_intercept ? 1.0 : 0.0};
+  kind.kernel = Kernel{kernel_named(s.kernel), s.gamma, s.coef0, s.degree};
   kind.shared = s.task == "ordinal";
   kind.sorted = kind.shared && s.sort_thresholds;
   kind.distances = s.task == "uniclass";
@@ -128,15 +128,20 @@ inline std::unique_ptr<Memory> build_supports(const Settings& s) {
   kind.max_bytes = s.max_cache;
   const std::size_t lanes = std::max<std::size_t>(1, lanes_of(s));
   auto budget = s.has_budget ? std::make_unique<Budget>(Budget::Kind{s.budget, s.oldest}) : nullptr;
-  if (s.single) return std::make_unique<SupportsOf<float>>(kind, lanes, s.custom_kernel, std::move(budget));
-  return std::make_unique<SupportsOf<double>>(kind, lanes, s.custom_kernel, std::move(budget));
+  std::unique_ptr<Supports> supports;
+  if (s.single)
+    supports = std::make_unique<SupportsOf<float>>(kind, lanes, s.custom_kernel, std::move(budget));
+  else
+    supports = std::make_unique<SupportsOf<double>>(kind, lanes, s.custom_kernel, std::move(budget));
+  supports->set_constant(first_constant(s));
+  return supports;
 }
 
 inline std::unique_ptr<Memory> build_flat(const Settings& s) {
   if (has_kernel(s)) return build_supports(s);
   if (s.geometry == "entropy") {
     const bool ordinal = s.task == "ordinal";
-    const double constant = ordinal ? -1 : s.fit_intercept ? 1 : 0;
+    const double constant = ordinal ? -1 : first_constant(s);
     const Simplex::Kind kind{s.scale, s.is_signed, s.paper, constant, ordinal, ordinal && s.sort_thresholds};
     return std::make_unique<Simplex>(std::max<std::size_t>(1, lanes_of(s)), kind, s.average_from > 0,
                                      s.task == "uniclass");
@@ -151,7 +156,7 @@ inline std::unique_ptr<Memory> build_limited_flat(const Settings& s) {
 
 inline std::unique_ptr<Memory> build_memory(const Settings& s) {
   if (!has_covariance(s)) return build_limited_flat(s);
-  const double constant = s.fit_intercept ? 1 : 0;
+  const double constant = first_constant(s);
   std::unique_ptr<Shape> shape;
   if (s.geometry == "diagonal")
     shape = std::make_unique<Diagonal>(constant, s.variance, s.drop);
@@ -183,7 +188,7 @@ inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Bo
 
 inline Learner build(const Settings& s) {
   return Learner(build_rule(s), build_memory(s), Averaging{s.average_from > 0, s.average_from, s.scikit_learn},
-                 s.start_at_first, build_rounds);
+                 s.start_at_first, waits_for_constant(s), build_rounds);
 }
 
 // The memory of a learner with a kernel.
@@ -195,6 +200,7 @@ void add_labels_as(Learner& learner, const Settings& before, const Settings& aft
   Memory& flat = learner.memory().flat();
   if (is_binary(before) && !is_binary(after)) {
     auto lanes = build_limited_flat(after);
+    lanes->set_constant(flat.constant());
     static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
     if (!has_covariance(after)) return learner.change_memory(std::move(lanes));
     static_cast<Shaped&>(learner.memory()).change_flat(std::move(lanes));

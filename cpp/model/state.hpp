@@ -179,19 +179,33 @@ struct RealOf<Memory_<Real>> {
 struct Progress {
   Statistics statistics;
   bool awaits_first = false;
+  double constant = 0;  // of the intercept, if the first instance has set it
   Quantile quantile;
 
-  static void save(Learner& learner, Tensors& to) {
+  static void save(const Settings& s, Learner& learner, Tensors& to) {
     save_fields(learner.statistics, to);
     to.put_number("awaits_first", learner.awaits_first);
+    if (waits_for_constant(s) && !learner.awaits_constant) to.put_number("constant", learner.memory().constant());
     if (const Quantile* quantile = learner.quantile()) save_fields(*quantile, to);
   }
   Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
     from.get("awaits_first", awaits_first);
     if (awaits_first && !s.start_at_first) Tensors::impossible("awaits_first");  // only uniclass awaits one
+    from.get("constant", constant);
+    int exponent = 0;
+    const bool is_power = constant == 0 || std::frexp(constant, &exponent) == 0.5;
+    const bool is_needed = waits_for_constant(s) && statistics.rounds > 0;
+    if (!is_power || (constant != 0 && !waits_for_constant(s)) || (constant == 0 && is_needed))
+      Tensors::impossible("constant");
     if (learner.quantile() == nullptr) return;
     quantile = loaded_fields(from, *learner.quantile());
     if (!quantile.makes_sense()) throw InputError("the radius is invalid");
+  }
+  // Call this before anything that depends on the constant is restored.
+  void put_constant(Learner& learner) const {
+    if (constant == 0) return;
+    learner.memory().set_constant(constant);
+    learner.awaits_constant = false;
   }
   void put(Learner& learner) const {
     learner.statistics = statistics;
@@ -203,7 +217,7 @@ struct Progress {
 inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
   with_flat(s, learner.memory(), [&](const auto& w) { save(w, s.average_from > 0, to); });
   if (has_covariance(s)) to.put("shape", static_cast<Shaped&>(learner.memory()).shape().save());
-  Progress::save(learner, to);
+  Progress::save(s, learner, to);
 }
 
 // `names`: the number of columns with names.
@@ -211,6 +225,7 @@ inline void restore_weights(const Settings& s, Learner& learner, const Tensors& 
   if (has_covariance(s) != from.has("shape") || from.has("biases") != (lanes_of(s) > 0 || s.geometry == "entropy"))
     Tensors::misfit("shape and biases");
   const Progress progress(s, learner, from);
+  progress.put_constant(learner);
   with_flat(s, learner.memory(), [&]<class W>(W& w) {
     const auto saved = loaded_weights<typename RealOf<W>::type>(s, w, from);
     if (saved.columns < names || saved.columns > column_limit(s)) Tensors::misfit("v");

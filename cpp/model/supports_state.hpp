@@ -77,7 +77,7 @@ inline void save_supports(const Settings& settings, Learner& learner, Tensors& t
   to.put("support_values", std::move(vectors.values));
   to.put_unless_empty("support_given", s.given);
   if (s.budget != nullptr) save_truths(*s.budget, to);
-  Progress::save(learner, to);
+  Progress::save(settings, learner, to);
 }
 
 // Concatenated lists of ascending numbers below `limit`.
@@ -154,6 +154,7 @@ inline void restore_supports(const Settings& settings, Learner& learner, const T
   }
   if (static_cast<std::size_t>(columns) > column_limit(settings) || width > columns) Tensors::impossible("columns");
   if (static_cast<std::size_t>(columns) > s.dimension()) s.resize(static_cast<std::size_t>(columns));
+  progress.put_constant(learner);
   s.numbers = std::move(numbers);
   s.ages = std::move(ages);
   s.v = with_padding(v, s.stride(), held);

@@ -58,6 +58,7 @@ struct Books {
   Statistics statistics;
   Averaging averaging;
   bool awaits_first = false;      // uniclass may start at its first instance (N03)
+  bool awaits_constant = false;   // the first instance sets the constant feature (memories/constant.hpp)
   std::int64_t examples = 0;      // the number of examples so far; supports are numbered by it
   Quantile* tracked = nullptr;    // the quantile of the rule, if it tracks one
 
@@ -85,14 +86,17 @@ struct Books {
   // Everything that a rollback may have to restore.
   struct Snapshot {
     Statistics statistics;
-    bool awaits_first;
+    bool awaits_first, awaits_constant;
     std::int64_t examples;
     Quantile quantile;
   };
-  Snapshot snapshot() const { return {statistics, awaits_first, examples, tracked == nullptr ? Quantile() : *tracked}; }
+  Snapshot snapshot() const {
+    return {statistics, awaits_first, awaits_constant, examples, tracked == nullptr ? Quantile() : *tracked};
+  }
   void restore(const Snapshot& before) {
     statistics = before.statistics;
     awaits_first = before.awaits_first;
+    awaits_constant = before.awaits_constant;
     examples = before.examples;
     if (tracked != nullptr) *tracked = before.quantile;
   }

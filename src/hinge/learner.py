@@ -360,6 +360,12 @@ class Learner:
         return extras  # type: ignore[no-any-return]
 
     @property
+    def constant(self) -> float:
+        """The value of the constant feature of the intercept: `intercept_value`, or what 'auto' made of the first
+        example. 0 without an intercept, and before that example."""
+        return self._engine.constant
+
+    @property
     def thresholds(self) -> Doubles:
         """Ordinal: the thresholds b between the ranks."""
         return self._extras(self.averaged)

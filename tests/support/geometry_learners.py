@@ -86,7 +86,8 @@ class Ours(HingeLearner):
             return np.append(self.w, self.thresholds)
         if not self.fit_intercept:
             return self.w
-        return np.column_stack([self.w, self.intercept]) if self.lanes else np.append(self.w, self.intercept)
+        weight = np.asarray(self.intercept) / (self.learner.constant or 1.0)  # of the constant feature
+        return np.column_stack([self.w, weight]) if self.lanes else np.append(self.w, weight)
 
     @property
     def statistics(self):

@@ -8,7 +8,7 @@ direction `v` in which it falls fastest, q = |v|^2, and an insensitivity `eps`:
     uniclass         delta = |x - w|      v = (x - w)/|x - w|      q = 1        eps = radius
 
 A round suffers l = [delta - eps]_+ and then makes the step w <- w + tau v.
-The intercept is one more coordinate, in which every instance is 1. A learned radius is one more
+The intercept is one more coordinate, in which every instance has the same value, the constant. A learned radius is one more
 coordinate c, in which every instance is 0, with eps = max_radius (S7).
 """
 
@@ -50,7 +50,29 @@ class Statistics:
     cost: float = 0.0  # of the predictions: mistakes; of numbers, how far off
 
 
-class Reference:
+def constant_near(x):
+    """The constant of 'auto': the power of 2 nearest to half the root mean square of the values that are not 0."""
+    values = np.asarray(x, dtype=float)
+    values = values[values != 0]
+    if not len(values):
+        return 1.0
+    return 2.0 ** np.floor(np.log2(np.sqrt(np.mean(values**2)) / 2) + 0.5)
+
+
+class Constant:
+    """The constant feature of twins with an intercept."""
+
+    auto_constant = staticmethod(constant_near)  # by the first instance
+
+    def settle(self, x):
+        its = self.intercept_value
+        self.constant = self.auto_constant(x) if its == "auto" else float(its)
+
+    def with_constant(self, x):
+        return np.append(x, self.constant)
+
+
+class Reference(Constant):
     every_q = True  # whether largest_q is of all rounds, or of those with an update only
 
     def __init__(
@@ -64,6 +86,7 @@ class Reference:
         radius=1.0,
         max_radius=None,
         fit_intercept=False,
+        intercept_value="auto",
         w1=None,
         average=False,
     ):
@@ -74,7 +97,7 @@ class Reference:
         if task == "uniclass" and fit_intercept:
             raise ValueError("a ball has no intercept")
         self.task, self.step, self.C = task, step, C
-        self.fit_intercept, self.average = fit_intercept, average
+        self.fit_intercept, self.average, self.intercept_value = fit_intercept, average, intercept_value
         self.fixed_radius = radius
         self.max_radius = max_radius if task == "uniclass" else None
         self.eps = {
@@ -98,13 +121,14 @@ class Reference:
     def extend(self, x):
         x = np.asarray(x, dtype=float)
         if self.fit_intercept:
-            return np.append(x, 1.0)
+            return self.with_constant(x)
         if self.max_radius is not None:
             return np.append(x, 0.0)
         return x
 
     def start(self, x):
         """Fixes w_1. True if x was consumed as the centre, so that it is not a round."""
+        self.settle(x)
         if isinstance(self.w1, str):
             w = np.array(x, dtype=float) if self.w1 == "first" else np.zeros(len(x))
         else:
@@ -177,7 +201,7 @@ class Reference:
 
     @property
     def intercept(self):
-        return self.state[-1] if self.fit_intercept else 0.0
+        return self.constant * self.state[-1] if self.fit_intercept else 0.0
 
     @property
     def radius(self):
@@ -199,7 +223,7 @@ class Reference:
 
     @property
     def average_intercept(self):
-        return self.average_state[-1] if self.fit_intercept else 0.0
+        return self.constant * self.average_state[-1] if self.fit_intercept else 0.0
 
     @property
     def average_radius(self):

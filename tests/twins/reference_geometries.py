@@ -247,6 +247,8 @@ class EntropyReference(Reference):
     It begins uniform, or (w1) at the distribution nearest to the uniform one that has these weights.
     """
 
+    auto_constant = staticmethod(lambda x: 1.0)
+
     def __init__(self, task, *, scale=1.0, signed=True, entropy_step="range", **options):
         super().__init__(task, **options)
         if entropy_step == "paper" and (signed or options.get("step", "pa1") != "pa"):
@@ -254,6 +256,7 @@ class EntropyReference(Reference):
         self.scale, self.signed, self.rule, self.p = scale, signed, entropy_step, None
 
     def start(self, x):
+        self.settle(x)
         n = len(self.extend(x)) * (2 if self.signed else 1)
         self.p = np.full(n, 1 / n)
         if not isinstance(self.w1, str):
@@ -339,6 +342,8 @@ class Entropy:
 
 class EntropyLabels(Entropy, Labels):
     """A pair moves two lanes by x and -x: the range is 2 scale |x|_inf."""
+
+    auto_constant = staticmethod(lambda x: 1.0)
 
     def norms(self, x):
         return self.largest_q(x, None) * (1 - np.eye(self.k))

@@ -80,6 +80,7 @@ class KernelReference:
         max_radius=None,
         w1=None,
         fit_intercept=False,
+        intercept_value="auto",
         average=False,
         sort_thresholds=None,
         threshold=0.0,
@@ -92,6 +93,8 @@ class KernelReference:
         self.epsilon, self.max_radius = epsilon, max_radius
         self.fixed_radius, self.average_from = radius, int(average)
         self.fit_intercept = fit_intercept and task in ("classification", "regression", "multilabel")
+        self.constant = 1.0 if intercept_value == "auto" else intercept_value
+        self.waits = intercept_value == "auto" and kernel == "linear"
         self.learned_threshold = task == "multilabel" and threshold == "learned"
         self.sort_thresholds = selection != "simproj" if sort_thresholds is None else sort_thresholds
         self.awaits_first = task == "uniclass" and w1 in (None, "first")
@@ -122,7 +125,7 @@ class KernelReference:
     # --- the predictor ---
 
     def K(self, X, Z):
-        return self.kernel(np.atleast_2d(X), np.atleast_2d(Z)) + self.fit_intercept
+        return self.kernel(np.atleast_2d(X), np.atleast_2d(Z)) + self.fit_intercept * self.constant**2
 
     def size(self, x):
         return self.K(x, x)[0, 0]
@@ -161,6 +164,8 @@ class KernelReference:
         if weight == 0:
             return
         x = np.array(x, dtype=float)
+        if self.waits:
+            self.constant, self.waits = reference.constant_near(x), False
         if self.awaits_first:
             self.awaits_first, self.origin = False, 0.0
             self.insert(x, y, np.ones(1), number)

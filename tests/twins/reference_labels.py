@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import reference
-from reference import TINY, step_length
+from reference import TINY, Constant, step_length
 
 STEPS_OF = {
     "max": ("pa", "pa1", "pa2", "perceptron"),
@@ -346,14 +346,16 @@ class Ranking(Learner):
         return int(np.argmax(self.scores(x)))
 
 
-class Labels(Ranking):
-    """S9.2, multi-prototype: score_r = W_r.x, the state is W (k x n), with the intercepts as its last column."""
+class Labels(Constant, Ranking):
+    """S9.2, multi-prototype: score_r = W_r.x, the state is W (k x n), with the weights of the constant feature as
+    its last column."""
 
-    def __init__(self, k, *, fit_intercept=False, W1=None, **options):
+    def __init__(self, k, *, fit_intercept=False, intercept_value="auto", W1=None, **options):
         super().__init__(k, **options)
-        self.fit_intercept, self.W1 = fit_intercept, W1
+        self.fit_intercept, self.intercept_value, self.W1 = fit_intercept, intercept_value, W1
 
     def start(self, x):
+        self.settle(x)
         W = np.zeros((self.k, len(x))) if self.W1 is None else np.array(self.W1, dtype=float)
         self.state = np.hstack([W, np.zeros((self.k, 1))]) if self.fit_intercept else W
 
@@ -366,7 +368,7 @@ class Labels(Ranking):
         self.copies = [np.pad(copy, ((0, new), (0, 0))) for copy in self.copies]
 
     def extend(self, x):
-        return np.append(x, 1.0) if self.fit_intercept else np.asarray(x, dtype=float)
+        return self.with_constant(x) if self.fit_intercept else np.asarray(x, dtype=float)
 
     def scores(self, x):
         return self.state @ self.extend(x)
@@ -388,7 +390,7 @@ class Labels(Ranking):
 
     @property
     def intercepts(self):
-        return self.state[:, -1] if self.fit_intercept else np.zeros(self.k)
+        return self.constant * self.state[:, -1] if self.fit_intercept else np.zeros(self.k)
 
     @property
     def average_W(self):
@@ -396,7 +398,7 @@ class Labels(Ranking):
 
     @property
     def average_intercepts(self):
-        return self.average_state[:, -1] if self.fit_intercept else np.zeros(self.k)
+        return self.constant * self.average_state[:, -1] if self.fit_intercept else np.zeros(self.k)
 
 
 class Prototype(Ranking):

@@ -1,6 +1,6 @@
 // Kernels: inner products in a feature space, computed from those of the instances (S8).
 //     linear x.z     poly (gamma x.z + coef0)^degree     rbf exp(-gamma |x-z|^2)
-// plus 1 with an intercept: the constant feature of every instance.
+// plus the square of the constant feature of an intercept.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Kernel {
   double gamma = 1;
   double coef0 = 0;
   unsigned degree = 3;
-  double constant = 0;  // 1 with an intercept
+  double constant = 0;  // the square of the constant feature
 
   // Maps products x.z (linear, poly) or distances |x - z|^2 (rbf) to kernel values, in place.
   void apply(std::size_t count, double* values) const;

@@ -53,6 +53,10 @@ class Supports : public Memory, public SupportNumbers {
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   std::size_t dimension() const override { return columns_; }
   void resize(std::size_t dimension) override { columns_ = dimension; }
+  void set_constant(double constant) override {
+    Memory::set_constant(constant);
+    kind_.kernel.constant = constant2_;
+  }
 
   // New lanes start at 0; dropped lanes must never have moved.
   void widen(std::size_t lanes);
@@ -172,7 +176,7 @@ class Supports : public Memory, public SupportNumbers {
     double sum = 0;
     for (std::size_t i = 0; i < count(); ++i)
       sum += averaged ? averaged_coefficient(i, lane) : coefficient(i, lane);
-    return kind_.kernel.constant * sum;
+    return constant_ * sum;
   }
   void start_at(const double*, std::size_t, const double*) override {
     throw InputError("a kernel has no weights to start at");

@@ -21,6 +21,8 @@ class Shape {
   virtual ~Shape() = default;
 
   virtual void resize(std::size_t columns) = 0;
+  // As long as nothing was learned, the bias coordinate of the instances may get another value (not 0).
+  void set_constant(double constant) { constant_ = constant; }
 
   // x'Sx, without any change.
   virtual double size(const Instance& x) const = 0;

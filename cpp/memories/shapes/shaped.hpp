@@ -19,7 +19,7 @@ class Shaped final : public Memory {
   // `regularizer`: a round of weight 1 adds x x'/regularizer to S^-1. `threshold_step`: how far a move of 1 shifts the
   // thresholds of ordinal regression, which are not part of S; 0 without thresholds.
   Shaped(std::unique_ptr<Memory> flat, std::unique_ptr<Shape> shape, double regularizer, double threshold_step)
-      : Memory(0, 0, false),
+      : Memory(0, flat->constant(), false),
         flat_(std::move(flat)),
         shape_(std::move(shape)),
         regularizer_(regularizer),
@@ -31,6 +31,12 @@ class Shaped final : public Memory {
   double regularizer() const { return regularizer_; }
   // Replaces the weights (more lanes), and keeps the shape.
   void change_flat(std::unique_ptr<Memory> flat) { flat_ = std::move(flat); }
+
+  void set_constant(double constant) override {
+    Memory::set_constant(constant);
+    flat_->set_constant(constant);
+    shape_->set_constant(constant);
+  }
 
   std::size_t dimension() const override { return flat_->dimension(); }
   std::size_t lanes() const override { return flat_->lanes(); }

@@ -38,8 +38,14 @@ inline void start_at(Engine& self, const Doubles& w, const Doubles& biases) {
     if (!(std::abs(w.data()[i]) <= limit) || !std::isfinite(square))
       throw InputError("w1 is too large: weight " + std::to_string(i) + " of it is more than the model can hold");
   }
+  std::vector<double> coordinates(biases.data(), biases.data() + biases.size());
+  for (double& bias : coordinates) {
+    if (!self.settings.fit_intercept || bias == 0) continue;
+    if (self.learner.awaits_constant) throw InputError("an intercept to start at needs an intercept_value");
+    bias /= self.memory().constant();
+  }
   self.model.make_room(w.size() / lanes);
-  self.memory().start_at(w.data(), w.size() / lanes, biases.data());
+  self.memory().start_at(w.data(), w.size() / lanes, coordinates.data());
   self.learner.awaits_first = false;
 }
 

@@ -39,16 +39,27 @@ inline void write_weights(Engine& self, nb::ndarray<nb::device::cpu, double, nb:
   std::fill(to.data() + columns, to.data() + to.size(), 0.0);
 }
 
+// An intercept is the weight of the constant feature times its value: score = w.x + intercept.
+inline double reported_bias(Engine& self, std::size_t lane, bool averaged) {
+  const double bias = self.memory().bias(lane, averaged);
+  return self.settings.fit_intercept ? bias * self.memory().constant() : bias;
+}
 inline double bias(Engine& self, std::size_t lane, bool averaged) {
   const SharedReading reading(self);
   self.check_lane(lane);
-  return self.memory().bias(lane, averaged);
+  return reported_bias(self, lane, averaged);
 }
 inline nb::object biases(Engine& self, bool averaged) {
   const SharedReading reading(self);
   std::vector<double> values(self.learner.lanes());
-  for (std::size_t r = 0; r < values.size(); ++r) values[r] = self.memory().bias(r, averaged);
+  for (std::size_t r = 0; r < values.size(); ++r) values[r] = reported_bias(self, r, averaged);
   return numpy_array(std::move(values));
+}
+
+// The value of the constant feature of the intercept; 0 without one, or as long as it waits for an instance.
+inline double constant(Engine& self) {
+  const SharedReading reading(self);
+  return self.settings.fit_intercept && !self.learner.awaits_constant ? self.memory().constant() : 0;
 }
 
 // ---- supports ----
@@ -188,6 +199,7 @@ inline void bind_views(EngineClass& engine) {
       .def("write_weights", &write_weights, "to"_a, "averaged"_a)
       .def("bias", &bias, "lane"_a, "averaged"_a)
       .def("biases", &biases, "averaged"_a)
+      .def_prop_ro("constant", &constant)
       .def("supports", &supports, "averaged"_a)
       .def_prop_ro("n_support", &n_support)
       .def(

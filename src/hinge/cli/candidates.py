@@ -63,8 +63,10 @@ def default_candidates(task: str, batch: Batch, spec: str | None, options: dict[
     intercepts: list[tuple[bool, dict[str, str]]] = [(True, {}), (False, {"fit_intercept": "no"})]
     if "fit_intercept" in options:
         intercepts = [(options["fit_intercept"], {})]
+    given = options.get("intercept_value", "auto")
+    constant = 0.0 if given == "auto" else float(given)  # that of 'auto' is small next to an example
     for intercept, texts in intercepts:
-        q = length + intercept or 1.0
+        q = length + intercept * constant**2 or 1.0
         if spec is not None:
             tried += [Candidate({"C": _short(c / q), **texts}, spec) for c in MULTIPLES_OF_C]
             continue
@@ -72,7 +74,7 @@ def default_candidates(task: str, batch: Batch, spec: str | None, options: dict[
             tried += [Candidate({"step": step, "C": _short(c / q), **texts}) for c in MULTIPLES_OF_C]
         averaged = {**texts, "average": "yes"}
         tried += [Candidate({"step": "pa1", "C": _short(c / q), **averaged}) for c in MULTIPLES_AVERAGED]
-    q = length + intercepts[0][0] or 1.0
+    q = length + intercepts[0][0] * constant**2 or 1.0
     if spec is None or spec.partition(":")[0] == "arow":
         tried += [Candidate({}, arow) for arow in _arows(spec, q, batch)]
     found = [candidate for candidate in tried if _possible(task, candidate, options)]

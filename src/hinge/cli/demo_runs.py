@@ -110,7 +110,7 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
     machines = _machines(stream.X, signs)
     runs = []
     for name, (model, curve, seconds) in learned.items():
-        comparators = _comparators(stream, signs, machines, LEARNERS[name])
+        comparators = _comparators(stream, signs, machines, LEARNERS[name], model.constant_)
         found = strongest(model.step, model.stats_, comparators, C=model.C)
         if model.average:
             found = [_about_the_average(guarantee) for guarantee in found]
@@ -119,12 +119,13 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
 
 
 def _comparators(
-    stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any]
+    stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any], constant: float
 ) -> list[Comparator]:
     """The losses of the machines; with a covariance, measured along the run of the learner."""
     given = [(machine.coef_[0], float(machine.intercept_[0])) for machine in machines]
     if "geometry" not in options:
-        return [comparator("classification", stream.X, signs, u, intercept=b) for u, b in given]
+        fixed = {"intercept_value": constant}
+        return [comparator("classification", stream.X, signs, u, intercept=b, **fixed) for u, b in given]
     trace = follow(Learner("classification", classes=[-1, 1], **options), stream.X, signs)
     return [trace.comparator(u, intercept=b) for u, b in given]
 
@@ -175,7 +176,8 @@ def regress(seed: int) -> OtherTask:
     epsilon = model.epsilon
     solver = LinearSVR(C=model.C, epsilon=epsilon, loss="squared_epsilon_insensitive", random_state=0)
     solver.fit(X, y)
-    u = comparator("regression", X, y, solver.coef_, intercept=float(solver.intercept_[0]), epsilon=epsilon)
+    b = {"intercept": float(solver.intercept_[0]), "intercept_value": model.constant_}
+    u = comparator("regression", X, y, solver.coef_, epsilon=epsilon, **b)
     return OtherTask(
         "regression, pa2",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",

@@ -117,6 +117,7 @@ class _Passes:
             C=float(model.C),
             epsilon=float(getattr(model, "epsilon", 0.0)),
             fit_intercept=True,  # a given intercept counts even if it is fixed
+            intercept_value=1.0,
             intercept_rate=rate if model.fit_intercept else 0.0,
             single=lane.coef.dtype == np.float32,
             average_from=average_from,

@@ -218,3 +218,8 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         if len(intercepts) == 2:
             intercepts = intercepts[1:] - intercepts[:1]
         return np.asarray(intercepts, dtype=learner.parameters["dtype"])
+
+    @property
+    def constant_(self) -> float:
+        """The value of the constant feature of the intercept (`intercept_value`); 0 without an intercept."""
+        return self._fitted().constant

@@ -226,6 +226,11 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         learner = self._fitted()
         return np.asarray(learner.intercept, dtype=learner.parameters["dtype"])
 
+    @property
+    def constant_(self) -> float:
+        """The value of the constant feature of the intercept (`intercept_value`); 0 without an intercept."""
+        return self._fitted().constant
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True

@@ -108,3 +108,8 @@ class PARegressor(RegressorMixin, StreamEstimator):
     def intercept_(self) -> npt.NDArray[Any]:
         learner = self._fitted()
         return np.asarray([learner.intercept], dtype=learner.parameters["dtype"])
+
+    @property
+    def constant_(self) -> float:
+        """The value of the constant feature of the intercept (`intercept_value`); 0 without an intercept."""
+        return self._fitted().constant

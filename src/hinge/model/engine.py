@@ -41,6 +41,7 @@ def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Eng
         margin=float(p["margin"]),
         epsilon=float(p["epsilon"]),
         fit_intercept=has_intercept(task, p),
+        intercept_value=0.0 if p["intercept_value"] == "auto" else float(p["intercept_value"]),
         single=is_single(p["dtype"]),
         average_from=int(p["average"]),
         **geometry_options(p),

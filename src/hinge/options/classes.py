@@ -63,7 +63,7 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
         "tol": None,
     },
 }
-_OF_TEXTS = ("C", "step", "average", "fit_intercept", "class_weight", *table.OF_FIT)
+_OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]

@@ -43,7 +43,7 @@ HABITS: dict[str, str] = {
     "solver": "every step has a closed form: there is nothing to choose",
     "multi_class": "`selection` says which classes count; all classes are learned together",
     "decision_function_shape": "`decision_function` has one score per class, of two classes one",
-    "intercept_scaling": "`fit_intercept` adds a constant feature of value 1: scale the features instead",
+    "intercept_scaling": "`intercept_value` is the value of the constant feature",
     "probability": "margins are not probabilities: calibrate them with sklearn.calibration.CalibratedClassifierCV",
     "shrinking": "`budget` limits how many supports a kernel keeps",
     "cache_size": "`max_cache` limits the bytes of the supports and their kernel values",

@@ -26,10 +26,10 @@ def remarks(study: Study) -> list[str]:
     if not isinstance(learner, Learner) or study.score.rounds < ENOUGH:
         return found
     q = learner.statistics.largest_q / (2 if learner.many_scores else 1)
-    if learner._has_intercept and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
+    if learner.constant == 1 and learner.parameters["kernel"] is None and abs(q - 2) < 0.01:
         found.append(
             "All rows have a length of 1 or less, so the intercept counts as much as a whole row: "
-            "--no-fit-intercept often has a lower error."
+            "--intercept-value auto or --no-fit-intercept often has a lower error."
         )
     if study.features is not None and study.features.text and q > 10 * LENGTH**2:
         found.append(

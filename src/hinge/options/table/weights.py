@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kinds import FLAG, POSITIVE, Kind, choice, optional, whole
 from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, Parameter
-from ..validators import is_bool, is_dtype, is_start
+from ..validators import is_bool, is_dtype, is_start, one_of, real
 from ..validators import whole as is_whole_from
 
 ROWS = (
@@ -12,7 +12,22 @@ ROWS = (
         "fit_intercept",
         True,
         FLAG,
-        "Learn an intercept. It is the weight of a constant feature of value 1, which counts in the norm of x.",
+        "Learn an intercept. It is the weight of a constant feature, which counts in the norm of x; see "
+        "`intercept_value`.",
+        LINEAR,
+    ),
+    Parameter(
+        "intercept_value",
+        "auto",
+        Kind(
+            "float | str",
+            "'auto' or a number from 2^-500 to 2^500",
+            lambda value: one_of("auto")(value) or (real(2.0**-500, inclusive=True)(value) and value <= 2.0**500),
+        ),
+        "The value of the constant feature of the intercept. 'auto': the power of 2 nearest to half the root mean "
+        "square of the values that are not 0 in the first example that is learned (1 if it has none), so the "
+        "intercept learns as quickly as the other weights, whatever their units; with geometry='entropy' and kernels "
+        "other than 'linear', 1.",
         LINEAR,
     ),
     Parameter(

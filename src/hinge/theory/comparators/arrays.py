@@ -23,6 +23,7 @@ def comparator(
     u: ArrayLike,
     *,
     intercept: float | None = None,
+    intercept_value: float = 1.0,
     w1: ArrayLike | str | None = None,
     margin: float = 1.0,
     epsilon: float = 0.1,
@@ -32,7 +33,8 @@ def comparator(
     """What the fixed predictor u suffers on the stream of rows of X, with the learner's own loss.
 
     X is an array or a scipy CSR matrix; y holds -1 and +1 (classification) or real numbers, or is None
-    (uniclass). Give an `intercept` (0.0 if u has none) if and only if the learner fits one.
+    (uniclass). Give an `intercept` (0.0 if u has none) if and only if the learner fits one; `intercept_value` is the
+    value of its constant feature (`Learner.constant`).
 
     `w1` is where the learner started: None for its default, "zero", an array (whose intercept is 0), or,
     for uniclass, "first": the default, which takes the first row of X as the centre and not as a round.
@@ -62,9 +64,9 @@ def comparator(
         y = np.asarray(y, dtype=np.float64).reshape(-1)
         if len(y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)} values")
-    q = squared_norms(X) + (intercept is not None)
+    q = squared_norms(X) + (intercept is not None) * intercept_value**2
     extra = NONE if intercept is None else np.array([intercept])
-    whole, start = np.append(u, extra), np.append(start, 0 * extra)
+    whole, start = np.append(u, extra / intercept_value), np.append(start, 0 * extra)
     charge = kind.charge(kind.scores(X, u, extra), y)
     return kind.suffered(charge, kind.sizes(q), Place.of(whole, start))
 
@@ -93,6 +95,7 @@ def label_comparator(
     u: ArrayLike,
     *,
     intercepts: ArrayLike | None = None,
+    intercept_value: float = 1.0,
     w1: ArrayLike | None = None,
     selection: str = "max",
     margin: float = 1.0,
@@ -103,7 +106,8 @@ def label_comparator(
     """What the fixed weights u, one row per label, suffer on the stream of rows of X (multi-prototype).
 
     All options are the learner's. y holds labels 0..k-1, or sets of them, or is an indicator matrix. Give `intercepts`
-    (zeros if u has none) if and only if the learner fits them. `w1` is the matrix that the learner started from, if not
+    (zeros if u has none) if and only if the learner fits them; `intercept_value` is the value of the constant feature
+    (`Learner.constant`). `w1` is the matrix that the learner started from, if not
     zero.
     """
     u, X = np.asarray(u, dtype=np.float64), _matrix(X)
@@ -120,8 +124,8 @@ def label_comparator(
     kind = Labels(len(u), selection, margin, beta, cost, nu)
     charge = kind.charge(kind.scores(X, u, b), y)
     if intercepts is not None:
-        u, start = np.column_stack([u, b]), np.column_stack([start, np.zeros(len(b))])
-    q = squared_norms(X) + (intercepts is not None)
+        u, start = np.column_stack([u, b / intercept_value]), np.column_stack([start, np.zeros(len(b))])
+    q = squared_norms(X) + (intercepts is not None) * intercept_value**2
     return kind.suffered(charge, kind.sizes(q), Place.of(u, start))
 
 

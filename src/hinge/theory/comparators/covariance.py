@@ -110,12 +110,14 @@ class Covariance:
 class Trace:
     """A run of a second-order learner, round by round, and the options that it ran with.
 
-    The state is w (for labels one row each), with the intercept as its last column if there is one.
+    The state is w (for labels one row each), with the weight of the constant feature as its last column if there is an
+    intercept; `constant` is the value of that feature.
     """
 
     task: str  # classification (labels -1 and +1, or with `lanes` 0..k-1), regression, multilabel or ordinal
     parameters: Mapping[str, Any]
     lanes: bool = False
+    constant: float = 1.0
     statistics: Any = None
     instances: list[Vector] = field(default_factory=list)
     targets: list[Any] = field(default_factory=list)
@@ -133,7 +135,7 @@ class Trace:
         """One round: the example, the state after it, whether it was an update, whether it was a mistake."""
         z = np.asarray(x, dtype=np.float64).reshape(-1)
         if self.fit_intercept:
-            z = np.append(z, 1.0)
+            z = np.append(z, self.constant)
         if mistake:
             self.mistakes.append(len(self.instances))
         if updated:
@@ -163,7 +165,8 @@ class Trace:
             u if self.lanes else extra, self.parameters
         )
         Z = np.array(self.instances).reshape(len(self.instances), -1)
-        X, whole = Z[:, :-1] if self.fit_intercept else Z, kind.whole(u, extra)
+        X = Z[:, :-1] if self.fit_intercept else Z
+        whole = kind.whole(u, extra / self.constant if self.fit_intercept else extra)
         y = self.targets if kind.indices else np.asarray(self.targets, dtype=np.float64)
         charge = kind.charge(kind.scores(X, u, extra), y)
         w1 = self.parameters.get("w1")
@@ -202,7 +205,8 @@ def follow(learner: Any, X: Any, y: Any) -> Trace:
         after, w = learner.statistics, np.asarray(learner.last_weights, dtype=np.float64)
         trace.lanes = w.ndim == 2
         if trace.fit_intercept:
-            b = np.asarray(learner.last_intercept, dtype=np.float64)
+            trace.constant = learner.constant
+            b = np.asarray(learner.last_intercept, dtype=np.float64) / trace.constant
             w = np.column_stack([w, b]) if trace.lanes else np.append(w, b)
         updated, mistake = after.updates > before.updates, after.mistakes > before.mistakes
         trace.add(x, y[t], w, updated=updated, mistake=mistake)

@@ -65,6 +65,7 @@ def on_simplex(
     *,
     scale: float,
     extra: ArrayLike | None = None,
+    intercept_value: float = 1.0,
     signed: bool = True,
     entropy_step: str = "range",
     p1: ArrayLike | None = None,
@@ -73,7 +74,7 @@ def on_simplex(
     """A comparator in the entropy geometry: the weights u = scale (p+ - p-), or scale p if not signed.
 
     `c` is what u suffers on the rows of X in the Euclidean geometry, `extra` are its intercepts (if and only if the
-    learner fits them) or thresholds; labels share one simplex. All options are the learner's, which must have known
+    learner fits them; `intercept_value` is the value of the constant feature) or thresholds; labels share one simplex. All options are the learner's, which must have known
     all columns from the start (arrays do that): features that come later, with dicts, take their share from the
     others, which no theorem covers.
 
@@ -81,7 +82,7 @@ def on_simplex(
     last in each). In uniclass the size of a step depends on the run: its bounds have the largest possible one, or
     `largest_q`, that of the learner's statistics.
     """
-    whole = np.append(np.asarray(u, dtype=np.float64), [] if extra is None else extra)
+    whole = np.append(np.asarray(u, dtype=np.float64), [] if extra is None else np.asarray(extra) / intercept_value)
     start = None if p1 is None else np.asarray(p1, dtype=np.float64).ravel()
     kl, obstacle = divergence(whole / scale, start, signed)
     if largest_q is not None:
@@ -89,7 +90,7 @@ def on_simplex(
     elif c.kind == "uniclass":
         q = np.array([8 * scale**2 if entropy_step == "paper" else scale**2 / (1 if signed else 2)])
     else:
-        q = _sizes(X, extra is not None, scale, signed, entropy_step)
+        q = _sizes(X, None if extra is None else intercept_value, scale, signed, entropy_step)
     return replace(
         c,
         geometry=ENTROPY,
@@ -101,12 +102,12 @@ def on_simplex(
     )
 
 
-def _sizes(X: Any, extra: bool, scale: float, signed: bool, entropy_step: str) -> Vector:
+def _sizes(X: Any, constant: float | None, scale: float, signed: bool, entropy_step: str) -> Vector:
     """q of each row: scale^2 (max - min)^2/4 over the coordinates of p, or the paper's scale^2 |x|_inf^2/4. A pair of
     labels has x in one block and -x in another; a rank has -1 or 1 at its threshold."""
     Z = dense(X)
-    if extra:
-        Z = np.column_stack([Z, np.ones(len(Z))])
+    if constant is not None:
+        Z = np.column_stack([Z, np.full(len(Z), constant)])
     low, high = (f(Z, axis=1, initial=0.0) if signed else f(Z, axis=1) for f in (np.min, np.max))
     largest = np.maximum(high, -low)
     width = largest if entropy_step == "paper" else 2 * largest if signed else high - low

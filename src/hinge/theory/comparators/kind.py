@@ -86,7 +86,8 @@ class Kind:
         return np.atleast_1d(np.asarray(getattr(learner, cls.extra), dtype=np.float64))
 
     def whole(self, weights: Any, extra: Any) -> Vector:
-        """The weights with the intercepts at their end: the coordinates that have a covariance, if there is one."""
+        """The weights with those of the constant feature at their end: the coordinates that have a covariance, if
+        there is one. `extra` are these weights: intercepts over the value of the constant feature."""
         whole: Vector = np.asarray(weights, dtype=np.float64)
         if self.extra == "intercept" and len(extra):
             whole = np.concatenate([whole, np.reshape(extra, (*whole.shape[:-1], 1))], axis=-1)

@@ -13,7 +13,7 @@ from ..comparators.covariance import Covariance
 from ..comparators.entropy import on_simplex
 from ..comparators.kind import Vector
 from ..comparators.kinds import kind_of
-from .predictors import Charged, Predictor
+from .predictors import Charged, Predictor, in_coordinates
 
 
 def run_again(learner: Learner, ahead: bool = False) -> Learner:
@@ -57,6 +57,7 @@ class Followed:
         columns, z = self._features(one)
         update = self.covariance.update(columns, z)
         extra = np.atleast_1d(self.again.last_intercept) if self.again._has_intercept else ()
+        extra = in_coordinates(self.again, extra)
         w = np.atleast_2d(self.charged[0].kind.whole(self.again.last_weights, extra))[:, columns]
         for each in self.charged:
             each.terms += update.terms(w, np.atleast_2d(each.predictor.whole)[:, columns])
@@ -72,7 +73,7 @@ class Followed:
         for column, value in found:
             sums[column] = sums.get(column, 0.0) + value
         if self.again._has_intercept:
-            sums[-1] = 1.0
+            sums[-1] = self.again.constant
         return list(sums), np.fromiter(sums.values(), dtype=np.float64)
 
     def measured(self, c: Comparator, one: Charged, scale: float, update_loss: float) -> Comparator:
@@ -105,6 +106,7 @@ class Simplex:
             "scale": float(p["scale"]),
             "signed": bool(p["signed"]) or indices,
             "entropy_step": "range" if indices else p["entropy_step"],
+            "intercept_value": learner.constant if learner._has_intercept else 1.0,
         }
         self.X: Any = None  # the rows
 
@@ -123,6 +125,6 @@ def onto_simplex(learner: Learner, one: Predictor, scale: float) -> Predictor:
         factor = min(1.0, 0.999 * p["scale"] / size)
     elif size > 0:  # a distribution
         weights, extra = np.maximum(weights, 0.0), np.maximum(extra, 0.0)
-        share = float(one.kind.whole(weights, extra).sum())
+        share = float(one.kind.whole(weights, in_coordinates(learner, extra)).sum())
         factor = p["scale"] / share if share > 0 else 0.0
     return Predictor(learner, factor * weights, factor * extra)

@@ -23,12 +23,17 @@ class Predictor:
         self.kind = kind_of(learner).of(learner, extra)
         if self.kind.extra == "intercept" and not learner._has_intercept:
             self.extra = extra[:0]
-        self.whole = self.kind.whole(self.weights, self.extra)
+        self.whole = self.kind.whole(self.weights, in_coordinates(learner, self.extra))
         self.thresholds = self.kind.thresholds(self.extra)
         self.norm2 = float((self.whole**2).sum() + (self.thresholds**2).sum())
 
     def scores(self, X: Any, rows: Rows, unseen: Vector | None) -> Vector:
         return self.kind.scores(X, self.weights, self.extra)
+
+
+def in_coordinates(learner: Learner, extra: Any) -> Any:
+    """The weights of the constant feature, if `extra` are intercepts."""
+    return extra / learner.constant if learner._has_intercept and len(extra) else extra
 
 
 class Learned(Predictor):
@@ -65,9 +70,9 @@ def length_in_kernel(learner: Learner, kind: Kind, extra: Vector) -> float:
 
 
 def sizes_in_kernel(learner: Learner, X: Any) -> Vector:
-    """K(x, x) of each row, with the constant feature of an intercept; without a kernel |x|^2."""
+    """K(x, x) of each row, with the constant feature of an intercept; without a kernel that of x.x."""
     p = learner.parameters
-    kernel, one = p["kernel"], float(learner._has_intercept)
+    kernel, one = p["kernel"], learner.constant**2
     if kernel == "rbf":
         return np.full(X.shape[0], 1.0 + one)
     if callable(kernel):

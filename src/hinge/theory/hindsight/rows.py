@@ -210,6 +210,8 @@ def _others(learner: Learner, X: Any, y: Any) -> Iterator[Learner]:
             "threshold", "sort_thresholds", "hash_bits", "max_features", "at_max_features", "max_weights", "kernel",
             "degree", "gamma", "coef0", "max_cache")  # fmt: skip
     options = {name: p[name] for name in kept}
+    if learner._has_intercept:
+        options["intercept_value"] = learner.constant
     if len(learner.labels.known) > 1:
         options["classes"] = learner.labels.known
     if p["step"] == "perceptron" and p["selection"] == "uniform":
