@@ -39,7 +39,7 @@ class Bank final : public Memory {
   };
 
   Bank(Kind kind, const std::vector<ExpertWord>& words, MakeRule make_rule)
-      : Memory(largest, 0, false), kind_(kind), make_rule_(std::move(make_rule)) {
+      : Memory(largest, 1, false), kind_(kind), make_rule_(std::move(make_rule)) {
     for (const ExpertWord& word : words) word.kind == ExpertWord::Kind::lattice ? add_lattice(word) : add(word);
     scales_ = std::any_of(members.begin(), members.end(), [](const Member& m) { return m.word.scaled; });
     for (Start& start : starts) start.constant = kind.has_constant ? kind.constant : 0;
@@ -117,16 +117,16 @@ class Bank final : public Memory {
     const double w = weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
     return members[leader.member].word.scaled ? w / scaling.scale(column) : w;
   }
-  // The weight of the constant, or minus the threshold's number.
+  // The intercept, or a threshold. (The constant of this memory is 1: each input has its own.)
   double bias(std::size_t lane, bool /*averaged*/) const override {
     const Voter& leader = voters[vote.leader()];
     if (kind_.ranks) return threshold_of(leader, lane);
-    return weight_of(records.at(0), leader, lane);
+    return weight_of(records.at(0), leader, lane) * starts[members[leader.member].input()].constant;
   }
   bool touched(std::size_t column) const override {
     const double* record = records.at(column + 1);
     return std::any_of(record, record + records.shape.size, [](double place) { return place != 0; }) ||
-           (scales_ && scaling.counts(column));
+           (scales_ && scaling.has_values(column));
   }
   bool lane_moved(std::size_t lane) const override {
     for (std::size_t i = 0; i <= dimension(); ++i)
@@ -356,11 +356,13 @@ class Bank final : public Memory {
   std::vector<Member> members;
   std::vector<Voter> voters;
   Vote vote;
-  Records records;
+  ExpertRecords records;
   Scaling scaling;
   Start starts[2];  // of values as they come, and of scaled ones
-  Lattice lattice;
+  StepLattice lattice;
   std::int64_t tallied = 0;  // the rounds that the averages include
+  // What rounds change: `fit` judges the experts on rows that they have not learned.
+  bool members_learn = true, vote_learns = true;
   // Throws if the next moves could make a weight overflow.
   using Memory::admit;
   void restore_bound() { weight_bound_ = largest_weight(); }
@@ -391,12 +393,12 @@ class Bank final : public Memory {
     if (word.average) throw InputError("the averages of a lattice come after it");
     lattice.used = true;
     const bool numbers = kind_.ballot.election == Election::numbers;
-    if (numbers) lattice.above = 1, lattice.below = Lattice::first_numbers - 1;
+    if (numbers) lattice.above = 1, lattice.below = StepLattice::first_numbers - 1;
     else add_member(word, Member::Place::bottom);
     ExpertWord between = word;
     between.kind = ExpertWord::Kind::pa1;
     between.relative = true;
-    for (std::size_t j = 0; numbers && j < Lattice::first_numbers; ++j) {
+    for (std::size_t j = 0; numbers && j < StepLattice::first_numbers; ++j) {
       between.value = static_cast<double>(j) - static_cast<double>(lattice.below);
       add_member(between, Member::Place::between);
     }
@@ -497,7 +499,7 @@ class Bank final : public Memory {
     std::vector<Voter> voters;
     Vote vote;
     Start starts[2];
-    Lattice lattice;
+    StepLattice lattice;
     std::int64_t tallied = 0;
     std::size_t room = 1;
     double weight_bound = 0;

@@ -17,7 +17,7 @@
 
 namespace hinge {
 
-struct Lattice {
+struct StepLattice {
   bool used = false;
   std::size_t above = 0, below = 0;
   static constexpr std::size_t most = 16;  // lanes between

@@ -28,7 +28,7 @@ struct RecordShape {
   std::size_t size = 0;    // all places, a multiple of 4
 };
 
-class Records {
+class ExpertRecords {
  public:
   RecordShape shape;
 
@@ -43,7 +43,7 @@ class Records {
   void change(RecordShape next, const Copy& copy) {
     if (noting_) keep_copy();
     const std::size_t count = columns() + 1;
-    Records other;
+    ExpertRecords other;
     other.shape = next;
     other.values_.resize(count * next.size);
     for (std::size_t i = 0; i < count; ++i) copy(std::as_const(*this).at(i), other.at(i));

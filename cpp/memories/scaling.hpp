@@ -38,6 +38,8 @@ class Scaling {
     return column < columns() ? scale_of(sums_[2 * column], sums_[2 * column + 1]) : 1;
   }
 
+  bool has_values(std::size_t column) const { return column < columns() && sums_[2 * column] > 0; }
+
   // x with the scales as they are. The result is valid as long as x and `values` are. Columns may be new.
   Instance scaled(const Instance& x, Values& values) const {
     values.resize(x.size);

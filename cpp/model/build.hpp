@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../committee/bank.hpp"
 #include "../learner.hpp"
 #include "../memories/shapes/covariance.hpp"
 #include "../memories/shapes/shaped.hpp"
@@ -14,6 +15,7 @@
 #include "../memories/simplex.hpp"
 #include "../memories/kernels/supports_of.hpp"
 #include "../memories/weights.hpp"
+#include "../rounds/committee.hpp"
 #include "../rounds/plain.hpp"
 #include "../rounds/shaped.hpp"
 #include "../rounds/supported.hpp"
@@ -154,7 +156,56 @@ inline std::unique_ptr<Memory> build_limited_flat(const Settings& s) {
   return flat;
 }
 
+// ---- a committee ----
+
+// The rule of a member, as it would be alone. Before its C or r is known: that of PA.
+inline std::shared_ptr<const Rule> member_rule(Settings s, const Member& m) {
+  using Kind = ExpertWord::Kind;
+  s.experts.clear();
+  s.step = "pa";
+  if (m.place == Member::Place::bottom) {  // always a full step: the perceptron that moves at every margin
+    s.step = "perceptron";
+    s.beta = HUGE_VAL;
+  } else if (m.parameter > 0 && m.word.kind == Kind::arow) {  // AROW is PA-II in the geometry of S, 1/(2C) = r
+    s.step = "pa2";
+    s.C = 1 / (2 * m.parameter);
+  } else if (m.parameter > 0 && m.word.kind != Kind::pa && m.place != Member::Place::top) {
+    s.step = m.word.kind == Kind::pa2 ? "pa2" : "pa1";
+    s.C = m.parameter;
+  }
+  return build_rule(s);
+}
+inline Bank::MakeRule rules_for_members(const Settings& s) {
+  return [s](const Member& m) { return member_rule(s, m); };
+}
+inline Election election_of(const Settings& s) {
+  if (s.task == "regression") return Election::numbers;
+  if (s.task == "ordinal") return Election::ranks;
+  if (s.task == "multilabel") return Election::sets;
+  if (s.task == "classification") return is_binary(s) ? Election::signs : Election::labels;
+  throw std::invalid_argument("there is no committee for the task " + s.task);
+}
+inline Bank::Kind bank_kind(const Settings& s) {
+  if (s.single || !s.cost.empty() || has_kernel(s) || s.geometry != "euclidean" || s.average_from > 0)
+    throw std::invalid_argument("a committee has float64 weights, no costs, no kernel, no geometry and no average");
+  Bank::Kind kind;
+  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon};
+  kind.lanes = std::max<std::size_t>(1, lanes_of(s));
+  kind.ranks = s.task == "ordinal";
+  kind.has_constant = s.fit_intercept;
+  kind.constant = s.intercept_value;
+  kind.margin = s.margin;
+  kind.sorted = s.sort_thresholds;
+  return kind;
+}
+inline std::unique_ptr<Memory> build_bank(const Settings& s) {
+  auto bank = std::make_unique<Bank>(bank_kind(s), expert_words(s.experts), rules_for_members(s));
+  bank->limit_bytes(s.max_weights);
+  return bank;
+}
+
 inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+  if (is_committee(s)) return build_bank(s);
   if (!has_covariance(s)) return build_limited_flat(s);
   const double constant = first_constant(s);
   std::unique_ptr<Shape> shape;
@@ -176,6 +227,7 @@ std::unique_ptr<Rounds> build_rounds_on(Weights<Real>& weights, const Rule& rule
   return std::make_unique<WeightsRounds<Real, Rule>>(rule, weights, books);
 }
 inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Books& books) {
+  if (dynamic_cast<Bank*>(&memory) != nullptr) return std::make_unique<RoundsOf<CommitteeRound>>(rule, memory, books);
   if (auto* supports = dynamic_cast<Supports*>(&memory))
     return std::make_unique<SupportedRounds>(rule, *supports, books);
   if (dynamic_cast<Shaped*>(&memory) != nullptr) return std::make_unique<RoundsOf<ShapedRound>>(rule, memory, books);
@@ -216,7 +268,13 @@ inline void add_labels_to_supports(Learner& learner, const Settings& before, con
   if (lanes != supports.lanes()) supports.widen(lanes);
   learner.choose_rounds();
 }
+inline void add_labels_to_bank(Learner& learner, const Settings& before, const Settings& after) {
+  auto& bank = static_cast<Bank&>(learner.memory());
+  bank.change_labels(bank_kind(after), rules_for_members(after), is_binary(before) && !is_binary(after));
+  learner.choose_rounds();
+}
 inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (is_committee(before)) return add_labels_to_bank(learner, before, after);
   if (has_kernel(before)) return add_labels_to_supports(learner, before, after);
   if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);
   before.single ? add_labels_as<Weights<float>, Lanes<float>>(learner, before, after)

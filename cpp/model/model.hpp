@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../names/names.hpp"
+#include "committee_state.hpp"
 #include "json.hpp"
 #include "sequence_state.hpp"
 #include "supports_state.hpp"
@@ -177,6 +178,7 @@ struct Model : ModelParts {
   }
   // Swaps the two classes.
   void swap_classes() {
+    if (is_committee(settings)) return bank_of(learner).negate();
     if (has_kernel(settings)) return supports_of(learner).negate();
     with_flat(settings, learner.memory(), [](auto& w) {
       if constexpr (requires { w.negate(); }) w.negate();
@@ -186,15 +188,28 @@ struct Model : ModelParts {
   Tensors state() {
     Tensors tensors;
     save_parts(tensors, settings, names.kept());
-    has_kernel(settings) ? save_supports(settings, learner, tensors) : save_weights(settings, learner, tensors);
+    if (is_committee(settings)) save_committee(settings, learner, tensors);
+    else has_kernel(settings) ? save_supports(settings, learner, tensors) : save_weights(settings, learner, tensors);
     return tensors;
+  }
+  // Takes the weights of an expert of a committee, whose settings this model must have, and the names of its columns.
+  void take(Model& committee, std::size_t voter) {
+    const Bank& bank = bank_of(committee.learner);
+    const Voter& its = bank.voters[voter];
+    Tensors state = member_state(bank, its, lanes_of(settings) == 0);
+    const double constant = bank.starts[bank.members[its.member].input()].constant;
+    if (waits_for_constant(settings) && constant > 0) state.put_number("constant", constant);
+    restore_weights(settings, learner, state, 0);
+    learner.examples = committee.learner.examples;
+    for (std::size_t i = 0; !names.hashing() && i < committee.names.columns(); ++i) names.add_new(committee.names.key(i));
   }
   // Requires the state of a model with the same settings and labels.
   void restore(const Tensors& from) {
     Names loaded = loaded_names(from);
     if (has_kernel(settings) != from.has("support_numbers")) Tensors::misfit("support_numbers");
-    has_kernel(settings) ? restore_supports(settings, learner, from)
-                         : restore_weights(settings, learner, from, loaded.columns());
+    if (is_committee(settings)) restore_committee(settings, learner, from, loaded.columns());
+    else if (has_kernel(settings)) restore_supports(settings, learner, from);
+    else restore_weights(settings, learner, from, loaded.columns());
     names = std::move(loaded);
     learner.memory().resize(std::max(learner.memory().dimension(), names.columns()));
   }

@@ -37,6 +37,8 @@ struct Settings {
   std::vector<double> nu;          // labels x labels, or one per threshold (ordinal), or empty
   bool learned_threshold = false;  // multilabel
   bool sort_thresholds = false;    // ordinal
+  double threshold = 0;            // multilabel, if it is not learned
+  std::string experts;             // of a committee (committee/experts.hpp); empty: one learner
   // Geometries.
   std::string geometry = "euclidean";  // mahalanobis, diagonal, entropy
   double regularizer = 1;              // r of a covariance
@@ -77,6 +79,7 @@ void each_setting(Function&& function) {
   function("intercept_rate", &S::intercept_rate), function("labels", &S::labels);
   function("selection", &S::selection), function("beta", &S::beta), function("cost", &S::cost), function("nu", &S::nu);
   function("learned_threshold", &S::learned_threshold), function("sort_thresholds", &S::sort_thresholds);
+  function("threshold", &S::threshold), function("experts", &S::experts);
   function("geometry", &S::geometry), function("regularizer", &S::regularizer), function("variance", &S::variance);
   function("drop", &S::drop), function("max_covariance", &S::max_covariance), function("phi", &S::phi);
   function("scale", &S::scale), function("signed", &S::is_signed), function("paper", &S::paper);
@@ -87,6 +90,7 @@ void each_setting(Function&& function) {
   function("ignore_new", &S::ignore_new);
 }
 
+inline bool is_committee(const Settings& s) { return !s.experts.empty(); }
 inline bool has_kernel(const Settings& s) { return !s.kernel.empty(); }
 
 // The maximum number of columns.
@@ -95,6 +99,7 @@ inline std::size_t column_limit(const Settings& s) { return s.hash_bits > 0 ? st
 // Whether the constant feature of the intercept depends on the first instance. In the feature space of another kernel
 // than the linear one, and on the simplex, the values of instances have no such scale: there it is 1.
 inline bool waits_for_constant(const Settings& s) {
+  if (is_committee(s)) return false;  // each input of a committee has its own
   return s.fit_intercept && s.intercept_value == 0 && (!has_kernel(s) || s.kernel == "linear") && s.geometry != "entropy";
 }
 // The constant feature at the start; 0 without an intercept.

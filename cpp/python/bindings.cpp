@@ -9,6 +9,7 @@
 #include "engine/settings_and_labels.hpp"
 #include "engine/single_events.hpp"
 #include "engine/text.hpp"
+#include "engine/committee.hpp"
 #include "engine/views.hpp"
 #include "files.hpp"
 #include "readers.hpp"
@@ -68,8 +69,10 @@ NB_MODULE(_core, m) {
   bind_single_events(engine);
   bind_settings_and_labels(engine);
   bind_views(engine);
+  bind_committee(engine);
   bind_text(engine);
   define_text_part(m);
+  m.def("check_experts", [](const std::string& words) { expert_words(words); }, "words"_a);
 
   nb::class_<Sentences>(m, "Sentences")
       .def("__len__", &Sentences::count)

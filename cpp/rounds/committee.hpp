@@ -11,6 +11,7 @@
 
 #include "../committee/bank.hpp"
 #include "../learner.hpp"
+#include "../memories/constant.hpp"
 #include "plain.hpp"
 
 namespace hinge {
@@ -19,7 +20,7 @@ struct CommitteeRound : RowRound {
   static constexpr bool may_track = false;
   static constexpr std::size_t poll_every = std::size_t{1} << 18;  // values read: all experts read them
   explicit CommitteeRound(Rounds& its)
-      : all(its), books(its.books), bank(static_cast<Bank&>(its.memory)), work(bank.work), lanes(its.lanes) {}
+      : all(its), books(its.books), bank(static_cast<Bank&>(its.memory)), room(bank.work), lanes(its.lanes) {}
 
   void meet(const Batch& batch, std::size_t /*i*/, std::size_t row, const Instance& /*x*/) {
     if (batch.dimensions != nullptr) resize(all.memory, batch.dimensions[row]);
@@ -35,7 +36,7 @@ struct CommitteeRound : RowRound {
       inputs.scaled = Bank::values_of(scaled);
       squares[1] = Bank::squares(scaled).square;
     }
-    const double score = bank.score_voters(inputs, work.ask);
+    const double score = bank.score_voters(inputs, room.ask);
     const double square = std::max(squares[0], squares[1]);
     return Reading{score, score, square, square, true};
   }
@@ -57,29 +58,32 @@ struct CommitteeRound : RowRound {
 
   // Lanes of a lattice may be born. They change no prediction, so `move` stays as it is.
   bool admit(const Example& e, const Move& /*move*/) {
-    if (bank.lattice.used && give_birth(e)) {
-      bank.score_voters(inputs, work.ask);
+    if (bank.lattice.used && bank.members_learn && give_birth(e)) {
+      bank.score_voters(inputs, room.ask);
       decide_all(e);
       judge(e);
     }
     double amount = 0, q = 0;
     for (std::size_t i = 0; i < bank.members.size(); ++i) {
       double its = 0;
-      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(work.amounts[i * lanes + r]);
+      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(room.amounts[i * lanes + r]);
       amount = std::max(amount, its);
       q = std::max(q, size_of(bank.members[i]));
     }
     if (amount > 0) bank.admit(amount, 1, q);
-    bank.records.note(e.x);
-    if (bank.scales()) bank.scaling.keep();
+    if (bank.members_learn) {
+      bank.records.note(e.x);
+      if (bank.scales()) bank.scaling.keep();
+    }
     return true;  // even if no expert moves, the vote learns
   }
 
   void move(const Instance& /*x*/, const Move& /*move*/) {
+    if (bank.vote_learns) bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
+    if (!bank.members_learn) return;
     bank.tally_averages();
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
-    bank.vote.learn(work.losses.data(), bank.vote.expected(work.losses.data()));
-    bank.move_members(inputs, work, weight);
+    bank.move_members(inputs, room, weight);
   }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
@@ -87,7 +91,7 @@ struct CommitteeRound : RowRound {
   Rounds& all;
   Books& books;
   Bank& bank;
-  Bank::Work& work;
+  Bank::Work& room;
   const std::size_t lanes;
   Inputs inputs;
   Instance scaled;         // x with scaled values
@@ -108,10 +112,10 @@ struct CommitteeRound : RowRound {
       Start& its = bank.starts[input];
       if (its.C > 0 || !(squares[input] > 0) || (input == 1 && !bank.scales())) continue;
       if (bank.kind().has_constant && its.constant == 0)
-        changed = true, its.constant = constant_for(input == 0 ? inputs.plain : scaled);
+        changed = true, its.constant = constant_near(input == 0 ? inputs.plain : scaled);
       const double q = squares[input] + its.constant * its.constant;
-      work.amounts.resize(lanes), work.zeros.assign(lanes, 0.0);
-      const Move first = bank.probe().decide({work.zeros.data(), lanes, q}, e.truth, 1, work.amounts.data());
+      room.amounts.resize(lanes), room.zeros.assign(lanes, 0.0);
+      const Move first = bank.probe().decide({room.zeros.data(), lanes, q}, e.truth, 1, room.amounts.data());
       if (!(first.loss > 0 && first.q > std::numeric_limits<double>::min())) continue;
       changed = true;
       its.C = nearest_power_of_2(first.loss / first.q);
@@ -132,50 +136,50 @@ struct CommitteeRound : RowRound {
   void decide_all(const Example& e) {
     weight = e.weight;
     const std::size_t count = bank.members.size();
-    work.amounts.assign(count * lanes, 0.0);
-    work.own.resize(count * lanes);
-    work.moves.assign(count, Move());
-    work.sizes.resize(count);
-    work.measured.clear();
+    room.amounts.assign(count * lanes, 0.0);
+    room.own.resize(count * lanes);
+    room.moves.assign(count, Move());
+    room.sizes.resize(count);
+    room.measured.clear();
     for (std::size_t i = 0; i < count; ++i) {
       const Member& m = bank.members[i];
-      for (std::size_t r = 0; r < lanes; ++r) work.own[i * lanes + r] = bank.score_of({i, false}, r, work.ask.sums.data());
+      for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
       decide(i, size_of(m), e);
-      if (m.is_shaped() && work.moves[i].moves()) work.measured.push_back(i);
+      if (m.is_shaped() && room.moves[i].moves()) room.measured.push_back(i);
     }
-    if (!work.measured.empty()) bank.measure(inputs, work.measured, work.sizes.data());
-    for (const std::size_t i : work.measured) decide(i, work.sizes[i], e);
-    if (bank.members[0].place == Member::Place::bottom) work.bottom_margin = margin_of_bottom(e);
-    double finite = work.bottom_margin;
-    for (const Move& its : work.moves) finite += its.length + its.loss * its.loss;
+    if (!room.measured.empty()) bank.measure(inputs, room.measured, room.sizes.data());
+    for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
+    if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
+    double finite = room.bottom_margin;
+    for (const Move& its : room.moves) finite += its.length + its.loss * its.loss;
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
   // A member whose C or r is not known yet does nothing.
   void decide(std::size_t i, double q, const Example& e) {
     const Member& m = bank.members[i];
     if (!bank.is_ready(m)) return;
-    work.moves[i] = m.rule->decide({work.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
-                                   work.amounts.data() + i * lanes);
+    room.moves[i] = m.rule->decide({room.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
+                                   room.amounts.data() + i * lanes);
   }
 
   // ---- the vote ----
 
   void judge(const Example& e) {
-    work.losses.resize(bank.voters.size());
+    room.losses.resize(bank.voters.size());
     for (std::size_t k = 0; k < bank.voters.size(); ++k)
-      work.losses[k] = e.weight * bank.kind().ballot.judge(work.ask.scores.data() + k * lanes, lanes, e.truth).loss;
+      room.losses[k] = e.weight * bank.kind().ballot.judge(room.ask.scores.data() + k * lanes, lanes, e.truth).loss;
   }
   Move elect(const Example& e) {
     judge(e);
-    work.outcome.resize(lanes);
+    room.outcome.resize(lanes);
     const Ballot& ballot = bank.kind().ballot;
-    ballot.combine(work.ask.scores.data(), bank.vote.weights.data(), bank.voters.size(), lanes, work.outcome.data());
-    const Ballot::Outcome outcome = ballot.judge(work.outcome.data(), lanes, e.truth);
+    ballot.combine(room.ask.scores.data(), bank.vote.weights.data(), bank.voters.size(), lanes, room.outcome.data());
+    const Ballot::Outcome outcome = ballot.judge(room.outcome.data(), lanes, e.truth);
     Move move;
-    move.loss = bank.vote.expected(work.losses.data());
+    move.loss = bank.vote.expected(room.losses.data());
     move.mistake = outcome.mistake;
     move.cost = outcome.loss;
-    for (const Move& its : work.moves) {
+    for (const Move& its : room.moves) {
       move.length += its.length;
       move.q = std::max(move.q, its.q);
       move.weighted = move.weighted || its.weighted;
@@ -186,15 +190,15 @@ struct CommitteeRound : RowRound {
   // ---- lattice ----
 
   double margin_of_bottom(const Example& e) const {
-    return bank.probe().slack({work.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
+    return bank.probe().slack({room.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
   }
   // Whether lanes were born. Their scores are those of the lanes from which they were born.
   bool give_birth(const Example& e) {
-    const Move& top = work.moves.back();
+    const Move& top = room.moves.back();
     const double C = bank.starts[bank.members[0].input()].C, q = top.q, g = bank.kind().margin;
     if (!(C > 0 && q > std::numeric_limits<double>::min())) return false;
     const bool has_bottom = bank.members[0].place == Member::Place::bottom;
-    const double wanted = top.loss / q, m = work.bottom_margin;
+    const double wanted = top.loss / q, m = room.bottom_margin;
     const std::size_t before = bank.members.size();
     while (!bank.lattice.full()) {
       const double down = bank.lattice.C_below(C);
@@ -211,10 +215,10 @@ struct CommitteeRound : RowRound {
   // ---- statistics ----
 
   void count(Member& m, std::size_t i) {
-    const Move& move = work.moves[i];
+    const Move& move = room.moves[i];
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
-    const double margin = work.bottom_margin;
+    const double margin = room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Engine
 from ..data.labels import Labels
+from . import experts
 from .covariance import geometry_options
 from .supports import beta_of, kernel_options
 
@@ -33,18 +34,20 @@ def has_intercept(task: Task, parameters: Mapping[str, Any]) -> bool:
 
 def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Engine:
     p = parameters
+    words = experts.words_of(task, p)
     options: dict[str, Any] = {"radius": 0.0, "learned_radius": False, "start_at_first": False}
     engine = Engine(
         task=task.core,
         step=task.step_of(p),
-        C=float(p["C"]),
+        C=1.0 if words else float(p["C"]),
+        experts=words,
         margin=float(p["margin"]),
         epsilon=float(p["epsilon"]),
         fit_intercept=has_intercept(task, p),
         intercept_value=0.0 if p["intercept_value"] == "auto" else float(p["intercept_value"]),
         single=is_single(p["dtype"]),
-        average_from=int(p["average"]),
-        **geometry_options(p),
+        average_from=0 if words else int(p["average"]),
+        **({} if words else geometry_options(p)),
         **kernel_options(p),
         hash_bits=p["hash_bits"] or 0,
         max_features=int(p["max_features"]),

@@ -65,7 +65,8 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
 }
 _OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
-_NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight")
+_NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
+_OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
 
 CLASSES: dict[str, ClassOptions] = {
@@ -74,7 +75,7 @@ CLASSES: dict[str, ClassOptions] = {
         ClassOptions("Learner", None, table.OF_LEARNER, positional=(), step=None),
         ClassOptions("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
         *(
-            ClassOptions(its.estimator[1], task, **_DIFFERENT.get(its.estimator[1], {}))
+            ClassOptions(its.estimator[1], task, _OF_ONE_LEARNER, **_DIFFERENT.get(its.estimator[1], {}))
             for task, its in TASKS.items()
         ),
         ClassOptions(

@@ -9,7 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ..data.shown import shown
 from ..data.targets import flat
+from ..model.experts import is_several
 from ..tasks.task import Task
 
 
@@ -21,6 +23,7 @@ def check(task: Task, values: Mapping[str, Any]) -> None:
     _check_geometry(task, values)
     _check_kernel(task, values)
     task.check_options(values)
+    _check_committee(task, values)
     _check_passes(values)
     w1 = values.get("w1")
     if isinstance(w1, str) and w1 not in task.named_starts:
@@ -76,7 +79,7 @@ def _check_selection(task: Task, values: Mapping[str, Any]) -> None:
         )
     if selection == "simperc" and step != "pa1":
         raise ValueError(f"selection='simperc' takes steps of length C: use step='pa1', not {step!r}")
-    if selection == "simperc" and math.isinf(values.get("C", 1.0)):
+    if selection == "simperc" and _is_infinite(values.get("C", 1.0)):
         raise ValueError("selection='simperc' takes steps of length C: C must be finite")
     if selection == "mira" and step not in ("pa", "pa1"):
         raise ValueError(
@@ -118,6 +121,46 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
         )
 
 
+# What the experts of a committee cannot have: the option, the values that they can have, and the reason.
+_ONE_LEARNER = (
+    ("cost", (None,), "the vote counts mistakes"),
+    ("kernel", (None,), "its experts have weights"),
+    ("w1", (None,), "its experts start at 0"),
+    ("nu", (None,), "it has no weights of constraints"),
+    ("dtype", ("float64",), "its weights are float64"),
+    ("initial_variance", (1.0,), "its variances start at 1"),
+    ("covariance_update", ("drop",), "its AROW drops the off-diagonal entries"),
+    ("selection", ("max", "simproj", "conproj", "simperc"), "the vote needs one loss per round"),
+)
+
+
+def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
+    several = [name for name in ("C", "covariance_regularizer") if is_several(values.get(name))]
+    what = [f"{name}={values[name]!r}" for name in several]
+    if values.get("experts") is not None:
+        if several:
+            raise ValueError(f"{what[0]} does not go with experts: each expert has its own")
+        what = ["experts"]
+    if not what:
+        return
+    if not task.has_committee:
+        raise ValueError(f"{what[0]} is not for {task.name}: give a number")
+    if len(what) > 1:
+        raise ValueError(f"{' and '.join(what)}: only one of them may be several numbers")
+    for name, accepted, why in _ONE_LEARNER:
+        value = values.get(name, accepted[0])
+        if not any(value is each or (type(value) is type(each) and value == each) for each in accepted):
+            raise ValueError(f"{name}={shown(value)} does not go with {what[0]}: {why}")
+    step, geometry = values.get("step", "pa1"), values.get("geometry", "euclidean")
+    wanted = "diagonal" if several == ["covariance_regularizer"] else "euclidean"
+    if geometry != wanted:
+        more = "; AROW has covariance_regularizer='auto' with geometry='diagonal'" if wanted == "euclidean" else ""
+        raise ValueError(f"{what[0]} needs geometry={wanted!r}, not {geometry!r}{more}")
+    steps = ("pa2",) if wanted == "diagonal" else ("pa1", "pa2")
+    if several and step not in steps:
+        raise ValueError(f"{what[0]} needs step={_listed(steps)}, not {step!r}")
+
+
 def _check_geometry(task: Task, values: Mapping[str, Any]) -> None:
     geometry = values.get("geometry", "euclidean")
     if geometry not in task.geometries:
@@ -137,7 +180,7 @@ def _check_entropy(task: Task, values: Mapping[str, Any]) -> None:
         raise ValueError("geometry='entropy' does not go with step='perceptron'; use 'pa', 'pa1' or 'pa2'")
     if selection == "mira":
         raise ValueError("geometry='entropy' does not go with selection='mira'; use 'max' or 'simproj'")
-    if selection in ("simproj", "conproj") and (step != "pa1" or math.isinf(values.get("C", 1.0))):
+    if selection in ("simproj", "conproj") and (step != "pa1" or _is_infinite(values.get("C", 1.0))):
         raise ValueError(
             f"selection={selection!r} with geometry='entropy' needs a cap: use step='pa1' with a finite C"
         )
@@ -152,6 +195,10 @@ def _check_entropy(task: Task, values: Mapping[str, Any]) -> None:
         )
     if values.get("entropy_step") == "paper" and (is_signed or step != "pa"):
         raise ValueError("entropy_step='paper' needs step='pa' and signed=False")
+
+
+def _is_infinite(value: Any) -> bool:
+    return not is_several(value) and math.isinf(value)
 
 
 def _instead(task: Task, option: str, value: str, values: tuple[str, ...]) -> str:

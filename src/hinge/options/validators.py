@@ -45,6 +45,17 @@ def whole(low: int, high: int = 2**63 - 1) -> Callable[[Any], bool]:
     return lambda value: is_whole(value) and low <= value <= high
 
 
+def one_or_several(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A value that passes the test, 'auto', or a list of different such values."""
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return 0 < len(value) <= 64 and all(map(test, value)) and len(set(map(float, value))) == len(value)
+        return (isinstance(value, str) and value == "auto") or test(value)
+
+    return accepts
+
+
 def one_of(*words: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in words
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 class Classification(LabelTask):
     name = core = options_of = "classification"
     estimator = ("estimators.classifier", "PAClassifier")
+    has_committee = True
     has_intercept = True
+    has_exact_lattice = True
     has_cost = True
     core_knows_labels = True
     has_one_class_each = True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class Multilabel(RankingTask):
     name = core = options_of = "multilabel"
     estimator = ("estimators.multilabel", "PAMultilabel")
+    has_committee = True
     has_intercept = True
     can_be_unsigned = False
 
@@ -28,6 +29,7 @@ class Multilabel(RankingTask):
         return {
             **super().engine_options(parameters, labels),
             "learned_threshold": bool(parameters["threshold"] == "learned"),
+            "threshold": 0.0 if parameters["threshold"] == "learned" else float(parameters["threshold"]),
         }
 
     def many_scores(self, labels: Labels) -> bool:

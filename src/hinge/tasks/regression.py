@@ -13,8 +13,10 @@ from .task import Task
 class Regression(Task):
     name = core = options_of = "regression"
     estimator = ("estimators.regressor", "PARegressor")
+    has_committee = True
     steps = ("pa", "pa1", "pa2")
     has_intercept = True
+    has_exact_lattice = True
     keeps_open_step = True
     reads_numbers = True
     error_words, error_is_share = "off", False

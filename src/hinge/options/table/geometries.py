@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kinds import FLAG, POSITIVE, Kind, choice, number
 from ..parameter import ONE_VECTOR, SHAPED, SIMPLEX, Parameter
-from ..validators import one_of
+from ..validators import one_of, one_or_several, real
 
 COVARIANCES = ("mahalanobis", "diagonal")
 
@@ -27,9 +27,14 @@ ROWS = (
     Parameter(
         "covariance_regularizer",
         1.0,
-        POSITIVE,
+        Kind(
+            "float | str | Sequence[float]",
+            "a finite number greater than 0, 'auto', or a list of such numbers",
+            one_or_several(real(0)),
+        ),
         "AROW's r: an update adds x x'/r to the inverse of the covariance, so that a larger r keeps the model "
-        "changing for longer. AROW is step='pa2' with C = 1/(2r).",
+        "changing for longer. AROW is step='pa2' with C = 1/(2r). 'auto' or a list of numbers (geometry='diagonal'): "
+        "one AROW learner for each r, and a vote; C is not used.",
         SHAPED,
     ),
     Parameter(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..kinds import NONNEGATIVE, POSITIVE, Kind, number, optional
 from ..parameter import LABELS, SEARCHED, Parameter
-from ..validators import one_of, or_none, real
+from ...model.experts import check_words
+from ..validators import one_of, one_or_several, or_none, real
 
 STEPS_WITHOUT_C = ("pa", "perceptron", "cw")
 
@@ -26,9 +27,23 @@ ROWS = (
     Parameter(
         "C",
         1.0,
-        Kind("float", "a number greater than 0 (inf is allowed)", real(0, infinite=True)),
+        Kind(
+            "float | str | Sequence[float]",
+            "a number greater than 0 (inf is allowed), 'auto', or a list of such numbers",
+            one_or_several(real(0, infinite=True)),
+        ),
         "Aggressiveness: the longest step of 'pa1'; 'pa2' takes shorter steps for a smaller C. Use a small C for "
-        "noisy data. 'pa', 'perceptron' and 'cw' do not use it. N03's relaxation gamma is 1/(2C).",
+        "noisy data. 'pa', 'perceptron' and 'cw' do not use it. N03's relaxation gamma is 1/(2C). 'auto' or a list of "
+        "numbers: one learner for each, and a vote whose errors are guaranteed to be close to those of the best one. "
+        "'auto' with 'pa1' holds every power of 4, up to rounding, as far as they differ.",
+    ),
+    Parameter(
+        "experts",
+        None,
+        Kind("str | Sequence[str] | None", "None, 'auto', or a list of words such as 'pa1:-1' and 'arow:0'", or_none(check_words)),
+        "A committee: several learners that vote. None: one learner. 'auto': those of AutoClassifier and its kin. A list "
+        "of words: see docs/guide/auto.md.",
+        ("classification", "regression", "multilabel", "ordinal"),
     ),
     Parameter(
         "margin",

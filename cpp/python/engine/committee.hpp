@@ -1,0 +1,64 @@
+// Committees: their experts, the vote, and one expert as a plain learner.
+#pragma once
+
+#include "../tensors.hpp"
+#include "engine.hpp"
+
+namespace hinge {
+
+inline Bank& bank_of(Engine& self) {
+  if (!is_committee(self.settings)) throw InputError("there is no committee");
+  return bank_of(self.learner);
+}
+
+// For each voter: its word, C or r, the constant of its intercept, its weight, prior, losses, those where experts
+// differed, and its statistics.
+inline nb::list experts(Engine& self) {
+  const SharedReading reading(self);
+  const Bank& bank = bank_of(self);
+  nb::list found;
+  for (std::size_t k = 0; k < bank.voters.size(); ++k) {
+    const Voter& voter = bank.voters[k];
+    const Vote& vote = bank.vote;
+    const Statistics s = statistics_of(bank, voter);
+    found.append(nb::make_tuple(word_of(bank, voter), parameter_of(bank, voter),
+                                bank.starts[bank.members[voter.member].input()].constant, vote.weights[k], vote.prior[k],
+                                vote.lost[k], vote.lost_telling[k], statistics_tuple(s, 0, 0)));
+  }
+  return found;
+}
+// What the theorems need: Delta, H, H where experts differed, V, S, the losses of rounds in which all lost the same, D.
+inline nb::tuple vote_record(Engine& self) {
+  const SharedReading reading(self);
+  const VoteRecord& r = bank_of(self).vote.record;
+  return nb::make_tuple(r.delta, r.expected_loss, r.telling_loss, r.variance, r.range, r.loss_of_all, r.telling);
+}
+inline std::size_t leader(Engine& self) {
+  const SharedReading reading(self);
+  return bank_of(self).vote.leader();
+}
+// The engine of a plain learner with the parameters of that voter takes its weights.
+inline void take_expert(Engine& self, Engine& committee, std::size_t voter) {
+  const Writing writing(self);
+  const SharedReading reading(committee);
+  if (voter >= bank_of(committee).voters.size()) throw InputError("there is no expert " + std::to_string(voter));
+  self.model.take(committee.model, voter);
+}
+// What rounds change from here on.
+inline void set_learning(Engine& self, bool members, bool vote) {
+  const Writing writing(self);
+  Bank& bank = bank_of(self);
+  bank.members_learn = members;
+  bank.vote_learns = vote;
+}
+
+inline void bind_committee(EngineClass& engine) {
+  using namespace nb::literals;
+  engine.def("experts", &experts)
+      .def("vote_record", &vote_record)
+      .def("leader", &leader)
+      .def("take_expert", &take_expert, "committee"_a, "voter"_a)
+      .def("set_learning", &set_learning, "members"_a, "vote"_a);
+}
+
+}  // namespace hinge

@@ -1,0 +1,135 @@
+"""Committees: which experts there are, what they have learned, and one of them as a plain learner.
+
+The experts of a committee are words (cpp/committee/experts.hpp). To add an expert is to add a word here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..data.events import as_list
+from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from ..learner import Learner
+    from ..tasks.task import Task
+
+# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round.
+LABELS = (
+    "pa1:-4 pa1:-3 pa1:-2 pa1:-1 pa1:0 pa1:1 pa1:-3:average pa1:-1:average arow:1 arow:0 arow:-1 arow:-2 "
+    "scaled:pa1:-4 scaled:pa1:-3 scaled:pa1:-2 scaled:pa1:-1 scaled:pa1:0 scaled:pa1:1 scaled:pa1:-3:average "
+    "scaled:pa1:-1:average scaled:arow:1 scaled:arow:0 scaled:arow:-1 scaled:arow:-2"
+)
+DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
+
+# What "auto" means for one option. A step without an exact lattice has a list.
+_PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
+_PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))
+_AROW_LIST = " ".join(f"arow:{j}" for j in range(1, -4, -1))
+
+
+def is_several(value: Any) -> bool:
+    """Whether an option that is usually a number has several: 'auto', or a list."""
+    return isinstance(value, (str, list, tuple))
+
+
+def words_of(task: Task, parameters: Mapping[str, Any]) -> str:
+    """The experts that these options mean; empty: one plain learner."""
+    p = parameters
+    given = p["experts"]
+    if given is not None:
+        return DEFAULT[task.name] if given == "auto" else " ".join(given)
+    if is_several(p["covariance_regularizer"]):
+        words = _listed("arow", p["covariance_regularizer"], _AROW_LIST)
+    elif is_several(p["C"]):
+        step = task.step_of(p)
+        exact = task.has_exact_lattice and p.get("selection", "max") == "max"
+        words = _listed(step, p["C"], "lattice" if exact and step == "pa1" else _PA1_LIST if step == "pa1" else _PA2_LIST)
+    else:
+        return ""
+    if p.get("scaling") == "online":
+        words = " ".join("scaled:" + word for word in words.split())
+    return words + " " + " ".join(f"{word}:average" for word in words.split()) if p["average"] else words
+
+
+def _listed(kind: str, value: Any, auto: str) -> str:
+    return auto if isinstance(value, str) else " ".join(f"{kind}={float(each)!r}" for each in value)
+
+
+class Expert(NamedTuple):
+    """One expert of a committee, as it is now."""
+
+    name: str  # its word
+    parameter: float  # C, or r of AROW; inf for PA; 0 before the first round with a loss
+    weight: float  # its weight in the vote
+    prior: float
+    loss: float  # the sum of its losses so far; classification: its mistakes
+    telling_loss: float  # that of the rounds on which the experts' losses differed
+    constant: float  # beside the features: the intercept_value
+    statistics: Statistics
+
+    @property
+    def averaged(self) -> bool:
+        return self.name.endswith(":average")
+
+    @property
+    def scaled(self) -> bool:
+        return self.name.startswith("scaled:")
+
+    @property
+    def kind(self) -> str:
+        """pa, pa1, pa2, arow, or lattice (its ends)."""
+        return self.name.removeprefix("scaled:").replace("=", ":").split(":")[0]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the plain learner that this expert is."""
+        if self.kind == "arow":
+            own = {"step": "pa2", "C": 1 / (2 * self.parameter), "geometry": "diagonal"}
+            own |= {"covariance_regularizer": self.parameter}
+        elif math.isinf(self.parameter):
+            own = {"step": "pa"}
+        else:
+            own = {"step": "pa2" if self.kind == "pa2" else "pa1", "C": self.parameter}
+        return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
+
+
+def experts_of(learner: Learner) -> list[Expert]:
+    return [
+        Expert(name, parameter, weight, prior, lost, telling, constant, Statistics(*statistics))
+        for name, parameter, constant, weight, prior, lost, telling, statistics in learner._engine.experts()
+    ]
+
+
+def plain_learner(learner: Learner, place: int) -> Learner:
+    """The expert at that place of a committee as a plain learner, which goes on by itself."""
+    from .engine import new_engine
+
+    expert = experts_of(learner)[place]
+    if expert.parameter == 0:
+        raise ValueError("no expert leads yet: nothing was learned")
+    own = {"C": 1.0, "covariance_regularizer": 1.0, "experts": None, **expert.options}
+    parameters = {**learner.parameters, **own}
+    alone = type(learner).__new__(type(learner))
+    alone._set_up(learner._task, parameters)
+    alone.closed, alone.notes = learner.closed, dict(learner.notes)
+    with learner._lock:
+        alone._engine = new_engine(alone._task, parameters, learner.labels)
+        alone._engine.take_expert(learner._engine, place)
+        alone._named, alone._arrays_fit = learner._named, learner._arrays_fit
+    return alone
+
+
+def check_words(words: Any) -> bool:
+    """Whether these are words of experts."""
+    from .._core import check_experts
+
+    if isinstance(words, str):
+        return words == "auto"
+    try:
+        check_experts(" ".join(as_list(words, "experts", "of words", False)))
+    except (TypeError, ValueError):
+        return False
+    return len(words) > 0
