@@ -111,7 +111,7 @@ def plain_learner(learner: Learner, place: int) -> Learner:
     if expert.parameter == 0:
         raise ValueError("no expert leads yet: nothing was learned")
     own = {"C": 1.0, "covariance_regularizer": 1.0, "experts": None, **expert.options}
-    parameters = {**learner.parameters, **own}
+    parameters = {**learner.parameters, **{k: v for k, v in own.items() if k in learner.parameters}}
     alone = type(learner).__new__(type(learner))
     alone._set_up(learner._task, parameters)
     alone.closed, alone.notes = learner.closed, dict(learner.notes)
