@@ -30,6 +30,7 @@ struct VoteRecord {
   double range = 0;          // S: the largest difference of two losses
   double loss_of_all = 0;    // the sum of losses of rounds in which all experts lost the same
   std::int64_t telling = 0;  // D: the rounds that told experts apart
+  double weight = 0;         // of all rounds: the sum of the weights of their examples
 };
 
 class Vote {

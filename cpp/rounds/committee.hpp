@@ -79,7 +79,10 @@ struct CommitteeRound : RowRound {
   }
 
   void move(const Instance& /*x*/, const Move& /*move*/) {
-    if (bank.vote_learns) bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
+    if (bank.vote_learns) {
+      bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
+      bank.vote.record.weight += weight;
+    }
     if (!bank.members_learn) return;
     bank.tally_averages();
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);

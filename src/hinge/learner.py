@@ -24,7 +24,7 @@ from .data import targets
 from .data.events import as_events, as_list, event_list, is_frame, is_numpy, is_sparse
 from .data.labels import Labels, plain
 from .data.weights import check_weight
-from .model import covariance, encoding, engine, explain, file, learner_file, supports, weights
+from .model import covariance, encoding, engine, experts, explain, file, learner_file, supports, weights
 from .model.explain import Contribution
 from .model.guard import Guard
 from .model.statistics import Statistics
@@ -302,6 +302,10 @@ class Learner:
             raise ValueError(f"{names} cannot change once learning has begun; start anew with `fit`")
         changed = {**self.parameters, **changes}
         table.check(self.task, changed)
+        if experts.words_of(self._task, changed) or experts.is_committee(self):
+            raise ValueError(
+                f"{', '.join(changes)} of a committee cannot change once learning has begun; start anew with `fit`"
+            )
         try:
             engine.change_rule(self, changed)
             self.parameters = changed
@@ -455,6 +459,18 @@ class Learner:
         from .theory.hindsight.rows import certificate
 
         return certificate(self, X, y, u, intercept)
+
+    # ---- committees -----------------------------------------------------------------------------------
+
+    @property
+    def experts(self) -> experts.Experts:
+        """The experts of a committee: the weight of each in the vote, its error so far, its statistics."""
+        return experts.experts_of(self)
+
+    def leader(self) -> Learner:
+        """The expert of a committee that has the largest weight, as a plain learner: it continues by itself, and its
+        statistics and certificates are its own."""
+        return experts.leader_of(self)
 
     # ---- files ----------------------------------------------------------------------------------------
 

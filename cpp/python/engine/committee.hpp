@@ -33,6 +33,11 @@ inline nb::tuple vote_record(Engine& self) {
   const VoteRecord& r = bank_of(self).vote.record;
   return nb::make_tuple(r.delta, r.expected_loss, r.telling_loss, r.variance, r.range, r.loss_of_all, r.telling);
 }
+// The sum of the weights of the examples from which the vote has learned.
+inline double vote_weight(Engine& self) {
+  const SharedReading reading(self);
+  return bank_of(self).vote.record.weight;
+}
 inline std::size_t leader(Engine& self) {
   const SharedReading reading(self);
   return bank_of(self).vote.leader();
@@ -56,6 +61,7 @@ inline void bind_committee(EngineClass& engine) {
   using namespace nb::literals;
   engine.def("experts", &experts)
       .def("vote_record", &vote_record)
+      .def("vote_weight", &vote_weight)
       .def("leader", &leader)
       .def("take_expert", &take_expert, "committee"_a, "voter"_a)
       .def("set_learning", &set_learning, "members"_a, "vote"_a);

@@ -367,6 +367,26 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         return self._fitted().n_ignored
 
     @property
+    def experts_(self) -> Experts:
+        """The experts of a committee, as a table: the weight of each in the vote, its error so far, its statistics."""
+        return self._fitted().experts
+
+    def leader(self) -> Any:
+        """The expert of a committee that has the largest weight, as an estimator of its own: one learner, which
+        continues by itself and has its own certificate."""
+        learner = self._fitted().leader()
+        module, name = TASKS[self._task].estimator
+        plain = getattr(importlib.import_module(f"..{module}", __package__), name)
+        options = plain._option_names
+        mine = self.get_params(deep=False)
+        alone = plain(
+            **{name: value for name, value in mine.items() if name in options},
+            **{name: value for name, value in learner.parameters.items() if name in options - mine.keys()},
+        )
+        kept = {name: self.__dict__[name] for name in alone._kept if name in self.__dict__}
+        return alone._keep(learner, **kept)
+
+    @property
     def stats_(self) -> Statistics:
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics

@@ -67,8 +67,9 @@ class Expert(NamedTuple):
     prior: float
     loss: float  # the sum of its losses so far; classification: its mistakes
     telling_loss: float  # that of the rounds on which the experts' losses differed
-    constant: float  # beside the features: the intercept_value
+    constant: float  # the intercept_value
     statistics: Statistics
+    error: float  # its progressive error: the mean of its losses
 
     @property
     def averaged(self) -> bool:
@@ -96,20 +97,52 @@ class Expert(NamedTuple):
         return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
 
 
-def experts_of(learner: Learner) -> list[Expert]:
-    return [
-        Expert(name, parameter, weight, prior, lost, telling, constant, Statistics(*statistics))
-        for name, parameter, constant, weight, prior, lost, telling, statistics in learner._engine.experts()
-    ]
+class Experts(list[Expert]):
+    """The experts of a committee, in their order. Printed as a table, the largest weight first."""
+
+    def __repr__(self) -> str:
+        rows = [("expert", "C or r", "weight", "error")]
+        for each in sorted(self, key=lambda expert: -expert.weight):
+            rows.append((each.name, f"{each.parameter:.4g}", f"{each.weight:.4f}", f"{each.error:.4g}"))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join(
+            "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))]) for row in rows
+        )
+
+
+def is_committee(learner: Learner) -> bool:
+    return bool(words_of(learner._task, learner.parameters))
+
+
+def experts_of(learner: Learner) -> Experts:
+    check_has_experts(learner)
+    with learner._lock:
+        found, rounds = learner._engine.experts(), learner._engine.vote_weight()
+    return Experts(
+        Expert(name, parameter, weight, prior, lost, telling, constant, Statistics(*statistics), lost / max(rounds, 1))
+        for name, parameter, constant, weight, prior, lost, telling, statistics in found
+    )
+
+
+def check_has_experts(learner: Learner) -> None:
+    if not is_committee(learner):
+        raise AttributeError(f"there are no experts: this is one learner (C={learner.parameters['C']!r})")
+
+
+def leader_of(learner: Learner) -> Learner:
+    """The expert with the largest weight as a plain learner, which continues by itself."""
+    check_has_experts(learner)
+    with learner._lock:
+        return plain_learner(learner, learner._engine.leader())
 
 
 def plain_learner(learner: Learner, place: int) -> Learner:
-    """The expert at that place of a committee as a plain learner, which goes on by itself."""
+    """The expert at that place of a committee as a plain learner, which continues by itself."""
     from .engine import new_engine
 
     expert = experts_of(learner)[place]
     if expert.parameter == 0:
-        raise ValueError("no expert leads yet: nothing was learned")
+        raise ValueError("no expert leads yet: no example with a loss was learned")
     own = {"C": 1.0, "covariance_regularizer": 1.0, "experts": None, **expert.options}
     parameters = {**learner.parameters, **{k: v for k, v in own.items() if k in learner.parameters}}
     alone = type(learner).__new__(type(learner))
