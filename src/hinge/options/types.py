@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class SequenceLearnerOptions(TypedDict, total=False):
     step: str | None
-    C: float
+    C: float | str | Sequence[float]
     margin: float
     selection: str
     cost: Any
@@ -27,7 +27,7 @@ class SequenceLearnerOptions(TypedDict, total=False):
     max_weights: float
     dtype: npt.DTypeLike
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
 
@@ -62,6 +62,7 @@ class TextClassifierOptions(TypedDict, total=False):
     step: str | None
     average: bool | int
     fit_intercept: bool
+    intercept_value: float | str
     class_weight: Mapping[Any, float] | str | None
     max_iter: int
     tol: float | None
@@ -75,7 +76,7 @@ class TextClassifierOptions(TypedDict, total=False):
 
 class PAStructuredOptions(TypedDict, total=False):
     step: str | None
-    C: float
+    C: float | str | Sequence[float]
     margin: float
     selection: str
     average: bool | int
@@ -92,7 +93,7 @@ class PAStructuredOptions(TypedDict, total=False):
     random_state: int | np.random.RandomState | None
     verbose: int
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
     max_covariance: float
@@ -120,7 +121,7 @@ class PASequenceOptions(TypedDict, total=False):
     random_state: int | np.random.RandomState | None
     verbose: int
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
 
@@ -129,6 +130,7 @@ class RiverPARegressorOptions(TypedDict, total=False):
     step: str | None
     epsilon: float
     fit_intercept: bool
+    intercept_value: float | str
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -136,7 +138,7 @@ class RiverPARegressorOptions(TypedDict, total=False):
     max_weights: float
     dtype: npt.DTypeLike
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
     max_covariance: float
@@ -161,6 +163,7 @@ class RiverPAMultilabelOptions(TypedDict, total=False):
     threshold: float | str
     max_labels: int
     fit_intercept: bool
+    intercept_value: float | str
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -168,7 +171,7 @@ class RiverPAMultilabelOptions(TypedDict, total=False):
     max_weights: float
     dtype: npt.DTypeLike
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
     max_covariance: float
@@ -191,6 +194,7 @@ class RiverPAClassifierOptions(TypedDict, total=False):
     cost: Any
     max_labels: int
     fit_intercept: bool
+    intercept_value: float | str
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -198,7 +202,7 @@ class RiverPAClassifierOptions(TypedDict, total=False):
     max_weights: float
     dtype: npt.DTypeLike
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
     max_covariance: float
@@ -288,7 +292,7 @@ class PAOrdinalOptions(TypedDict, total=False):
     random_state: int | np.random.RandomState | None
     verbose: int
     geometry: str
-    covariance_regularizer: float
+    covariance_regularizer: float | str | Sequence[float]
     initial_variance: float
     covariance_update: str
     max_covariance: float
@@ -300,20 +304,6 @@ class PAOrdinalOptions(TypedDict, total=False):
     budget: int | str | None
     removal: str
     max_cache: float
-
-
-class LearnerOptions(RiverPAClassifierOptions, total=False):
-    C: float
-    epsilon: float
-    radius: float | None
-    contamination: float
-    max_radius: float | None
-    nu: Any
-    threshold: float | str
-    sort_thresholds: bool | None
-    classes: Sequence[Any] | npt.NDArray[Any] | None
-    class_weight: Mapping[Any, float] | str | None
-    w1: npt.ArrayLike | Mapping[Any, float] | None
 
 
 class PAMultilabelOptions(RiverPAMultilabelOptions, total=False):
@@ -330,6 +320,21 @@ class PAMultilabelOptions(RiverPAMultilabelOptions, total=False):
     max_updates: int
     random_state: int | np.random.RandomState | None
     verbose: int
+
+
+class LearnerOptions(RiverPAClassifierOptions, total=False):
+    C: float | str | Sequence[float]
+    experts: str | Sequence[str] | None
+    epsilon: float
+    radius: float | None
+    contamination: float
+    max_radius: float | None
+    nu: Any
+    threshold: float | str
+    sort_thresholds: bool | None
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    class_weight: Mapping[Any, float] | str | None
+    w1: npt.ArrayLike | Mapping[Any, float] | None
 
 
 class PAClassifierOptions(RiverPAClassifierOptions, total=False):
