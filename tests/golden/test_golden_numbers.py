@@ -48,6 +48,8 @@ def of_learner(task, options, count):
     X, y, weights = cases.stream(task, count)
     rows = cases.rows_for(options, X)
     half = count // 2
+    if cases.new(task, options)._has_intercept:
+        options = {**options, "intercept_value": 1.0}  # the default when they were recorded
     by_rows = cases.new(task, options)
     by_rows.learn(rows[:half], cases.part(y, slice(0, half)), weights[:half])
     by_rows.learn(cases.csr(rows[half:]), cases.part(y, slice(half, None)))

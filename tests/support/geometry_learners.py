@@ -124,6 +124,8 @@ def trace(kind, task, X, y, k=None, **options):
         learner.learn(x, target)
         s = learner.statistics
         w = learner.w if task == "ordinal" else learner.state
+        if options.get("fit_intercept"):
+            found.constant = learner.constant
         found.add(x, target, w, updated=s.updates > before[0], mistake=s.mistakes > before[1])
     found.statistics = learner.statistics
     return found

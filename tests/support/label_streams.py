@@ -152,7 +152,7 @@ def random_stream(seed, family, selection, step, needs, costs=False):
     if costs:
         options["cost"] = rng.choice([0.0, 0.25, 1.0, 2.0], size=(k, k)) * (1 - np.eye(k))
     if family == "labels" and rng.integers(4 if costs else 2) == 0:
-        options["fit_intercept"] = True
+        options |= {"fit_intercept": True, "intercept_value": 1.0}
     if step == "pa1" and selection in ("simperc", "conproj", "simproj") and rng.integers(2):
         choices = [0.5, 1.0, 2.0] if selection == "simperc" else [0.5, 1.0, 2.0, 0.0]
         options["nu"] = rng.choice(choices, size=k - 1 if family == "ordinal" else (k, k))

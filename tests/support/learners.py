@@ -73,6 +73,11 @@ class HingeLearner:
         return self.learner.last_intercept
 
     @property
+    def constant(self):
+        """The value of the constant feature; before the first example it does not matter."""
+        return self.learner.constant or 1.0
+
+    @property
     def average_w(self):
         return self.in_columns(self.learner.weights)
 
@@ -110,4 +115,4 @@ def coordinates(learner, max_radius=None):
     if max_radius is not None:
         height = np.sqrt((max_radius - learner.radius) * (max_radius + learner.radius))
         return np.append(learner.w, height)
-    return np.append(learner.w, learner.intercept) if learner.fit_intercept else np.array(learner.w)
+    return np.append(learner.w, learner.intercept / learner.constant) if learner.fit_intercept else np.array(learner.w)

@@ -49,6 +49,11 @@ class Stream:
             u, intercept = self.u, self.intercept
         return comparator(self.task, self.X, self.y, u, intercept=intercept, **options)
 
+    @property
+    def constant(self):
+        """The value of the constant feature: 0 without an intercept."""
+        return self.options.get("intercept_value", 0.0)
+
     def start(self):
         """w_1, with the extra coordinate."""
         w1 = self.options.get("w1")
@@ -77,6 +82,8 @@ def streams(draw, task, needs="any", start_at_zero=False):
         return _balls(draw, X, u, options, needs)
 
     intercept = draw(st.none() | eighths(2)) if needs != "unit" else None
+    if intercept is not None:
+        options["intercept_value"] = draw(st.sampled_from([1.0, 0.25, 2.0]))
     if needs in ("nonzero", "unit"):
         X = X[X.any(axis=1)]
         assume(len(X) > 0)

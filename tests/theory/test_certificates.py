@@ -109,7 +109,7 @@ def test_every_guarantee_holds_and_one_applies(case):
 def test_guarantees_against_a_given_comparator_equal_those_of_the_functions():
     model = hinge.PAClassifier(C=0.5).partial_fit(X, Y, classes=[0, 1])
     u, b = np.linspace(-1, 1, 30), 0.25
-    c = theory.comparator("classification", X, 2.0 * Y - 1, u, intercept=b)
+    c = theory.comparator("classification", X, 2.0 * Y - 1, u, intercept=b, intercept_value=model.constant_)
     expected = theory.guarantees("pa1", model.stats_, c, C=0.5)
     found = model.certificate(X, Y, u=u, intercept=b)
     assert {(g.theorem, g.quantity, g.guaranteed) for g in found.guarantees} == {

@@ -213,6 +213,7 @@ def by_arrays(learner, X, y, u, extra):
     """What u suffers, by the functions of hinge.theory. `extra`: its intercepts, thresholds, or radius."""
     p, ranks = learner.parameters, learner.task == "ordinal"
     intercept = None if ranks or not p["fit_intercept"] else extra if learner.many_scores else float(extra[0])
+    constant = {} if intercept is None else {"intercept_value": learner.constant}
     if p["geometry"] != "euclidean":
         named = {"classes": learner.labels.known} if learner.labels.known else {}
         trace = follow(hinge.Learner(learner.task, **{**p, **named}), X, y)
@@ -220,10 +221,10 @@ def by_arrays(learner, X, y, u, extra):
     if ranks:
         return ordinal_comparator(X, y, u, extra, selection=p["selection"])
     if learner.many_scores:
-        return label_comparator(X, y, u, intercepts=intercept, selection=p["selection"])
+        return label_comparator(X, y, u, intercepts=intercept, selection=p["selection"], **constant)
     if learner.task == "uniclass":
         return comparator("uniclass", X, None, u, radius=float(extra[0]), max_radius=p["max_radius"])
-    return comparator(learner.task, X, y, u, intercept=intercept)
+    return comparator(learner.task, X, y, u, intercept=intercept, **constant)
 
 
 def facts(c):

@@ -79,6 +79,7 @@ def test_the_step_solves_its_problem(kind, task, step, fit_intercept):
             step=step,
             C=C,
             fit_intercept=fit_intercept,
+            intercept_value=1.0,
             max_radius=max_radius,
             w1=rng.normal(size=n),
             **OPTIONS,

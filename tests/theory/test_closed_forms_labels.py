@@ -63,7 +63,7 @@ FAMILIES = [("labels", False), ("labels", True), ("prototype", False), ("ordinal
 
 
 def intercept(fit_intercept):
-    return {"fit_intercept": True} if fit_intercept else {}
+    return {"fit_intercept": True, "intercept_value": 1.0} if fit_intercept else {}
 
 
 # --- one row: S9 and S10 -----------------------------------------------------------------------------------
@@ -169,6 +169,7 @@ def test_mira_solves_its_primal_problem(sets, fit_intercept, step):
             beta=beta,
             selection="mira",
             fit_intercept=fit_intercept,
+            intercept_value=1.0,
         )
         w = coordinates(learner)
         x, Y = instance("labels", rng), target("labels", rng, sets)

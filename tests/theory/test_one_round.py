@@ -28,7 +28,7 @@ def rounds_of(kind, stream, step, C, weight=1.0):
         learner.learn(x, y, weight)
         after, s = coordinates(learner, B), learner.statistics
         if s.rounds > rounds:
-            q = 1.0 if stream.task == "uniclass" else x @ x + (stream.intercept is not None)
+            q = 1.0 if stream.task == "uniclass" else x @ x + stream.constant**2
             yield x, y, before, after, s.loss - loss, q
         loss, rounds = s.loss, s.rounds
 

@@ -32,6 +32,7 @@ def random_stream(rng, task, step, realizable):
         "initial_variance": float(rng.choice([0.5, 1.0, 3.0])),
         "covariance_regularizer": float(rng.choice([0.3, 1.0, 2.0])),
         "fit_intercept": bool(rng.integers(2)),
+        "intercept_value": 1.0,
         "margin": float(rng.choice([0.5, 1.0, 2.0])),
         "epsilon": float(rng.choice([0.0, 0.25])),
     }
@@ -162,6 +163,7 @@ def test_the_trace_equals_the_matrices_of_the_twin(geometry, k):
     options = {
         "step": "pa2",
         "fit_intercept": True,
+        "intercept_value": 1.0,
         "initial_variance": 2.0,
         "covariance_regularizer": 0.4,
         **geometry,
@@ -251,7 +253,7 @@ def test_follow_records_the_run_of_the_learner(geometry):
 
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(25, 3)), rng.choice([-1, 1], 25)
-    options = {"step": "pa1", "C": 0.3, "fit_intercept": True, "initial_variance": 0.5, **geometry}
+    options = {"step": "pa1", "C": 0.3, "fit_intercept": True, "intercept_value": 0.5, "initial_variance": 0.5, **geometry}
     run = follow(hinge.Learner("classification", classes=[-1, 1], **options), X, y)
     twin = trace("reference", "classification", X, y, **options)
     c, same = (r.comparator([1.0, 0.0, 2.0], intercept=0.5) for r in (run, twin))

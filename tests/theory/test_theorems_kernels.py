@@ -51,7 +51,7 @@ class Stream:
 def streams(draw, separable, kernels=tuple(KERNELS), largest=2):
     """Labels of u if `separable`; scores near 0 are left out then."""
     kernel = draw(st.sampled_from(kernels))
-    options = {**KERNELS[kernel], "fit_intercept": draw(st.booleans())}
+    options = {**KERNELS[kernel], "fit_intercept": draw(st.booleans()), "intercept_value": 1.0}
     n, rounds = draw(st.integers(1, 3)), draw(st.integers(1, 25))
     X = draw(arrays(float, (rounds, n), elements=eighths(largest)))
     Z = draw(arrays(float, (draw(st.integers(1, 3)), n), elements=eighths(largest)))

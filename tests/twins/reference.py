@@ -98,6 +98,8 @@ class Reference(Constant):
             raise ValueError("a ball has no intercept")
         self.task, self.step, self.C = task, step, C
         self.fit_intercept, self.average, self.intercept_value = fit_intercept, average, intercept_value
+        if intercept_value != "auto":
+            self.constant = float(intercept_value)
         self.fixed_radius = radius
         self.max_radius = max_radius if task == "uniclass" else None
         self.eps = {
