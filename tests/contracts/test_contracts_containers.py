@@ -63,6 +63,9 @@ def test_labels_of_any_type(kind):
     assert tensors(plain) == tensors(other) == tensors(known)
 
 
+PA = {"step": "pa", "intercept_value": 1.0}
+
+
 @pytest.mark.parametrize("task", ["classification", "regression", "uniclass"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_rows_of_any_length(task, kind):
@@ -74,7 +77,7 @@ def test_rows_of_any_length(task, kind):
         wide = np.zeros((1, 2 * length), dtype=kind)
         wide[:, ::2] = X
         learners = [
-            new(task, {"step": "pa", "w1": "zero", "radius": 0.1} if task == "uniclass" else {"step": "pa"})
+            new(task, {"step": "pa", "w1": "zero", "radius": 0.1} if task == "uniclass" else PA)
             for _ in range(5)
         ]
         for learner, data in zip(

@@ -39,7 +39,7 @@ def arow(X, y, fit_intercept):
 @pytest.mark.parametrize("average", [False, True])
 def test_sparse_rows_learn_arow_and_a_rejected_batch_leaves_no_trace(kind, fit_intercept, average):
     X, y = rows(kind, 120)
-    options = {**OPTIONS, "fit_intercept": fit_intercept, "average": average}
+    options = {**OPTIONS, "fit_intercept": fit_intercept, "intercept_value": 1.0, "average": average}
     learner, one_by_one = (
         hinge.Learner("classification", **options),
         hinge.Learner("classification", **options),

@@ -305,9 +305,8 @@ def test_the_learned_threshold_equals_its_definition():
     rng = np.random.default_rng(40)
     margin, C = 0.8, 0.3
     for step, fit_intercept in itertools.product(("pa", "pa1", "pa2"), (False, True)):
-        learner = hinge.Learner(
-            "multilabel", classes=list(range(K)), step=step, C=C, margin=margin, fit_intercept=fit_intercept
-        )
+        options = {"step": step, "C": C, "margin": margin, "fit_intercept": fit_intercept}
+        learner = hinge.Learner("multilabel", classes=list(range(K)), intercept_value=1.0, **options)
         weights = np.zeros(WIDTH + 1)
         for (x, weight), y in zip(instances(rng, 40, True), truths("multilabel", rng, 40), strict=True):
             scores = learner.scores(np.atleast_2d(x))[0] if learner.n_features else np.zeros(K)

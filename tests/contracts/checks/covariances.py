@@ -48,7 +48,7 @@ def check_uncertainty_follows_from_covariance(case):
     assert case.new().covariance.size in (0, 64, 64**2)
     model = case.learned(data)
     has_intercept = model.parameters["fit_intercept"] and model.task != "ordinal"
-    S, ones = whole_covariance(model), np.ones((len(rows), int(has_intercept)))
+    S, ones = whole_covariance(model), np.full((len(rows), int(has_intercept)), model.constant)
     expected = np.einsum("ti,ij,tj->t", np.hstack([ones, rows]), S, np.hstack([ones, rows]))
     np.testing.assert_allclose(model.uncertainty(rows), expected, rtol=1e-9)
     np.testing.assert_allclose(model.uncertainty(csr(rows)), expected, rtol=1e-9)

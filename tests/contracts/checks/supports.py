@@ -14,7 +14,7 @@ def dense(X):
 
 
 def kernel_values(learner, Z, X):
-    """K(z, x), with the 1 of an intercept, from the papers' formulas."""
+    """K(z, x), with the constant of an intercept, from the papers' formulas."""
     p = learner.parameters
     Z, X = dense(Z), dense(X)
     if p["kernel"] == "linear":
@@ -25,7 +25,7 @@ def kernel_values(learner, Z, X):
         values = np.exp(-p["gamma"] * np.square(Z[:, None] - X[None]).sum(axis=2))
     else:
         values = kernel_cases.own(Z, X)
-    return values + learner._has_intercept
+    return values + learner.constant**2
 
 
 def close(case, ours, theirs):
@@ -53,7 +53,7 @@ def check_supports_are_the_predictor(case):
         if case.kernel == "linear" and not learner.many_scores:
             close(case, learner.weights[: X.shape[1]], c @ dense(Z))
         if case.kernel == "linear" and learner._has_intercept:
-            close(case, learner.intercept, c.sum(axis=-1))
+            close(case, learner.intercept, c.sum(axis=-1) * learner.constant**2)
 
 
 @check(
