@@ -157,8 +157,8 @@ def test_labels_equal_the_twin(task, selection, step, container, geometry):
     options |= MORE if more else {}
     options |= {"beta": 0.5} if selection == "mira" else {} if step == "cw" else {"margin": 0.7}
     ours, twin = Ours(task, container, K, **options), make("reference", task, k=K, **options)
-    events = list(instances(rng, 30, weighted=more, repeats=not ties(options)))
-    play(task, ours, twin, events, truths(task, rng, 30), more)
+    events = list(instances(rng, 40, weighted=more, repeats=not ties(options)))
+    play(task, ours, twin, events, truths(task, rng, 40), more)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=NAMES)
