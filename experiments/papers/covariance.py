@@ -41,7 +41,12 @@ class Method:
 
     def fresh(self, data: TwoClasses, number: float, intercept: bool) -> Learner:
         geometry = "euclidean" if not self.has_covariance else "mahalanobis" if data.full else "diagonal"
-        more = {**self.options(number), "geometry": geometry, "fit_intercept": intercept, "intercept_value": 1.0}
+        more = {
+            **self.options(number),
+            "geometry": geometry,
+            "fit_intercept": intercept,
+            "intercept_value": 1.0,
+        }
         if geometry == "diagonal":  # as the paper has it, "in the same way as the CW algorithm"
             more["covariance_update"] = "precision"
         return Learner("classification", classes=[0, 1], **more)

@@ -125,9 +125,10 @@ def test_labels_in_any_order_learn_as_if_known(labels, first, average, way):
     signs[:9] = bool(first)  # only one label comes at first
     signs[9] = not first
     weights[9] = 1.0
-    met, known = (hinge.Learner("classification", intercept_value=1.0, average=average, classes=c) for c in (None, list(labels)))
+    options = {"intercept_value": 1.0, "average": average}
+    met, known = (hinge.Learner("classification", classes=c, **options) for c in (None, list(labels)))
     if labels == ("b", 1) and first:  # these cannot be sorted: they stay as they came
-        known, labels = hinge.Learner("classification", intercept_value=1.0, average=average, classes=[1, "b"]), (1, "b")
+        known, labels = hinge.Learner("classification", classes=[1, "b"], **options), (1, "b")
         signs = ~signs
     for start, stop in itertools.pairwise((0, 4, 7, 9, 12, 30, 60)):
         truth = [labels[int(sign)] for sign in signs[start:stop]]

@@ -115,4 +115,8 @@ def coordinates(learner, max_radius=None):
     if max_radius is not None:
         height = np.sqrt((max_radius - learner.radius) * (max_radius + learner.radius))
         return np.append(learner.w, height)
-    return np.append(learner.w, learner.intercept / learner.constant) if learner.fit_intercept else np.array(learner.w)
+    return (
+        np.append(learner.w, learner.intercept / learner.constant)
+        if learner.fit_intercept
+        else np.array(learner.w)
+    )

@@ -123,7 +123,8 @@ def test_the_step_of_many_labels_solves_its_problem(kind, task, selection, geome
     for i in range(10):
         step = steps[i % len(steps)]
         options = {"selection": selection, "margin": MARGIN, **options_of(rng, step), **geometry}
-        options |= {"sort_thresholds": False} if task == "ordinal" else {"fit_intercept": bool(i % 2), "intercept_value": 1.0}
+        intercept = {"fit_intercept": bool(i % 2), "intercept_value": 1.0}
+        options |= {"sort_thresholds": False} if task == "ordinal" else intercept
         options |= {"beta": options.pop("margin")} if selection == "mira" else {}
         both = Both(kind, task, K, **options)
         for _ in range(5):

@@ -253,7 +253,14 @@ def test_follow_records_the_run_of_the_learner(geometry):
 
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(25, 3)), rng.choice([-1, 1], 25)
-    options = {"step": "pa1", "C": 0.3, "fit_intercept": True, "intercept_value": 0.5, "initial_variance": 0.5, **geometry}
+    options = {
+        "step": "pa1",
+        "C": 0.3,
+        "fit_intercept": True,
+        "intercept_value": 0.5,
+        "initial_variance": 0.5,
+    }
+    options |= geometry
     run = follow(hinge.Learner("classification", classes=[-1, 1], **options), X, y)
     twin = trace("reference", "classification", X, y, **options)
     c, same = (r.comparator([1.0, 0.0, 2.0], intercept=0.5) for r in (run, twin))

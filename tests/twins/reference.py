@@ -8,8 +8,8 @@ direction `v` in which it falls fastest, q = |v|^2, and an insensitivity `eps`:
     uniclass         delta = |x - w|      v = (x - w)/|x - w|      q = 1        eps = radius
 
 A round suffers l = [delta - eps]_+ and then makes the step w <- w + tau v.
-The intercept is one more coordinate, in which every instance has the same value, the constant. A learned radius is one more
-coordinate c, in which every instance is 0, with eps = max_radius (S7).
+The intercept is one more coordinate, in which every instance has the same value, the constant. A learned radius is one
+more coordinate c, in which every instance is 0, with eps = max_radius (S7).
 """
 
 from __future__ import annotations

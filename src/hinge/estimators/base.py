@@ -6,6 +6,7 @@ Everything goes through a `Learner`; this module adds what scikit-learn requires
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -26,10 +27,11 @@ from ..data.target_arrays import class_list
 from ..learner import Learner
 from ..model import columns, explain, supports
 from ..model.covariance import check_has_covariance
+from ..model.experts import Experts
 from ..model.explain import Contribution
 from ..model.statistics import Statistics
 from ..options import hints, table
-from ..tasks import batch
+from ..tasks import TASKS, batch
 from . import inputs
 from .files import SavedInFiles
 from .option_changes import FollowsOptions

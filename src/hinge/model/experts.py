@@ -45,13 +45,18 @@ def words_of(task: Task, parameters: Mapping[str, Any]) -> str:
         words = _listed("arow", p["covariance_regularizer"], _AROW_LIST)
     elif is_several(p["C"]):
         step = task.step_of(p)
-        exact = task.has_exact_lattice and p.get("selection", "max") == "max"
-        words = _listed(step, p["C"], "lattice" if exact and step == "pa1" else _PA1_LIST if step == "pa1" else _PA2_LIST)
+        words = _listed(step, p["C"], _words_of_auto_C(task, step, p.get("selection", "max")))
     else:
         return ""
     if p.get("scaling") == "online":
         words = " ".join("scaled:" + word for word in words.split())
     return words + " " + " ".join(f"{word}:average" for word in words.split()) if p["average"] else words
+
+
+def _words_of_auto_C(task: Task, step: str, selection: str) -> str:
+    if step == "pa2":
+        return _PA2_LIST
+    return "lattice" if task.has_exact_lattice and selection == "max" else _PA1_LIST
 
 
 def _listed(kind: str, value: Any, auto: str) -> str:
@@ -106,7 +111,8 @@ class Experts(list[Expert]):
             rows.append((each.name, f"{each.parameter:.4g}", f"{each.weight:.4f}", f"{each.error:.4g}"))
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         return "\n".join(
-            "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))]) for row in rows
+            "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))])
+            for row in rows
         )
 
 
@@ -119,7 +125,17 @@ def experts_of(learner: Learner) -> Experts:
     with learner._lock:
         found, rounds = learner._engine.experts(), learner._engine.vote_weight()
     return Experts(
-        Expert(name, parameter, weight, prior, lost, telling, constant, Statistics(*statistics), lost / max(rounds, 1))
+        Expert(
+            name,
+            parameter,
+            weight,
+            prior,
+            lost,
+            telling,
+            constant,
+            Statistics(*statistics),
+            lost / max(rounds, 1),
+        )
         for name, parameter, constant, weight, prior, lost, telling, statistics in found
     )
 

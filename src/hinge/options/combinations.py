@@ -154,7 +154,11 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
     step, geometry = values.get("step", "pa1"), values.get("geometry", "euclidean")
     wanted = "diagonal" if several == ["covariance_regularizer"] else "euclidean"
     if geometry != wanted:
-        more = "; AROW has covariance_regularizer='auto' with geometry='diagonal'" if wanted == "euclidean" else ""
+        more = (
+            "; AROW has covariance_regularizer='auto' with geometry='diagonal'"
+            if wanted == "euclidean"
+            else ""
+        )
         raise ValueError(f"{what[0]} needs geometry={wanted!r}, not {geometry!r}{more}")
     steps = ("pa2",) if wanted == "diagonal" else ("pa1", "pa2")
     if several and step not in steps:

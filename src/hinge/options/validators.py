@@ -50,7 +50,9 @@ def one_or_several(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
     def accepts(value: Any) -> bool:
         if isinstance(value, (list, tuple)):
-            return 0 < len(value) <= 64 and all(map(test, value)) and len(set(map(float, value))) == len(value)
+            return (
+                0 < len(value) <= 64 and all(map(test, value)) and len(set(map(float, value))) == len(value)
+            )
         return (isinstance(value, str) and value == "auto") or test(value)
 
     return accepts

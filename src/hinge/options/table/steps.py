@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...model.experts import check_words
 from ..kinds import NONNEGATIVE, POSITIVE, Kind, number, optional
 from ..parameter import LABELS, SEARCHED, Parameter
-from ...model.experts import check_words
 from ..validators import one_of, one_or_several, or_none, real
 
 STEPS_WITHOUT_C = ("pa", "perceptron", "cw")
@@ -40,9 +40,13 @@ ROWS = (
     Parameter(
         "experts",
         None,
-        Kind("str | Sequence[str] | None", "None, 'auto', or a list of words such as 'pa1:-1' and 'arow:0'", or_none(check_words)),
-        "A committee: several learners that vote. None: one learner. 'auto': those of AutoClassifier and its kin. A list "
-        "of words: see docs/guide/auto.md.",
+        Kind(
+            "str | Sequence[str] | None",
+            "None, 'auto', or a list of words such as 'pa1:-1' and 'arow:0'",
+            or_none(check_words),
+        ),
+        "A committee: several learners that vote. None: one learner. 'auto': those of AutoClassifier and its "
+        "kin. A list of words: see docs/guide/auto.md.",
         ("classification", "regression", "multilabel", "ordinal"),
     ),
     Parameter(

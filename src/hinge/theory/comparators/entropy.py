@@ -74,15 +74,17 @@ def on_simplex(
     """A comparator in the entropy geometry: the weights u = scale (p+ - p-), or scale p if not signed.
 
     `c` is what u suffers on the rows of X in the Euclidean geometry, `extra` are its intercepts (if and only if the
-    learner fits them; `intercept_value` is the value of the constant feature) or thresholds; labels share one simplex. All options are the learner's, which must have known
-    all columns from the start (arrays do that): features that come later, with dicts, take their share from the
-    others, which no theorem covers.
+    learner fits them; `intercept_value` is the value of the constant feature) or thresholds; labels share one simplex.
+    All options are the learner's, which must have known all columns from the start (arrays do that): features that
+    come later, with dicts, take their share from the others, which no theorem covers.
 
     `p1` is where the learner started on the simplex, if not at the uniform distribution (p+ and then p-, `extra`
     last in each). In uniclass the size of a step depends on the run: its bounds have the largest possible one, or
     `largest_q`, that of the learner's statistics.
     """
-    whole = np.append(np.asarray(u, dtype=np.float64), [] if extra is None else np.asarray(extra) / intercept_value)
+    whole = np.append(
+        np.asarray(u, dtype=np.float64), [] if extra is None else np.asarray(extra) / intercept_value
+    )
     start = None if p1 is None else np.asarray(p1, dtype=np.float64).ravel()
     kl, obstacle = divergence(whole / scale, start, signed)
     if largest_q is not None:
