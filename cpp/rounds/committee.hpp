@@ -82,6 +82,7 @@ struct CommitteeRound : RowRound {
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
     bank.move_members(inputs, room, weight);
   }
+  void calibrate(const Example& e) { books.calibrate(room.outcome.data(), lanes, e.truth, e.weight); }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
 
