@@ -168,7 +168,7 @@ def svmlight(names: list[str], several: bool = False) -> Any:
     parts = []
     for name in names:
         with lzma.open(folder() / f"{name}.svm.xz", "rb") as file:
-            parts.append(load_svmlight_file(file, n_features=60_000, multilabel=several))
+            parts.append(load_svmlight_file(file, n_features=2_000 if several else 60_000, multilabel=several))
     x = vstack([part for part, _ in parts], format="csr")
     x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
     return x, [y for _, part in parts for y in part]
