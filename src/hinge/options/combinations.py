@@ -163,6 +163,24 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
     steps = ("pa2",) if wanted == "diagonal" else ("pa1", "pa2")
     if several and step not in steps:
         raise ValueError(f"{what[0]} needs step={_listed(steps)}, not {step!r}")
+    _check_experts(task, values, what[0])
+
+
+def _check_experts(task: Task, values: Mapping[str, Any], what: str) -> None:
+    """Of a committee: what its words and its averages need."""
+    words, average = values.get("experts"), values.get("average", False)
+    if words is None:
+        if int(average) > 1:
+            raise ValueError(f"average={average!r} does not go with {what}: its averages begin at the first round")
+        return
+    if average:
+        raise ValueError(f"average={average!r} does not go with experts: give words that end in ':average'")
+    if values.get("selection") == "simperc":
+        raise ValueError("selection='simperc' takes steps of length C: use C=[...] with step='pa1', not experts")
+    if any("lattice" in word for word in words) and not (
+        task.has_exact_lattice and values.get("selection", "max") == "max"
+    ):
+        raise ValueError("the expert 'lattice' is for regression, and for classification with selection='max'")
 
 
 def _check_geometry(task: Task, values: Mapping[str, Any]) -> None:
