@@ -182,7 +182,8 @@ def check_words(words: Any) -> bool:
     if isinstance(words, str):
         return words == "auto"
     try:
-        check_experts(" ".join(as_list(words, "experts", "of words", False)))
+        each = as_list(words, "experts", "of words", False)
+        check_experts(" ".join(each))
     except (TypeError, ValueError):
         return False
-    return len(words) > 0
+    return 0 < len(each) == len(set(each)) and not any(" " in word for word in each)

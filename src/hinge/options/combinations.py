@@ -22,6 +22,7 @@ def check(task: Task, values: Mapping[str, Any]) -> None:
     _check_step(task, values)
     _check_geometry(task, values)
     _check_kernel(task, values)
+    _check_scaling(task, values)
     task.check_options(values)
     _check_committee(task, values)
     _check_passes(values)
@@ -121,6 +122,27 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
         )
 
 
+def _check_scaling(task: Task, values: Mapping[str, Any]) -> None:
+    if values.get("scaling") is None:
+        return
+    if not task.has_linear_rows:
+        raise ValueError(f"scaling={values['scaling']!r} is not for {task.name}: scale its values first")
+    reasons = {
+        "kernel": "a kernel compares values as they come: scale them first, for example with a StandardScaler",
+        "w1": "the learner starts at 0, because it does not know the scales yet",
+        "experts": "each expert says whether it scales: 'scaled:pa1:0'",
+    }
+    for name, reason in reasons.items():
+        if values.get(name) is not None:
+            raise ValueError(
+                f"scaling={values['scaling']!r} does not go with {name}={shown(values[name])}: {reason}"
+            )
+    if values.get("geometry") == "entropy":
+        raise ValueError(
+            "scaling='online' does not go with geometry='entropy', whose weights have a fixed sum"
+        )
+
+
 # What the experts of a committee cannot have: the option, the values that they can have, and the reason.
 _ONE_LEARNER = (
     ("cost", (None,), "the vote counts mistakes"),
@@ -143,8 +165,9 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
         what = ["experts"]
     if not what:
         return
-    if not task.has_committee:
-        raise ValueError(f"{what[0]} is not for {task.name}: give a number")
+    if not task.has_linear_rows:
+        instead = "give a number" if several else "leave it out"
+        raise ValueError(f"{what[0]} is not for {task.name}: {instead}")
     if len(what) > 1:
         raise ValueError(f"{' and '.join(what)}: only one of them may be several numbers")
     for name, accepted, why in _ONE_LEARNER:
