@@ -67,9 +67,10 @@ class ExpertRecords {
   template <class Each>
   void for_each(const Inputs& x, const Each& each) {
     visit(x.plain, [&](const auto& features) {
-      for_each_nonzero(features, [&](std::size_t j) {
-        each(at(features.column(j) + 1), features.value(j), x.scaled == nullptr ? 0 : x.scaled[j]);
-      });
+#if defined(__x86_64__) && defined(__GNUC__)
+      if (has_avx2) return each_avx2(features, x.scaled, each);
+#endif
+      each_feature(features, x.scaled, each);
     });
   }
 
@@ -105,6 +106,19 @@ class ExpertRecords {
   }
 
  private:
+  template <class Features, class Each>
+  HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
+    for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
+      each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
+    });
+  }
+#if defined(__x86_64__) && defined(__GNUC__)
+  template <class Features, class Each>
+  HINGE_AVX2 void each_avx2(const Features& x, const double* scaled, const Each& each) {
+    each_feature(x, scaled, each);
+  }
+#endif
+
   // What a record holds is kept, unless that is 0. (Most columns are new to a new learner.)
   HINGE_INLINE void note_record(std::size_t record) {
     const std::uint64_t bit = std::uint64_t{1} << record % 64;
