@@ -58,7 +58,7 @@ inline MemberParts parts_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
   const double factor = bank.unit_of(voter);
   const auto n = static_cast<double>(bank.tallied);
-  const auto added = [](double stored) { return 1 / Bank::variance(stored) - 1; };
+  const auto added = [](double stored) { return 1 / variance_of(stored) - 1; };
   MemberParts parts;
   for (std::size_t i = 0; i <= bank.dimension(); ++i) {
     const double* const record = bank.records.at(i);

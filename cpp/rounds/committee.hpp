@@ -64,7 +64,6 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       judge(e);
     }
-    room.lanes.reserve(room.amounts.size());
     if (bank.members_learn) {
       bank.records.note(e.x);
       if (bank.scales()) bank.scaling.keep();
@@ -139,6 +138,7 @@ struct CommitteeRound : RowRound {
     room.moves.assign(count, Move());
     room.sizes.resize(count);
     room.measured.clear();
+    bank.make_room(room);
     for (std::size_t i = 0; i < count; ++i) {
       const Member& m = bank.members[i];
       for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
@@ -147,7 +147,7 @@ struct CommitteeRound : RowRound {
       if (room.moves[i].moves()) room.measured.push_back(i);
       else room.moves[i].q = 0;  // x'Sx is not known, and not needed
     }
-    if (!room.measured.empty()) bank.measure(inputs, room.measured, room.sizes.data());
+    if (!room.measured.empty()) bank.measure(inputs, room);
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
     double finite = room.bottom_margin;
