@@ -1,7 +1,7 @@
 """The calibration of probabilities in plain Python: Platt's logistic fit of the scores, one Newton step per example.
 
-Two classes: P(the predicted class is right) = sigmoid(a z + b) with z = sqrt(|score| / size), one (a, b) for each of the
-predicted classes. Many classes: a softmax of -a z_r over the classes, where z_r is the distance of a class from the top
+Two classes: P(the predicted class is right) = sigmoid(a z + b) with z = sqrt(|score| / size), one (a, b) for each
+predicted class. Many classes: a softmax of -a z_r over the classes, where z_r is the distance of a class from the top
 score over the size, and the top class has the bonus b.
 """
 
@@ -23,7 +23,7 @@ class Logit:
         self.parameters, self.curvature, self.seen = np.array([PRIOR, 0.0]), np.eye(2), 0
 
     def step(self, z, gradient, curvature):
-        """A Newton step. Old curvatures fade, and what fades is replaced by the prior; no logit moves by more than 1."""
+        """A Newton step. Old curvatures fade, replaced by the prior; no logit moves by more than 1."""
         rate = max(1 / MEMORY, 2 / (self.seen + 6))
         self.curvature = (1 - rate) * self.curvature + np.array(curvature) + rate * np.eye(2)
         gradient = np.array(gradient) - rate * (self.parameters - [PRIOR, 0.0])
