@@ -72,6 +72,7 @@ NB_MODULE(_core, m) {
   bind_committee(engine);
   bind_text(engine);
   define_text_part(m);
+  m.def("vote_on", &vote_on, "losses"_a, "prior"_a);
   m.def("check_experts", [](const std::string& words) { expert_words(words); }, "words"_a);
 
   nb::class_<Sentences>(m, "Sentences")

@@ -138,7 +138,7 @@ class OfRows(Hindsight):
                 elif self.simplex is not None:
                     suffered = self.simplex.measured(suffered, one.predictor, statistics)
                 elif not self.measured and not one.kind.fixed_size:
-                    suffered = replace(suffered, largest_q=statistics.largest_q, smallest_q=math.nan)
+                    suffered = replace(suffered, largest_q=statistics.largest_q, smallest_q=math.nan, total_q=math.nan)
                 made.append(suffered)
         return made
 
