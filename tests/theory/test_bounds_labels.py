@@ -35,11 +35,13 @@ def values(step, C=1.0, X=X2, y=Y2, u=U2, **options):
 
 def test_bounds_of_one_row_equal_those_computed_by_hand():
     for selection, count in [("max", "mistakes"), ("prediction", "updates")]:
+        sizes = 52 if selection == "max" else 50  # both rounds are updates, or one, of a size of at most R2
         assert values("pa1", 0.1, selection=selection) == pytest.approx(
             {
                 ("J06 Lemma 1", "progress"): 0.25 + 0.2 * 1.5,
                 ("J06 Theorem 4", count): 50 * (0.25 + 0.2 * 1.5),
                 ("J06 Theorem 4, sharper (derived)", count): 50 * (0.25 + 0.2 * 1.5),
+                ("PA-I loss (derived)", "loss"): 1.5 + 0.25 / 0.2 + 0.05 * sizes,
             }
         )
         capped = values("pa1", 0.01, selection=selection)
@@ -133,6 +135,7 @@ def test_bounds_of_mira_equal_those_computed_by_hand():
         {
             ("J06 Lemma 1", "progress"): 0.45,
             ("MIRA, beta > 0 (derived)", "mistakes"): 0.45 / (0.01 - 0.0001 * 50),
+            ("PA-I loss (derived)", "loss"): 1 + 0.25 / 0.2 + 0.05 * 52,
         }
     )
     capped = values("pa1", 0.001, selection="mira", beta=0.5)
@@ -147,10 +150,19 @@ def test_bounds_of_costs_equal_those_computed_by_hand():
     cost = np.array([[0.0, 4.0, 1.0], [1.0, 0.0, 4.0], [1.0, 1.0, 0.0]])
     for selection in ("max", "prediction"):
         any_C = ("J06 Theorem 9 for any C (derived)", "cost")
+        sharper, loss = ("J06 Theorem 9, sharper (derived)", "cost"), ("PA-I loss (derived)", "loss")
         found = values("pa1", 0.1, selection=selection, cost=cost)
-        assert found == pytest.approx({("J06 Lemma 1", "progress"): 0.75, any_C: 50 * 0.75})
+        assert found == pytest.approx(
+            {
+                ("J06 Lemma 1", "progress"): 0.75,
+                any_C: 50 * 0.75,
+                sharper: 50 * 0.75,
+                loss: 2.5 + 0.25 / 0.2 + 0.05 * (52 if selection == "max" else 50),
+            }
+        )
         found = values("pa1", 0.01, selection=selection, cost=cost)
         assert found[any_C] == pytest.approx(200 * (0.25 + 0.02 * 2.5))
+        assert found[sharper] == pytest.approx(4 / (0.04 - 0.0001 * 50) * (0.25 + 0.02 * 2.5))
         small = values("pa1", 2.0, X=X2 / 10, selection=selection, cost=cost)
         assert small["J06 Theorem 9", "cost"] == pytest.approx(0.25 + 4 * (1.85 + 2.0))
         assert ("J06 Theorem 9", "cost") not in values("pa1", 1.9, X=X2 / 10, selection=selection, cost=cost)
