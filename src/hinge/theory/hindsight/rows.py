@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import sparse
-from ...data.errors import InputError
+from ...data.errors import InputError, InputTypeError
 from ...data.events import check_length, event, is_frame
 from ...data.rows import Rows, as_array, as_values, rows_of, unseen_norms
 from ...learner import Learner
@@ -138,7 +138,9 @@ class OfRows(Hindsight):
                 elif self.simplex is not None:
                     suffered = self.simplex.measured(suffered, one.predictor, statistics)
                 elif not self.measured and not one.kind.fixed_size:
-                    suffered = replace(suffered, largest_q=statistics.largest_q, smallest_q=math.nan, total_q=math.nan)
+                    suffered = replace(
+                        suffered, largest_q=statistics.largest_q, smallest_q=math.nan, total_q=math.nan
+                    )
                 made.append(suffered)
         return made
 
@@ -163,36 +165,53 @@ def of_learned(learner: Learner) -> OfRows:
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
     """See `Learner.certificate`."""
+    if X is None:
+        raise InputTypeError(
+            "certificate needs the rows that were learned, X and y; only of a committee it does not"
+        )
     check_length(X, "X")
     if not learner._task.has_kernel:  # the tasks with one vector per example have it
         raise ValueError(
             "the model around this learner has the certificate: it knows the features of outputs"
         )
-    given = [
-        None if numbers is None else as_values(as_array(numbers, name), name)
-        for numbers, name in ((u, "u"), (intercept, "intercept"))
-    ]
+    given = given_numbers(u, intercept)
     try:
-        return _certificate(learner, X, y, *given)
+        X = matrix_of(learner, X)
+        if reason := why_not(learner, X):
+            return Certificate.none(reason)
+        return certify([hindsight_on(learner, X, y, given)], [(X, y)])
     except MemoryError:
         raise ValueError(
             "a certificate of X, and of its comparators, needs more memory than there is"
         ) from None
 
 
-def _certificate(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> Certificate:
-    X = _matrix(learner, X)
+def given_numbers(u: Any, intercept: Any) -> tuple[Any, Any]:
+    """A comparator, checked; None stays None."""
+    u, intercept = (
+        None if numbers is None else as_values(as_array(numbers, name), name)
+        for numbers, name in ((u, "u"), (intercept, "intercept"))
+    )
+    return u, intercept
+
+
+def why_not(learner: Learner, X: Any) -> str:
+    """Why there is no certificate for the rows; "" if there may be one."""
     rounds = max(0, int(X.shape[0]) - starts_at_first(learner))
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
-    if reason or not X.shape[0]:
-        return Certificate.none(reason or "there are no examples")
+    return reason or ("" if X.shape[0] else "there are no examples")
+
+
+def hindsight_on(learner: Learner, X: Any, y: Any, given: tuple[Any, Any]) -> OfRows:
+    """Against the given comparator (see `given_numbers`), or against some that are found."""
+    u, intercept = given
     if u is None:
-        return certify([OfRows(learner, _found(learner, X, y), common.FOUND)], [(X, y)])
+        return OfRows(learner, _found(learner, X, y), common.FOUND)
     if learner.parameters["kernel"] is not None:
         raise ValueError(
             "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
         )
-    return certify([OfRows(learner, [_given(learner, X.shape[1], u, intercept)], common.GIVEN)], [(X, y)])
+    return OfRows(learner, [_given(learner, X.shape[1], u, intercept)], common.GIVEN)
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
@@ -249,7 +268,7 @@ def _given(learner: Learner, width: int, u: Any, intercept: Any) -> Predictor:
 # ---- rows in memory ---------------------------------------------------------------------------------------------
 
 
-def _matrix(learner: Learner, X: Any) -> Any:
+def matrix_of(learner: Learner, X: Any) -> Any:
     """The stream as an array or a CSR matrix of float64, with the columns that the learner has for its features."""
     from scipy.sparse import csr_matrix
 
