@@ -27,10 +27,9 @@ inline nb::list experts(Engine& self) {
   }
   return found;
 }
-// What the theorems need, in the order of the fields (committee/vote.hpp).
+// What the theorems need: Delta, H, H where experts differed, V, S, the losses of rounds in which all lost the same, D.
 inline nb::tuple tuple_of(const VoteRecord& r) {
-  return nb::make_tuple(r.delta, r.expected_loss, r.telling_loss, r.variance, r.range, r.loss_of_all, r.telling, r.weight,
-                        r.loss);
+  return nb::make_tuple(r.delta, r.expected_loss, r.telling_loss, r.variance, r.range, r.loss_of_all, r.telling);
 }
 inline nb::tuple vote_record(Engine& self) {
   const SharedReading reading(self);
@@ -49,7 +48,6 @@ inline nb::tuple vote_on(const Matrix& losses, const Doubles& prior) {
   for (std::size_t t = 0; t < rounds; ++t) {
     const double* const its = losses.data() + t * experts;
     vote.learn(its, vote.expected(its));
-    vote.record.weight += 1;
     weights.insert(weights.end(), vote.weights.begin(), vote.weights.end());
   }
   return nb::make_tuple(numpy_matrix(std::move(weights), rounds + 1, experts), numpy_array(vote.lost),
@@ -59,6 +57,11 @@ inline nb::tuple vote_on(const Matrix& losses, const Doubles& prior) {
 inline double vote_weight(Engine& self) {
   const SharedReading reading(self);
   return bank_of(self).vote.record.weight;
+}
+// What the predictions of the vote have lost on these examples.
+inline double vote_loss(Engine& self) {
+  const SharedReading reading(self);
+  return bank_of(self).vote.record.loss;
 }
 inline std::size_t leader(Engine& self) {
   const SharedReading reading(self);
@@ -84,6 +87,7 @@ inline void bind_committee(EngineClass& engine) {
   engine.def("experts", &experts)
       .def("vote_record", &vote_record)
       .def("vote_weight", &vote_weight)
+      .def("vote_loss", &vote_loss)
       .def("leader", &leader)
       .def("take_expert", &take_expert, "committee"_a, "voter"_a)
       .def("set_learning", &set_learning, "members"_a, "vote"_a);

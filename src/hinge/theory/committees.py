@@ -37,8 +37,13 @@ class VoteRecord:
     range: float  # S: the largest difference of two losses
     loss_of_all: float  # A: the losses of the other rounds, in which all lost the same
     telling: int  # D: how many rounds told experts apart
-    weight: float  # of all rounds: their number, if no example had a weight
-    loss: float  # of the vote's own predictions
+    weight: float = 0.0  # of all rounds: their number, if no example had a weight
+    loss: float = 0.0  # of the vote's own predictions
+
+    @classmethod
+    def of(cls, learner: Learner) -> VoteRecord:
+        engine = learner._engine
+        return cls(*[*engine.vote_record(), engine.vote_weight(), engine.vote_loss()])
 
     def price(self, prior: float) -> float:
         """c Delta: how far H may exceed the loss of an expert with that prior."""
@@ -95,7 +100,7 @@ def vote(losses: ArrayLike, prior: ArrayLike | None = None) -> Votes:
         raise ValueError("losses must be finite numbers")
     its = its / its.sum()
     weights, lost, telling, record = vote_on(table, its)
-    return Votes(weights, lost, telling, VoteRecord(*record), its)
+    return Votes(weights, lost, telling, VoteRecord(*[*record, float(len(table))]), its)
 
 
 # ---- certificates -------------------------------------------------------------------------------------------------
@@ -194,7 +199,7 @@ def certificate(
     """The certificate of a committee. Without X it is relative to the experts; with the rows that were learned, once
     and in this order, also against fixed predictors: `u`, or some that are found."""
     with learner._lock:
-        record, experts = VoteRecord(*learner._engine.vote_record()), learner.experts
+        record, experts = VoteRecord.of(learner), learner.experts
     if not record.weight > 0:
         return CommitteeCertificate((), "", "the vote has seen no example yet")
     lost = LOSSES[learner.task]

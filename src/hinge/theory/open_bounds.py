@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..learner import Learner
+from ..model.experts import is_committee
+from . import committees
 from .comparators.kinds import kind_of
 from .hindsight.rows import GREW, grew_from_two
 from .theorems import Guarantee, guarantees
@@ -23,6 +25,9 @@ def open_bound(learner: Any, weighted: bool = False) -> str:
     """
     if not learner.statistics.rounds:
         return "nothing yet: it has seen no example"
+    if isinstance(learner, Learner) and is_committee(learner):
+        its = committees.certificate(learner)
+        return f"nothing: {its.reason}" if its.reason else its.promise
     if isinstance(learner, Learner) and learner.step not in steps_with_theorems():
         return f"nothing is known: there is no theorem for {learner.step!r}"
     if not _has_open_bound(learner):

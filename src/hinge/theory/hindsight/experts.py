@@ -7,12 +7,14 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ...data.rows import as_array, as_values
 from ...learner import Learner
 from ...model.experts import Expert, plain_learner
+from ..certificate import FOUND, GIVEN, whole_stream
 from ..comparators.comparator import Comparator
 from ..comparators.kind import Kind
 from ..theorems import strongest
-from .rows import OfRows, given_numbers, hindsight_on, matrix_of, why_not
+from .rows import OfRows, _found, _given, _matrix, no_theorem
 
 TASKS = ("classification", "ordinal", "regression")
 ONLY_PLAIN = "only experts without scaling, averages and a covariance have a bound against fixed predictors"
@@ -27,13 +29,16 @@ def bound_of(
 ) -> tuple[float, str]:
     """The smallest bound of the expected loss, over the experts, the theorems and the comparators, and which
     comparators these are. `prices` are c Delta of each expert."""
-    given = given_numbers(u, intercept)
+    u, intercept = (
+        None if numbers is None else as_values(as_array(numbers, name), name)
+        for numbers, name in ((u, "u"), (intercept, "intercept"))
+    )
     known = [(one, price) for one, price in zip(learner.experts, prices, strict=True) if _is_plain(one)]
     if learner.task not in TASKS:
         raise Unbounded(f"there is no bound against fixed predictors for {learner.task}")
     if not known:
         raise Unbounded(ONLY_PLAIN)
-    hindsight = _hindsight(learner, X, y, given)
+    hindsight = _hindsight(learner, X, y, u, intercept)
     comparators = hindsight.comparators(hindsight.learner.statistics)
     best = min(_loss_bound(one, comparators, hindsight.kind) + price for one, price in known)
     if best == math.inf:
@@ -45,16 +50,19 @@ def _is_plain(expert: Expert) -> bool:
     return expert.parameter > 0 and not (expert.averaged or expert.scaled or expert.kind == "arow")
 
 
-def _hindsight(learner: Learner, X: Any, y: Any, given: tuple[Any, Any]) -> OfRows:
+def _hindsight(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> OfRows:
     """What the comparators suffer: the same for all these experts, so one is asked. As a plain learner it runs again,
     to see that the rows are those that were learned."""
     experts = learner.experts
     place = max(range(len(experts)), key=lambda k: (_is_plain(experts[k]), experts[k].kind != "lattice"))
     alone = plain_learner(learner, place)
-    X = matrix_of(alone, X)
-    if reason := why_not(alone, X):
+    X = _matrix(alone, X)
+    if reason := no_theorem(alone) or whole_stream(alone.statistics.rounds, int(X.shape[0])):
         raise Unbounded(reason)
-    hindsight = hindsight_on(alone, X, y, given)
+    if u is None:
+        hindsight = OfRows(alone, _found(alone, X, y), FOUND)
+    else:
+        hindsight = OfRows(alone, [_given(alone, X.shape[1], u, intercept)], GIVEN)
     hindsight.see(X, y)
     if reason := hindsight.other_run():
         raise Unbounded(reason)

@@ -167,51 +167,38 @@ def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercep
     """See `Learner.certificate`."""
     if X is None:
         raise InputTypeError(
-            "certificate needs the rows that were learned, X and y; only of a committee it does not"
+            "certificate needs the rows that were learned, X and y; only a committee's needs no data"
         )
     check_length(X, "X")
     if not learner._task.has_kernel:  # the tasks with one vector per example have it
         raise ValueError(
             "the model around this learner has the certificate: it knows the features of outputs"
         )
-    given = given_numbers(u, intercept)
+    given = [
+        None if numbers is None else as_values(as_array(numbers, name), name)
+        for numbers, name in ((u, "u"), (intercept, "intercept"))
+    ]
     try:
-        X = matrix_of(learner, X)
-        if reason := why_not(learner, X):
-            return Certificate.none(reason)
-        return certify([hindsight_on(learner, X, y, given)], [(X, y)])
+        return _certificate(learner, X, y, *given)
     except MemoryError:
         raise ValueError(
             "a certificate of X, and of its comparators, needs more memory than there is"
         ) from None
 
 
-def given_numbers(u: Any, intercept: Any) -> tuple[Any, Any]:
-    """A comparator, checked; None stays None."""
-    u, intercept = (
-        None if numbers is None else as_values(as_array(numbers, name), name)
-        for numbers, name in ((u, "u"), (intercept, "intercept"))
-    )
-    return u, intercept
-
-
-def why_not(learner: Learner, X: Any) -> str:
-    """Why there is no certificate for the rows; "" if there may be one."""
+def _certificate(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> Certificate:
+    X = _matrix(learner, X)
     rounds = max(0, int(X.shape[0]) - starts_at_first(learner))
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
-    return reason or ("" if X.shape[0] else "there are no examples")
-
-
-def hindsight_on(learner: Learner, X: Any, y: Any, given: tuple[Any, Any]) -> OfRows:
-    """Against the given comparator (see `given_numbers`), or against some that are found."""
-    u, intercept = given
+    if reason or not X.shape[0]:
+        return Certificate.none(reason or "there are no examples")
     if u is None:
-        return OfRows(learner, _found(learner, X, y), common.FOUND)
+        return certify([OfRows(learner, _found(learner, X, y), common.FOUND)], [(X, y)])
     if learner.parameters["kernel"] is not None:
         raise ValueError(
             "a comparator in the space of a kernel cannot be given: use u=None, which finds some"
         )
-    return OfRows(learner, [_given(learner, X.shape[1], u, intercept)], common.GIVEN)
+    return certify([OfRows(learner, [_given(learner, X.shape[1], u, intercept)], common.GIVEN)], [(X, y)])
 
 
 def _found(learner: Learner, X: Any, y: Any) -> Iterator[Predictor]:
@@ -268,7 +255,7 @@ def _given(learner: Learner, width: int, u: Any, intercept: Any) -> Predictor:
 # ---- rows in memory ---------------------------------------------------------------------------------------------
 
 
-def matrix_of(learner: Learner, X: Any) -> Any:
+def _matrix(learner: Learner, X: Any) -> Any:
     """The stream as an array or a CSR matrix of float64, with the columns that the learner has for its features."""
     from scipy.sparse import csr_matrix
 
