@@ -7,6 +7,7 @@ ones would find a bound that is too large.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,6 +79,57 @@ def test_the_theorem_holds(kind, theorem, quantity, step, task, needs):
                 assert guarantee.guaranteed <= paper * (1 + 1e-12)
 
     check(kind, setups, holds)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task", ALL)
+def test_the_bounds_of_pa1_carry_over_to_sample_weights(kind, task):
+    """C_t = C o_t (docs/theory/committees.md). A step of at most C o_t gains at least what the step a o_t does, so that
+    a mistake of weight o counts o; and what the step min(C o, m/R2) does, so that it counts 1."""
+
+    def holds(setup):
+        stream, C, seed = setup
+        learner = stream.learner(kind, "pa1", C)
+        o = np.random.default_rng(seed).choice([0.25, 0.5, 1.0, 3.0], size=len(stream.X))
+        if task == "uniclass" and "w1" not in stream.options:
+            o[0] = 1.0  # the first centre, not a round
+        lost, mistakes, sizes, charged = 0.0, 0.0, 0.0, 0.0
+        largest_q = stream.comparator().largest_q
+        for t, x in enumerate(stream.X):
+            y = None if stream.y is None else stream.y[t]
+            before = replace(learner.statistics)  # the reference changes its own
+            learner.learn(x, y, o[t])
+            after = learner.statistics
+            if after.rounds == before.rounds:
+                continue
+            lost += o[t] * (after.loss - before.loss)
+            mistakes += o[t] * (after.mistakes - before.mistakes)
+            one = one_round(stream, t).comparator()
+            charged += o[t] * one.loss
+            sizes += o[t] ** 2 * one.largest_q * (after.updates - before.updates)
+        D2 = stream.comparator().distance2
+        slack = 1 + 1e-9
+        assert lost <= (charged + D2 / (2 * C) + C / 2 * sizes) * slack + 1e-12
+        if task == "classification":
+            m, total = stream.options["margin"], D2 + 2 * C * charged
+            for R2, least, count in [
+                (o.max() * largest_q, C, mistakes),
+                (largest_q, C * o.min(), learner.statistics.mistakes),
+            ]:
+                a = min(least, m / R2) if R2 else least
+                assert count <= total / (2 * a * m - a * a * R2) * slack
+
+    seeds = st.integers(0, 2**32 - 1)
+    check(kind, st.tuples(streams(task), st.sampled_from([0.05, 0.3, 1.0, 4.0]), seeds), holds)
+
+
+def one_round(stream, t):
+    """The stream of one round alone."""
+    options = dict(stream.options)
+    if stream.task == "uniclass" and "w1" not in options:
+        options["w1"] = stream.X[0]
+    y = None if stream.y is None else stream.y[t : t + 1]
+    return replace(stream, X=stream.X[t : t + 1], y=y, options=options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
