@@ -81,9 +81,9 @@ def vote(losses: ArrayLike, prior: ArrayLike | None = None) -> Votes:
     >>> from hinge.theory import vote
     >>> made = vote([[0, 1, 1], [0, 1, 0], [1, 0, 1], [0, 1, 1]])
     >>> made.weights[-1].round(2).tolist()
-    [0.75, 0.08, 0.17]
-    >>> made.record.expected_loss <= made.regret_bounds.min()
-    True
+    [0.61, 0.24, 0.15]
+    >>> print(f"{made.record.expected_loss:.2f} <= {made.regret_bounds.min():.2f}")
+    2.45 <= 3.80
     """
     from .._core import vote_on
 
