@@ -8,8 +8,10 @@ import math
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.datasets import dump_svmlight_file
 
 import hinge
+from command_line import called
 from hinge.model.experts import plain_learner
 from hinge.theory import comparator, label_comparator
 from hinge.theory.committees import BEST, DELTA, FIXED, REGRET, VOTE, VoteRecord
@@ -312,3 +314,48 @@ def test_a_leader_has_its_own_certificate():
     assert certificate.holds
     assert certificate.applicable
     assert leader.stats_.mistakes == max(model.experts_, key=lambda expert: expert.weight).loss
+
+
+# --- on the command line ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(capfd, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    X, y = stream("regression", 100)
+    dump_svmlight_file(X, y, "numbers.svm", zero_based=False)
+    return called(capfd, monkeypatch)
+
+
+def test_the_command_line_has_the_certificate_of_a_committee(run):
+    """It was observed: the data are not read again."""
+    made = run(
+        "learn",
+        "numbers.svm",
+        "--task",
+        "regression",
+        "--C",
+        "auto",
+        "--certificate",
+        "--json",
+        "-m",
+        "model",
+    )
+    [event] = [record for record in made.records if record["event"] == "certificate"]
+    certificate = hinge.load("model").certificate()
+    assert event["sentence"] == str(certificate)
+    assert {one["theorem"] for one in event["guarantees"]} == {REGRET, DELTA, VOTE, BEST}
+    assert str(certificate).removeprefix("Guaranteed: at most ")[:20] in run("inspect", "model").out.replace(
+        "\n", " "
+    )
+
+
+def test_compare_shows_the_guarantee_of_a_committee(run):
+    rows = run("compare", "numbers.svm", "pa2", "pa1:C=auto", "--task", "regression", "--json").records
+    found = {row["name"]: row for row in rows if row["event"] == "certificate"}
+    assert found["pa1:C=auto"]["holds"]
+    assert found["pa1:C=auto"]["vote"]["weight"] == 100
+    assert {one["theorem"] for one in found["pa2"]["guarantees"]} >= {"J06 Theorem 5 (N03 Theorem 3)"}
+    assert (
+        "T1.2 (committee)" in run("compare", "numbers.svm", "pa2", "pa1:C=auto", "--task", "regression").out
+    )

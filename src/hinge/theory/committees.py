@@ -206,7 +206,7 @@ def certificate(
     bounds = tuple(
         ExpertBound(one.name, one.loss, one.telling_loss, record.price(one.prior)) for one in experts
     )
-    found, against = list(_guarantees(lost, record, bounds)), "its experts"
+    found, against = list(_guarantees(lost, record, bounds)), ""
     if X is not None:
         bound, against, reason = _fixed(learner, [one.price for one in bounds], X, y, u, intercept)
         found.append(Guarantee(FIXED, f"expected {lost.name}", record.expected_loss, bound, reason))

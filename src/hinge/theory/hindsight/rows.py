@@ -15,6 +15,7 @@ from ...data.events import check_length, event, is_frame
 from ...data.rows import Rows, as_array, as_values, rows_of, unseen_norms
 from ...learner import Learner
 from ...model import columns as model_columns
+from ...model.experts import is_committee
 from ...model.supports import beta_of
 from ...options.table import COVARIANCES
 from .. import certificate as common
@@ -50,6 +51,8 @@ def starts_at_first(learner: Learner) -> bool:
 def no_theorem(learner: Learner) -> str:
     """Why there is no theorem for this learner on any stream; "" if there may be one."""
     p = learner.parameters
+    if is_committee(learner):
+        return "a committee has guarantees relative to its experts"
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.cache_bound)"
