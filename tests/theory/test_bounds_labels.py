@@ -273,6 +273,29 @@ def test_one_example_reaches_the_bounds(kind, selection, step, C, options, theor
 
 
 @pytest.mark.parametrize("kind", RUNNERS)
+@pytest.mark.parametrize(
+    ("selection", "options", "theorems"),
+    [
+        ("max", {}, ["J06 Theorem 4, sharper (derived)", "PA-I loss (derived)"]),
+        ("prediction", {}, ["J06 Theorem 4, sharper (derived)", "PA-I loss (derived)"]),
+        ("mira", {"beta": 1.0}, ["MIRA, beta > 0 (derived)", "PA-I loss (derived)"]),
+        ("max", {"cost": 1 - np.eye(2)}, ["J06 Theorem 9, sharper (derived)", "PA-I loss (derived)"]),
+    ],
+)
+def test_one_capped_example_reaches_the_sharper_bounds(kind, selection, options, theorems):
+    """u = C a is where the step ends: l* = 1 - C/2. The bounds of the paper are above by the factor 2 - C/2."""
+    C, options = 0.5, {"selection": selection, **options}
+    stream = Stream("labels", 2, np.array([[0.5]]), [1], C * np.array([-0.5, 0.5]), options)
+    outcome = stream.run(kind, "pa1", C)
+    found = guarantees("pa1", outcome.statistics, stream.comparator(stream.u), C=C)
+    for theorem in theorems:
+        [g] = [g for g in found if g.theorem == theorem]
+        assert g.suffered == pytest.approx(g.guaranteed) == pytest.approx(1)
+    for paper in ("J06 Theorem 4", "J06 Theorem 9 for any C (derived)"):
+        assert all(g.guaranteed == pytest.approx(2 - C / 2) for g in found if g.theorem == paper)
+
+
+@pytest.mark.parametrize("kind", RUNNERS)
 def test_one_example_reaches_theorem_9(kind):
     """|phi(x, 0) - phi(x, 1)| = 1."""
     stream = Stream("prototype", 2, np.array([[[0.0, 1.0]]]), [1], np.array([1.0]))
