@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "../memories/arithmetic/exponential.hpp"
@@ -41,8 +40,8 @@ class Vote {
 
   // Several experts with the same prior.
   void begin(std::size_t experts) { begin(std::vector<double>(experts, 1 / static_cast<double>(experts))); }
-  void begin(std::vector<double> priors) {
-    weights = prior = std::move(priors);
+  void begin(const std::vector<double>& priors) {
+    weights = prior = priors;
     behind = lost = lost_telling = std::vector<double>(prior.size());
   }
   // Expert `child` is a copy of `parent`, from which it takes a fraction of the prior and of the weight.
