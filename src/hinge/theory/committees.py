@@ -96,8 +96,10 @@ def vote(losses: ArrayLike, prior: ArrayLike | None = None) -> Votes:
     its = np.full(experts, 1 / experts) if prior is None else np.asarray(prior, dtype=np.float64).reshape(-1)
     if len(its) != experts or not (its > 0).all() or not math.isfinite(its.sum()):
         raise ValueError(f"prior must be {experts} numbers above 0, one per expert")
-    if not np.isfinite(table).all():
-        raise ValueError("losses must be finite numbers")
+    with np.errstate(over="ignore"):
+        finite = math.isfinite((table * table).sum())
+    if not finite:
+        raise ValueError("losses must be finite numbers, with squares and sums that do not overflow float64")
     its = its / its.sum()
     weights, lost, telling, record = vote_on(table, its)
     return Votes(weights, lost, telling, VoteRecord(*[*record, float(len(table))]), its)
