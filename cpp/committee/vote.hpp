@@ -32,6 +32,7 @@ struct VoteRecord {
   double loss_of_all = 0;    // the sum of losses of rounds in which all experts lost the same
   std::int64_t telling = 0;  // D: the rounds that told experts apart
   double weight = 0;         // of all rounds: the sum of the weights of their examples
+  double loss = 0;           // of the vote's own predictions
 };
 
 class Vote {
@@ -39,10 +40,10 @@ class Vote {
   static constexpr double a = 2;
 
   // Several experts with the same prior.
-  void begin(std::size_t experts) {
-    prior.assign(experts, 1 / static_cast<double>(experts));
-    weights = prior;
-    behind = lost = lost_telling = std::vector<double>(experts);
+  void begin(std::size_t experts) { begin(std::vector<double>(experts, 1 / static_cast<double>(experts))); }
+  void begin(const std::vector<double>& priors) {
+    weights = prior = priors;
+    behind = lost = lost_telling = std::vector<double>(prior.size());
   }
   // Expert `child` is a copy of `parent`, from which it takes a fraction of the prior and of the weight.
   void split(std::size_t parent, std::size_t child, double fraction) {

@@ -71,10 +71,11 @@ struct CommitteeRound : RowRound {
     return true;  // even if no expert moves, the vote learns
   }
 
-  void move(const Instance& /*x*/, const Move& /*move*/) {
+  void move(const Instance& /*x*/, const Move& move) {
     if (bank.vote_learns) {
       bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
       bank.vote.record.weight += weight;
+      bank.vote.record.loss += weight * move.cost;
     }
     if (!bank.members_learn) return;
     bank.tally_averages();

@@ -467,11 +467,16 @@ class Learner:
         """
         return explain.of_event(self, x, label)
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+    def certificate(self, X: Any = None, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What the learner suffered on the rows of X, learned once in this order, and what the theorems guaranteed.
 
-        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted.
+        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted. A
+        committee needs no data: what is guaranteed relative to its experts was observed.
         """
+        if experts.is_committee(self):
+            from .theory import committees
+
+            return committees.certificate(self, X, y, u, intercept)
         from .theory.hindsight.rows import certificate
 
         return certificate(self, X, y, u, intercept)
