@@ -60,7 +60,7 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         bold="so far",
         x=study._task.counted,
         digits=2,
-        title=_title(study.task, curve.errors[-1][1], bound),
+        title=_title(study, curve.errors[-1][1], bound),
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned"
         + (f"; lately: the last {curve.window:,}" if "lately" in curves else ""),
     )
@@ -77,9 +77,9 @@ def _largest(study: Study, error: float) -> str:
     return f"the {error:.0f} ranks between the lowest and the highest"
 
 
-def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:
-    guaranteed = f"; guaranteed: at most {short_error(task, bound[-1][1])}" if bound else ""
-    return f"{task.capitalize()}: {error_text(task, error)}{guaranteed}"
+def _title(study: Study, error: float, bound: list[tuple[int, float]]) -> str:
+    guaranteed = f"; guaranteed: at most {short_error(study.task, bound[-1][1])}" if bound else ""
+    return f"{study.task.capitalize()}: {error_text(study, error)}{guaranteed}"
 
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:

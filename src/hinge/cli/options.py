@@ -42,6 +42,9 @@ OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONL
 
 # The allowed values of options that accept fewer values than in Python, or are written differently.
 ALLOWED = {
+    "C": "a number greater than 0 (inf is allowed), auto, or several numbers: 0.1,1,10",
+    "covariance_regularizer": "a finite number greater than 0, auto, or several numbers: 0.1,1,10",
+    "experts": "none, auto, or words: pa1:-1,arow:0",
     "kernel": "none, linear, poly or rbf",
     "features": "tfidf or email",
     "cost": "none, or JSON: a square matrix or an object of objects, of numbers of 0 or more with 0 on the diagonal",
@@ -130,6 +133,10 @@ def _value(name: str, text: str) -> Any:
         return _from_json(name, content, f"{text[1:]} is not JSON")
     if text[:1] in "[{":
         return _from_json(name, text, "this is not JSON")
+    if name == "experts" and text.lower() not in ("auto", "none"):
+        return text.replace(",", " ").split()
+    if name in ("C", "covariance_regularizer") and "," in text:
+        return [word_value(each.strip()) for each in text.split(",")]
     if name == "classes":
         return [word_value(word.strip()) for word in text.split(",")]
     if name == "class_weight" and "=" in text:

@@ -227,7 +227,8 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         print("Stopped before the end of the data.")
     if race.bad.count:
         print(f"{skipped_examples(race.bad.count)}; the first: {race.bad.first[0]}", file=sys.stderr)
-    print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "
+    assert race.best.study is not None
+    print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.best.study, race.best.error)} for the best, "
           "each predicted before it was learned")  # fmt: skip
 
 
@@ -330,18 +331,19 @@ def draw(race: Race, path: str, as_json: bool) -> None:
     best = "" if len(drawn) == len(running) else f"; the best {len(drawn)} of {len(running)}"
     plots.progressive_curves(
         Path(path), curves, share=TASKS[race.task].error_is_share,
-        title=title_of(race.task, {r.name: r.error for r in running}),
+        title=title_of(race.best.study, {r.name: r.error for r in running}),
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
         bold=race.best.name, x=TASKS[race.task].counted, digits=2,
     )  # fmt: skip
     print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
 
 
-def title_of(task: str, errors: dict[str, float]) -> str:
+def title_of(study: Study | None, errors: dict[str, float]) -> str:
     """The learner with the smallest error (or several that tie), and the error."""
+    assert study is not None
     least = min(errors.values())
     best = [name for name, error in errors.items() if error == least]
     if len(best) > 3:
         best = [*best[:2], f"{len(best) - 2} others"]
     names = best[0] if len(best) == 1 else f"{', '.join(best[:-1])} and {best[-1]}"
-    return f"{names} {'errs' if len(best) == 1 else 'err'} least: {error_text(task, least)}"
+    return f"{names} {'errs' if len(best) == 1 else 'err'} least: {error_text(study, least)}"

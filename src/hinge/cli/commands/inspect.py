@@ -152,4 +152,4 @@ def _lines(study: Study, position: Position | None) -> Iterator[tuple[str, str]]
         state = "finished" if position.finished else "not finished (--resume continues)"
         files = ", ".join(position.files[:3])
         yield "learned", f"{position.learned:,} examples of {files} ({position.format}), {state}"
-        yield "error", f"{error_text(study.task, position.score.error)}, predicted before they were learned"
+        yield "error", f"{error_text(study, position.score.error)}, predicted before they were learned"

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{skipped_examples(bad.count)}; the first: {bad.first[0]}", file=sys.stderr)
         for text in [*remarks, *reading.remarks(stream.source)]:
             print(text, file=sys.stderr)
-        error_of_all = f", {error_text(study.task, score.error)}" if labelled and count else ""
+        error_of_all = f", {error_text(study, score.error)}" if labelled and count else ""
         print(f"{count:,} predictions{error_of_all}", file=sys.stderr)
     return 0
 
