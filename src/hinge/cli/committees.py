@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from math import log
+from typing import Any, NamedTuple
 
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
 from .progress import error_text, short_error
 
+SHOWN_EXPERTS = 12  # in the table of `hinge inspect`
 SHOWN_KINDS = 4  # kinds of experts that are named with their shares
 
 
@@ -44,7 +46,7 @@ def lines(study: Study) -> Iterator[str]:
     if leader.parameter == 0:
         yield "No expert leads yet: no example with a loss was learned."
         return
-    yield f"Leader: {leader.in_words}, with {percent(leader.weight)} of the vote. {_kinds(experts)}"
+    yield f"Leader: {leader.in_words}, with {percent(leader.weight)} of the vote.{_kinds(experts)}"
     compared = f" (the committee: {short_error(study.task, study.score.error)})"
     if not _same_rounds(study):
         compared = ", over all that it has learned, with the weights of the examples"
@@ -60,14 +62,62 @@ def _same_rounds(study: Study) -> bool:
 def _kinds(experts: Experts) -> str:
     its = list(shares(experts).items())
     if len(its) == 1:
-        return f"All experts are {its[0][0]}."
-    named = [f"{kind} {percent(share)}" for kind, share in its[:SHOWN_KINDS]]
-    rest = sum(share for _, share in its[SHOWN_KINDS:])
-    return f"By kind: {', '.join([*named, *([f'others {percent(rest)}'] if rest else [])])}."
+        return ""
+    shown = [(kind, share) for kind, share in its[:SHOWN_KINDS] if share >= 0.01]
+    rest = 1 - sum(share for _, share in shown)
+    named = [f"{kind} {percent(share)}" for kind, share in [*shown, *([("others", rest)] if rest >= 0.01 else [])]]
+    return f" By kind: {', '.join(named)}."
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+class VoteRecord(NamedTuple):
+    """What the vote has suffered (cpp/committee/vote.hpp)."""
+
+    delta: float  # Delta: what it has cost to mix the experts
+    expected_loss: float  # H: the losses of the experts, by their weights at that time
+    telling_loss: float  # the same in the rounds that told experts apart
+    variance: float
+    range: float
+    loss_of_all: float
+    telling: int  # D: the rounds in which the losses of the experts differed
+
+
+def vote_of(study: Study) -> VoteRecord:
+    return VoteRecord(*study.learner._engine.vote_record())
+
+
+def guaranteed(study: Study) -> str:
+    """Theorem T1.2 with the numbers of this run: H <= L_k + Delta (1 + (ln 1/pi_k + ln D)/2) for every expert k."""
+    vote = vote_of(study)
+    if not vote.telling:
+        return "nothing yet: no example told the experts apart"
+    costs = {
+        expert.name: vote.delta * (1 + (log(1 / expert.prior) + log(vote.telling)) / 2)
+        for expert in study.learner.experts
+    }
+    best = min(study.learner.experts, key=lambda expert: expert.loss + costs[expert.name])
+    twice = "" if study.task == "regression" else " The vote itself suffers at most twice the expected loss."
+    return (
+        f"the expected loss of the vote, {vote.expected_loss:,.6g}, is at most {best.loss + costs[best.name]:,.6g}: the "
+        f"loss {best.loss:,.6g} of {best.in_words}, and {costs[best.name]:,.6g} for not having known that it is good.{twice}"
+    )
+
+
+def table_of(study: Study, console: Any) -> None:
+    """Prints the experts with the largest weights."""
+    from .console import new_table, show_table
+
+    experts = sorted(study.learner.experts, key=lambda expert: -expert.weight)
+    table = new_table("expert", "vote", "error", right=("vote", "error"))
+    for expert in experts[:SHOWN_EXPERTS]:
+        table.add_row(expert.in_words, f"{100 * expert.weight:.1f} %", short_error(study.task, expert.error))
+    if rest := experts[SHOWN_EXPERTS:]:
+        share = sum(expert.weight for expert in rest)
+        table.add_row(f"{len(rest)} others", f"{100 * share:.1f} %", "")
+    show_table(console, table)
 
 
 def record(study: Study) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..model.experts import is_committee, is_several
+from ..model.experts import is_several
 from ..options import catalogue, table
 from ..options.table.steps import STEPS_WITHOUT_C
 from ..streams.evaluation import Study
@@ -149,9 +149,10 @@ def in_words(study: Study) -> str:
     shown = {name: f"{name}={value}" for name, value in p.items()
              if name not in ("step", "classes", "w1") and value != table.default(name)
              and len(str(value)) < 60}  # fmt: skip
-    if is_committee(study.learner):
+    if study.is_committee:
         shown.pop("experts", None)
-        kind = f"a committee of {len(study.learner.experts)} experts"
+        count = len(study.learner.experts)
+        kind = f"a committee of {count} expert{'s' if count != 1 else ''}"
         return ", ".join([kind, *shown.values()])
     if step not in STEPS_WITHOUT_C and "C" in p:
         statistics = study.learner.statistics

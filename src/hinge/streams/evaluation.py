@@ -109,6 +109,12 @@ class Study:
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
+    def begin_pass(self, number: int) -> None:
+        """Passes count from 0. The vote of a committee learns in the first one: later, the examples were seen before,
+        and their errors say little about others."""
+        if self.is_committee:
+            self.learner._engine.set_learning(members=True, vote=number == 0)
+
     def learn(
         self,
         batch: Batch,

@@ -335,7 +335,7 @@ def follow(session: Session, report: Quiet, arguments: argparse.Namespace, curve
                 session.done,
             )
             if curve is not None and session.position.passes == 0:
-                curve.see(figures, study.learner.statistics)
+                curve.see(figures, study)
             if not started:
                 report.start(study)
                 started = True
