@@ -57,6 +57,12 @@ def with_committee(task: str, spec: str | None, options: dict[str, Any]) -> str 
     return spec if chosen or not TASKS[task].has_committee else COMMITTEE
 
 
+def is_possible(task: str, spec: str, options: dict[str, Any]) -> bool:
+    """Whether a learner is to be among those that nobody has named: a committee needs a task that has one, and options
+    that hold for all experts."""
+    return spec != COMMITTEE or with_committee(task, None, options) == COMMITTEE
+
+
 def _of_committee(task: str, texts: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """The options of a committee: those that hold for all experts."""
     if not TASKS[task].has_committee:

@@ -36,6 +36,7 @@ class Runner:
     study: Study | None = None
     seconds: float = 0.0  # of predicting and learning
     out: str = ""  # why it was excluded
+    is_candidate: bool = True  # else it is there for comparison
     curve: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -115,6 +116,9 @@ class Race:
                 runner.out = str(error)
         if all(runner.out for runner in self.runners):
             raise ValueError(self.runners[0].out)
+        studies = [runner.study for runner in self.runners if runner.study is not None]
+        for study in studies:  # all have the same error, so that they can be compared
+            study.as_committee = any(its.is_committee for its in studies)
 
     def _step(self, piece: Piece, start: int, stop: int) -> None:
         """A learner that rejects the examples is excluded. If all reject them, the data is invalid."""
@@ -141,7 +145,8 @@ class Race:
 
     @property
     def best(self) -> Runner:
-        return min(self.running, key=lambda runner: runner.error)
+        candidates = [runner for runner in self.running if runner.is_candidate]
+        return min(candidates or self.running, key=lambda runner: runner.error)
 
 
 def add_shown(parser: argparse.ArgumentParser) -> Any:
@@ -217,7 +222,7 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
             short_error(race.task, runner.error),
             f"{runner.study.learner.statistics.updates:,}",
             f"{1e6 * runner.seconds / race.examples:.2f}",
-            "best" if runner is race.best else "",
+            "best" if runner is race.best else "" if runner.is_candidate else "for comparison",
         )
     console = new_console()
     show_table(console, table)
