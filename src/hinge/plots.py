@@ -76,7 +76,15 @@ def progressive_curves(
     `votes`: of a committee, (round, experts) at some rounds: a panel below the curves shows their shares of the vote.
     """
     figure = progressive_figure(
-        curves, title=title, subtitle=subtitle, share=share, dashed=dashed, bold=bold, x=x, digits=digits, votes=votes
+        curves,
+        title=title,
+        subtitle=subtitle,
+        share=share,
+        dashed=dashed,
+        bold=bold,
+        x=x,
+        digits=digits,
+        votes=votes,
     )
     if path.suffix.lower() == ".html":
         factor, unit = (100.0, " %") if share else (1.0, "")
@@ -208,7 +216,9 @@ def experts_figure(history: VoteHistory, title: str = "") -> Any:
     name_curves(axes, _band_labels(bands), gap=gap, size=NAME_SIZE)
     leader = max(history[-1][1], key=lambda expert: expert.weight)
     subtitle = f"Shares of the vote over {history[-1][0]:,} examples"
-    _write_title(figure, title or f"Leader: {leader.in_words}, {100 * leader.weight:.0f} % of the vote", subtitle)
+    _write_title(
+        figure, title or f"Leader: {leader.in_words}, {100 * leader.weight:.0f} % of the vote", subtitle
+    )
     return figure
 
 

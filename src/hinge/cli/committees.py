@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
+from ..theory.theorems import Guarantee
 from .progress import error_text, short_error
 
 SHOWN_EXPERTS = 12  # in the table of `hinge inspect`
@@ -65,7 +66,9 @@ def _kinds(experts: Experts) -> str:
         return ""
     shown = [(kind, share) for kind, share in its[:SHOWN_KINDS] if share >= 0.01]
     rest = 1 - sum(share for _, share in shown)
-    named = [f"{kind} {percent(share)}" for kind, share in [*shown, *([("others", rest)] if rest >= 0.01 else [])]]
+    named = [
+        f"{kind} {percent(share)}" for kind, share in [*shown, *([("others", rest)] if rest >= 0.01 else [])]
+    ]
     return f" By kind: {', '.join(named)}."
 
 
@@ -85,24 +88,38 @@ class VoteRecord(NamedTuple):
     telling: int  # D: the rounds in which the losses of the experts differed
 
 
-def vote_of(study: Study) -> VoteRecord:
-    return VoteRecord(*study.learner._engine.vote_record())
+def vote_of(learner: Any) -> VoteRecord:
+    return VoteRecord(*learner._engine.vote_record())
+
+
+def bound_of(learner: Any) -> tuple[Expert, float]:
+    """Theorem T1.2 with the numbers of this run: H <= L_k + Delta (1 + (ln 1/pi_k + ln D)/2) for every expert k. The
+    expert for which the right side is smallest, and what is added to its loss."""
+    vote = vote_of(learner)
+    found = [
+        (expert, vote.delta * (1 + (log(1 / expert.prior) + log(max(1, vote.telling))) / 2))
+        for expert in learner.experts
+    ]
+    return min(found, key=lambda its: its[0].loss + its[1])
+
+
+def guarantee_of(learner: Any) -> Guarantee:
+    """The same as a guarantee."""
+    best, cost = bound_of(learner)
+    quantity = "expected mistakes" if learner.task == "classification" else "expected loss"
+    return Guarantee("vote of experts", quantity, vote_of(learner).expected_loss, best.loss + cost)
 
 
 def guaranteed(study: Study) -> str:
-    """Theorem T1.2 with the numbers of this run: H <= L_k + Delta (1 + (ln 1/pi_k + ln D)/2) for every expert k."""
-    vote = vote_of(study)
+    """The same in words."""
+    vote = vote_of(study.learner)
     if not vote.telling:
         return "nothing yet: no example told the experts apart"
-    costs = {
-        expert.name: vote.delta * (1 + (log(1 / expert.prior) + log(vote.telling)) / 2)
-        for expert in study.learner.experts
-    }
-    best = min(study.learner.experts, key=lambda expert: expert.loss + costs[expert.name])
+    best, cost = bound_of(study.learner)
     twice = "" if study.task == "regression" else " The vote itself suffers at most twice the expected loss."
     return (
-        f"the expected loss of the vote, {vote.expected_loss:,.6g}, is at most {best.loss + costs[best.name]:,.6g}: the "
-        f"loss {best.loss:,.6g} of {best.in_words}, and {costs[best.name]:,.6g} for not having known that it is good.{twice}"
+        f"the expected loss of the vote, {vote.expected_loss:,.6g}, is at most {best.loss + cost:,.6g}: the loss "
+        f"{best.loss:,.6g} of {best.in_words}, and {cost:,.6g} for not having known that it is good.{twice}"
     )
 
 

@@ -123,7 +123,9 @@ def read_r(text: str) -> Any:
     try:
         return read_value("covariance_regularizer", text)
     except BadOption:
-        raise ValueError(f"r must be a number greater than 0, auto, or a list: [0.1,1], not {text!r}") from None
+        raise ValueError(
+            f"r must be a number greater than 0, auto, or a list: [0.1,1], not {text!r}"
+        ) from None
 
 
 def task_of(arguments: argparse.Namespace, piece: Piece, source: Any, say: Callable[[str], None]) -> str:

@@ -113,7 +113,7 @@ def _say_whether_needed(running: race.Race, committee: list[race.Runner], as_jso
     if as_json:
         print(json.dumps({"event": "committee", "error": ours, "best_error": best, "tuning_needed": needed}))
         return
-    errors = f"{short_error(running.task, ours)}, the best single learner {short_error(running.task, best)}"
+    errors = f"{short_error(running.task, ours)}, the best candidate {short_error(running.task, best)}"
     verdict = "Tuning helps" if needed else "No tuning needed"
     print(f"{verdict}: without any option the committee of 'hinge learn' has an error of {errors}.")
 
