@@ -259,7 +259,8 @@ def _thinned(history: VoteHistory) -> VoteHistory:
 
 def _band_labels(bands: list[tuple[str, list[float]]]) -> list[tuple[float, str, str, bool]]:
     """The names of the bands, at the middles of their right ends."""
-    labels, below = [], 0.0
+    labels: list[tuple[float, str, str, bool]] = []
+    below = 0.0
     for (name, shares), (_, ink) in zip(bands, BANDS, strict=False):
         share = 100 * shares[-1]
         labels.append((below + share / 2, f"{_shortened(name)}  {share:.0f} %", ink, not labels))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import log
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
-from ..theory.theorems import Guarantee
 from .progress import error_text, short_error
+
+if TYPE_CHECKING:
+    from ..theory.theorems import Guarantee
 
 SHOWN_EXPERTS = 12  # in the table of `hinge inspect`
 SHOWN_KINDS = 4  # kinds of experts that are named with their shares
-
-
-def experts_of(study: Study) -> Experts | None:
-    """The experts of a committee; None: it is a single learner."""
-    return study.learner.experts if study.is_committee else None
 
 
 def leader_of(experts: Sequence[Expert]) -> Expert:
@@ -40,8 +37,8 @@ def shares(experts: Sequence[Expert]) -> dict[str, float]:
 
 def lines(study: Study) -> Iterator[str]:
     """The report at the end of a run; nothing for a single learner."""
-    experts = experts_of(study)
-    if experts is None:
+    experts = study.experts
+    if not experts:
         return
     leader, best = leader_of(experts), best_of(experts)
     if leader.parameter == 0:
@@ -57,7 +54,8 @@ def lines(study: Study) -> Iterator[str]:
 def _same_rounds(study: Study) -> bool:
     """Whether the errors of the experts are about the examples of the score: not if examples had weights, or were
     learned before the run began."""
-    return bool(study.learner._engine.vote_weight() == study.score.rounds)
+    engine: Any = study.learner._engine
+    return bool(engine.vote_weight() == study.score.rounds)
 
 
 def _kinds(experts: Experts) -> str:
@@ -92,6 +90,11 @@ def vote_of(learner: Any) -> VoteRecord:
     return VoteRecord(*learner._engine.vote_record())
 
 
+def vote_record(study: Study) -> dict[str, Any]:
+    """The same for JSON; nothing for a single learner."""
+    return {"vote": vote_of(study.learner)._asdict()} if study.is_committee else {}
+
+
 def bound_of(learner: Any) -> tuple[Expert, float]:
     """Theorem T1.2 with the numbers of this run: H <= L_k + Delta (1 + (ln 1/pi_k + ln D)/2) for every expert k. The
     expert for which the right side is smallest, and what is added to its loss."""
@@ -105,6 +108,8 @@ def bound_of(learner: Any) -> tuple[Expert, float]:
 
 def guarantee_of(learner: Any) -> Guarantee:
     """The same as a guarantee."""
+    from ..theory.theorems import Guarantee
+
     best, cost = bound_of(learner)
     quantity = "expected mistakes" if learner.task == "classification" else "expected loss"
     return Guarantee("vote of experts", quantity, vote_of(learner).expected_loss, best.loss + cost)
@@ -127,7 +132,7 @@ def table_of(study: Study, console: Any) -> None:
     """Prints the experts with the largest weights."""
     from .console import new_table, show_table
 
-    experts = sorted(study.learner.experts, key=lambda expert: -expert.weight)
+    experts = sorted(study.experts, key=lambda expert: -expert.weight)
     table = new_table("expert", "vote", "error", right=("vote", "error"))
     for expert in experts[:SHOWN_EXPERTS]:
         table.add_row(expert.in_words, f"{100 * expert.weight:.1f} %", short_error(study.task, expert.error))
@@ -139,8 +144,8 @@ def table_of(study: Study, console: Any) -> None:
 
 def record(study: Study) -> dict[str, Any]:
     """The experts for JSON, with the leader in words; nothing for a single learner."""
-    experts = experts_of(study)
-    if experts is None:
+    experts = study.experts
+    if not experts:
         return {}
     return {
         "leader": leader_of(experts).in_words,

@@ -36,7 +36,7 @@ class Curve:
         self.lately.append((figures.score.rounds, figures.window.error))
         self.statistics.append(study.learner.statistics)
         if study.is_committee:
-            self.votes.append((figures.score.rounds, study.learner.experts))
+            self.votes.append((figures.score.rounds, study.experts))
 
 
 def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: bool) -> None:
@@ -85,7 +85,7 @@ def _largest(study: Study, error: float) -> str:
 
 def _title(study: Study, error: float, bound: list[tuple[int, float]]) -> str:
     guaranteed = f"; guaranteed: at most {short_error(study.task, bound[-1][1])}" if bound else ""
-    leader = f"; {leader_of(study.learner.experts).in_words} leads" if study.is_committee else ""
+    leader = f"; {leader_of(study.experts).in_words} leads" if study.is_committee else ""
     return f"{study.task.capitalize()}: {error_text(study, error)}{guaranteed}{leader}"
 
 

@@ -184,7 +184,7 @@ def regress(seed: int) -> OtherTask:
     means = np.concatenate([[0.0], np.cumsum(y)[:-1] / np.arange(1, len(y))])
     naive = float(np.abs(y - means).mean())
     return OtherTask(
-        "regression, committee",
+        "regression",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
         f"mean absolute error {100 * last.error:.0f}; predicting the mean so far: {100 * naive:.0f}",
         [guarantee_of(learner)],

@@ -159,7 +159,7 @@ def in_words(study: Study) -> str:
              and len(str(value)) < 60}  # fmt: skip
     if study.is_committee:
         shown.pop("experts", None)
-        count = len(study.learner.experts)
+        count = len(study.experts)
         kind = f"a committee of {count} expert{'s' if count != 1 else ''}"
         return ", ".join([kind, *shown.values()])
     if step not in STEPS_WITHOUT_C and "C" in p:

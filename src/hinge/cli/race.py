@@ -233,8 +233,8 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
     if race.bad.count:
         print(f"{skipped_examples(race.bad.count)}; the first: {race.bad.first[0]}", file=sys.stderr)
     assert race.best.study is not None
-    print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.best.study, race.best.error)} for the best, "
-          "each predicted before it was learned")  # fmt: skip
+    least = error_text(race.best.study, race.best.error)
+    print(f"{race.examples:,} examples, {race.task}; error: {least} for the best, each predicted before it was learned")  # fmt: skip
 
 
 def _record(runner: Runner, race: Race) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..model.experts import is_several
 from ..tasks import TASKS, on_streams, task_named
 from ..tasks.task import Task
-from ..model.experts import is_several
 from . import table, validators
 
 _ALL = ("classification", "multilabel", "ordinal", "prototype", "regression", "sequence", "uniclass")

@@ -13,7 +13,7 @@ from ..data.weights import GivenWeights
 from ..features.features import Features
 from ..features.pipeline import Pipeline
 from ..learner import Learner
-from ..model.experts import is_committee
+from ..model.experts import Experts, is_committee
 from ..model.explain import Contribution
 from ..model.loading import load
 from ..options import table
@@ -89,6 +89,12 @@ class Study:
         return study
 
     @property
+    def experts(self) -> Experts:
+        """The experts of a committee; a single learner has none."""
+        learner = self.learner
+        return learner.experts if self.is_committee and isinstance(learner, Learner) else Experts()
+
+    @property
     def error_words(self) -> str:
         """What the error is, after its number."""
         return (self._measures_otherwise and self._task.committee_error_words) or self._task.error_words
@@ -112,7 +118,7 @@ class Study:
     def begin_pass(self, number: int) -> None:
         """Passes count from 0. The vote of a committee learns in the first one: later, the examples were seen before,
         and their errors say little about others."""
-        if self.is_committee:
+        if self.is_committee and isinstance(self.learner, Learner):
             self.learner._engine.set_learning(members=True, vote=number == 0)
 
     def learn(

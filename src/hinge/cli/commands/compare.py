@@ -1,7 +1,7 @@
 """Compare several learners on the same stream, in one pass.
 
-Learners are named as in 'hinge algorithms', with options after a colon, and 'committee' is what 'hinge learn' uses. The options below apply to all learners; the
-options of a learner override them.
+Learners are named as in 'hinge algorithms', with options after a colon; 'committee' is what 'hinge learn' uses without
+options. The options below apply to all learners; the options of a learner override them.
 
   hinge compare train.svm committee pa1 pa1:C=auto arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png

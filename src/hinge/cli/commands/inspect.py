@@ -120,7 +120,7 @@ def _record(path: str, study: Study, position: Position | None, weights: Any, bo
         "error": position.score.error if position is not None and position.score.rounds else None,
         "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
         "certificate": bound,
-        **committees.record(study), **({"vote": committees.vote_of(study.learner)._asdict()} if study.is_committee else {}),
+        **committees.record(study), **committees.vote_record(study),
     }  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _steps(learner: Any, s: Statistics) -> Iterator[tuple[str, str]]:
 
 def _vote(study: Study) -> Iterator[tuple[str, str]]:
     statistics = study.learner.statistics
-    leader, vote = committees.leader_of(study.learner.experts), committees.vote_of(study.learner)
+    leader, vote = committees.leader_of(study.experts), committees.vote_of(study.learner)
     yield "rounds", f"{statistics.rounds:,}: {statistics.mistakes:,} mistakes"
     yield "leader", f"{leader.in_words}, with {committees.percent(leader.weight)} of the vote"
     yield (

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _about_explanations(study: Study) -> Iterator[str]:
     if study.is_committee:
-        leader = committees.leader_of(study.learner.experts)
+        leader = committees.leader_of(study.experts)
         yield f"The contributions are to the score of the leader of the committee: {leader.in_words}."
 
 
