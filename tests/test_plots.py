@@ -15,6 +15,7 @@ from experiments.papers.pictures import figure_of
 from experiments.papers.recipe import Panel, Picture, Series, Table
 from hinge import plots
 from hinge.cli.race import title_of
+from hinge.streams.evaluation import Study
 
 
 def figure(curves, **options):
@@ -133,7 +134,7 @@ def test_errors_that_are_not_fractions_are_legible():
     ],
 )
 def test_the_title_of_a_comparison_names_all_ties(errors, title):
-    assert title_of("classification", errors) == title
+    assert title_of(Study.new("classification", {}), errors) == title
 
 
 # ---- the passes of fit ------------------------------------------------------------------------------------------

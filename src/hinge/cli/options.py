@@ -86,8 +86,12 @@ def parameter_help(parameter: Parameter, brief: bool = False) -> str:
     default, text = PASSES.get(parameter.name, (parameter.default, parameter.help))
     text, allowed = on_command_line(text), ""
     if not _is_switch(parameter) and (not brief or _has_words(parameter)):
-        allowed = f"Allowed: {ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)}. "
+        allowed = f"Allowed: {_allowed(parameter)}. "
     return f"{first_sentence(text) if brief else text} {allowed}[default: {shown(default)}]"
+
+
+def _allowed(parameter: Parameter) -> str:
+    return ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)
 
 
 def _is_switch(parameter: Parameter) -> bool:
@@ -119,7 +123,7 @@ def read_value(name: str, text: str) -> Any:
         raise BadOption(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     value = _value(name, text)
     if not parameter.accepts(value):
-        raise BadOption(f"{flag(name)} must be {on_command_line(parameter.allowed)}, not {text!r}")
+        raise BadOption(f"{flag(name)} must be {_allowed(parameter)}, not {text!r}")
     return value
 
 

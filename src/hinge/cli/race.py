@@ -234,7 +234,8 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         print(f"{skipped_examples(race.bad.count)}; the first: {race.bad.first[0]}", file=sys.stderr)
     assert race.best.study is not None
     least = error_text(race.best.study, race.best.error)
-    print(f"{race.examples:,} examples, {race.task}; error: {least} for the best, each predicted before it was learned")  # fmt: skip
+    best = f"error: {least} for the best, each predicted before it was learned"
+    print(f"{race.examples:,} examples, {race.task}; {best}")
 
 
 def _record(runner: Runner, race: Race) -> dict[str, Any]:
