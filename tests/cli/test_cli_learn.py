@@ -373,7 +373,7 @@ USES = {
     "an unknown option": (["learn", "data.svm", "--stp", "pa"], "there is no option --stp: did you mean --step?"),
     "an option in lower case": (["learn", "data.svm", "--c", "1"], "there is no option --c: did you mean --C?"),
     "nothing like an option": (["learn", "data.svm", "--zzz"], "there is no option --zzz ("),
-    "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), auto, or"),
+    "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), auto"),
     "an unknown step": (["learn", "data.svm", "--step", "pa3"], "--step must be pa, pa1, pa2, (labels)"),
     "no data": (["learn"], "required: DATA"),
     "no file": (["learn", "date.svm"], "there is no file date.svm: did you mean data.svm?"),

@@ -44,7 +44,8 @@ def lines(study: Study) -> Iterator[str]:
     if leader.parameter == 0:
         yield "No expert leads yet: no example with a loss was learned."
         return
-    yield f"Leader: {leader.in_words}, with {percent(leader.weight)} of the vote.{_kinds(experts)}"
+    yield f"Leader: {leader.in_words}, with {percent(leader.weight)} of the vote."
+    yield from _kinds(experts)
     compared = f" (the committee: {short_error(study.task, study.score.error)})"
     if not _same_rounds(study):
         compared = ", over all that it has learned, with the weights of the examples"
@@ -58,16 +59,16 @@ def _same_rounds(study: Study) -> bool:
     return bool(engine.vote_weight() == study.score.rounds)
 
 
-def _kinds(experts: Experts) -> str:
+def _kinds(experts: Experts) -> Iterator[str]:
     its = list(shares(experts).items())
     if len(its) == 1:
-        return ""
+        return
     shown = [(kind, share) for kind, share in its[:SHOWN_KINDS] if share >= 0.01]
     rest = 1 - sum(share for _, share in shown)
     named = [
         f"{kind} {percent(share)}" for kind, share in [*shown, *([("others", rest)] if rest >= 0.01 else [])]
     ]
-    return f" By kind: {', '.join(named)}."
+    yield f"Shares of the vote: {', '.join(named)}."
 
 
 def percent(share: float) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import os
 from typing import Any
 
@@ -26,7 +27,9 @@ from ..progress import short_error
 
 MAX_COMBINATIONS = 200
 COMMITTEE = Candidate({}, learner_options.COMMITTEE)
-CLOSE = 0.05  # tuning is not needed if the committee's error is larger by this share at most
+# Tuning is not needed if the committee's error is larger by this share at most, or by the standard deviation of the
+# number of mistakes.
+CLOSE = 0.05
 DEFAULT_GRID = "pa1 and pa2 with C scaled to the examples, with and without intercept; averages; AROW"
 
 
@@ -109,7 +112,8 @@ def _say_whether_needed(running: race.Race, committee: list[race.Runner], as_jso
     if not tuned or any(runner.out for runner in committee) or not committee:
         return
     ours, best = committee[0].error, min(runner.error for runner in tuned)
-    needed = ours > (1 + CLOSE) * best
+    noise = math.sqrt(best / running.examples) if TASKS[running.task].error_is_share else 0.0
+    needed = ours > best + max(CLOSE * best, noise)
     if as_json:
         print(json.dumps({"event": "committee", "error": ours, "best_error": best, "tuning_needed": needed}))
         return
