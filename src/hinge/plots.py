@@ -290,7 +290,7 @@ def _add_votes(
     figure.set_size_inches(width, taller)
     up, scale = (VOTE_HEIGHT + VOTE_GAP) / taller, height / taller
     curves.set_position((at.x0, up + at.y0 * scale, at.width, at.height * scale))
-    curves.tick_params(labelbottom=False)
+    curves.xaxis.set_major_formatter(lambda value, _: "")
     axes = figure.add_axes((at.x0, at.y0 * scale, at.width, VOTE_HEIGHT / taller))
     axes.set_xscale(curves.get_xscale())
     _draw_votes(axes, rounds, bands, x)

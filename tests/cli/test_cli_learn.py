@@ -220,13 +220,14 @@ def test_a_model_is_never_replaced_by_accident(run, tmp_path):
     assert hinge.load(tmp_path / "model").parameters["C"] == 0.01
 
 
-def test_a_resumed_model_is_bit_identical(run, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--step", "pa1"), ("--C", "auto")], ids=str)
+def test_a_resumed_model_is_bit_identical(run, tmp_path, options):
     lines = svmlight(400).splitlines(keepends=True)
     (tmp_path / "data.svm").write_text("".join(lines))
-    run("learn", "data.svm", "-m", "whole", "-q")
+    run("learn", "data.svm", "-m", "whole", "-q", *options)
     for have in (1, 150, 151, 399, 400):  # an append-only log, which grows between the runs
         (tmp_path / "data.svm").write_text("".join(lines[:have]))
-        done = run("learn", "data.svm", "-m", "parts", "--resume", "-q")
+        done = run("learn", "data.svm", "-m", "parts", "--resume", "-q", *options)
         assert done.code == 0, done.err
         assert f" {have} example" in done.out
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
