@@ -92,7 +92,8 @@ class Learner:
         self.parameters = parameters
         self.notes: dict[str, Any] = {}  # JSON that is saved with the model, such as where the data came from
         self.closed = task.is_closed(parameters)  # whether unknown labels are rejected
-        self.averaged = bool(parameters["average"])
+        # The vote of a committee decides which averages count.
+        self.averaged = bool(parameters["average"]) and not experts.words_of(task, parameters)
         factors = parameters["class_weight"]
         self._class_weight: dict[Any, float] | None = dict(factors) if factors else None
         # Whether the core learns and predicts labels without an encoding by the task: the fast path of one event.

@@ -22,7 +22,9 @@ from ..theory.hindsight import rows, sentences
 def no_comparators(study: Study, stream: Stream | Shuffled) -> str:
     """Why the loss of a fixed predictor on the stream cannot be measured; "" if it can."""
     learner = study.learner
-    if isinstance(learner, SequenceLearner):
+    if study.is_committee:
+        why_not = "a committee is compared with its experts, not with fixed predictors: hinge inspect prints its bound"
+    elif isinstance(learner, SequenceLearner):
         why_not = sentences.no_theorem(learner)
     elif study.ranker is not None:
         why_not = sentences.started_elsewhere(learner)

@@ -29,6 +29,8 @@ _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
 _PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))
 _AROW_LIST = " ".join(f"arow:{j}" for j in range(1, -4, -1))
 
+_NAMES = {"pa": "PA", "pa1": "PA-I", "pa2": "PA-II", "arow": "AROW"}
+
 
 def is_several(value: Any) -> bool:
     """Whether an option that is usually a number has several: 'auto', or a list."""
@@ -92,6 +94,27 @@ class Expert(NamedTuple):
     def kind(self) -> str:
         """pa, pa1, pa2, arow, or lattice (its ends)."""
         return self.name.removeprefix("scaled:").replace("=", ":").split(":")[0]
+
+    @property
+    def family(self) -> str:
+        """Its kind without the parameter, in words: AROW on scaled columns."""
+        name = "PA-I" if self.kind == "lattice" else _NAMES[self.kind]
+        return f"{name}{' averaged' if self.averaged else ''}{' on scaled columns' if self.scaled else ''}"
+
+    @property
+    def in_words(self) -> str:
+        """AROW, r = 0.25, on scaled columns."""
+        name, *parameter = self._name_and_parameter()
+        parts = [name, *parameter, *["averaged"] * self.averaged, *["on scaled columns"] * self.scaled]
+        return ", ".join(parts)
+
+    def _name_and_parameter(self) -> list[str]:
+        """The ends of the lattice stand for every C beyond them."""
+        if self.kind == "pa" or math.isinf(self.parameter):
+            return ["PA"]
+        name, letter = ("AROW", "r") if self.kind == "arow" else (_NAMES.get(self.kind, "PA-I"), "C")
+        less = " or less" if self.kind == "lattice" else ""
+        return [name] + ([f"{letter} = {self.parameter:.4g}{less}"] if self.parameter > 0 else [])
 
     @property
     def options(self) -> dict[str, Any]:
