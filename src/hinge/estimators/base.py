@@ -50,6 +50,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
     """The base of the estimators."""
 
     _task: ClassVar[str]
+    _given: ClassVar[Mapping[str, Any]] = {}  # options of the learner that the estimator decides
 
     # ---- the learner inside -----------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         if options.get("gamma") == "scale" and "_gamma" in mine:
             options["gamma"] = mine["_gamma"]
         table.check_values(replaced)
-        return self._learner_class._from_checked(self._task, {**options, **replaced})
+        return self._learner_class._from_checked(self._task, {**self._given, **options, **replaced})
 
     def _fitted(self) -> Learner:
         learner: Learner | None = self.__dict__.get("_learner")

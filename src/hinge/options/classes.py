@@ -65,6 +65,12 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
 }
 _OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
+# A committee needs no option; these are for those who know more.
+_OF_COMMITTEE = (
+    "experts", "epsilon", "threshold", "classes", "max_labels", "class_weight", "fit_intercept", "intercept_value",
+    "hash_bits", "max_features", "at_max_features", "max_weights",
+    *(name for name in table.OF_FIT if name not in _NOT_OF_TEXTS),
+)  # fmt: skip
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
@@ -77,6 +83,13 @@ CLASSES: dict[str, ClassOptions] = {
         *(
             ClassOptions(its.estimator[1], task, _OF_ONE_LEARNER, **_DIFFERENT.get(its.estimator[1], {}))
             for task, its in TASKS.items()
+        ),
+        *(
+            ClassOptions(
+                its.estimator[1].replace("PA", "Auto"), task, _OF_COMMITTEE, positional=(), experts="auto"
+            )
+            for task, its in TASKS.items()
+            if its.has_committee
         ),
         ClassOptions(
             "TextClassifier",

@@ -12,6 +12,42 @@ if TYPE_CHECKING:
     from ..structured.feature_maps import FeatureMap
 
 
+class AutoOrdinalOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class AutoRegressorOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    epsilon: float
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    early_stopping: bool
+    validation_fraction: float
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
 class SequenceLearnerOptions(TypedDict, total=False):
     step: str | None
     C: float | str | Sequence[float]
@@ -50,6 +86,20 @@ class PARankerOptions(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
+
+
+class AutoClassifierOptions(AutoOrdinalOptions, total=False):
+    max_labels: int
+    class_weight: Mapping[Any, float] | str | None
+    fit_intercept: bool
+    intercept_value: float | str
+
+
+class AutoMultilabelOptions(AutoOrdinalOptions, total=False):
+    threshold: float | str
+    max_labels: int
+    fit_intercept: bool
+    intercept_value: float | str
 
 
 class TextClassifierOptions(TypedDict, total=False):
