@@ -33,6 +33,7 @@ OTHER: dict[str, Any] = {
     "contamination": 0.2,
     "max_radius": 3.0,
     "fit_intercept": False,
+    "intercept_value": 2.0,
     "geometry": "diagonal",
     "kernel": "rbf",
     "degree": 2,
