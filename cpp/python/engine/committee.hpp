@@ -49,6 +49,19 @@ inline void take_expert(Engine& self, Engine& committee, std::size_t voter) {
   if (voter >= bank_of(committee).voters.size()) throw InputError("there is no expert " + std::to_string(voter));
   self.model.take(committee.model, voter);
 }
+// The vote takes what that of another committee has learned, whose experts have the same words.
+inline void take_vote(Engine& self, Engine& other) {
+  if (&self == &other) return;
+  const Writing writing(self);
+  const SharedReading reading(other);
+  Bank& bank = bank_of(self);
+  const Bank& its = bank_of(other);
+  bool same = bank.voters.size() == its.voters.size();
+  for (std::size_t k = 0; same && k < bank.voters.size(); ++k)
+    same = word_of(bank, bank.voters[k]) == word_of(its, its.voters[k]);
+  if (!same) throw InputError("the committees have other experts");
+  bank.vote = its.vote;
+}
 // What rounds change from here on.
 inline void set_learning(Engine& self, bool members, bool vote) {
   const Writing writing(self);
@@ -64,6 +77,7 @@ inline void bind_committee(EngineClass& engine) {
       .def("vote_weight", &vote_weight)
       .def("leader", &leader)
       .def("take_expert", &take_expert, "committee"_a, "voter"_a)
+      .def("take_vote", &take_vote, "other"_a)
       .def("set_learning", &set_learning, "members"_a, "vote"_a);
 }
 
