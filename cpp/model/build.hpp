@@ -8,6 +8,7 @@
 
 #include "../committee/bank.hpp"
 #include "../learner.hpp"
+#include "../memories/scaled.hpp"
 #include "../memories/shapes/covariance.hpp"
 #include "../memories/shapes/shaped.hpp"
 #include "../memories/shapes/diagonal.hpp"
@@ -17,6 +18,7 @@
 #include "../memories/weights.hpp"
 #include "../rounds/committee.hpp"
 #include "../rounds/plain.hpp"
+#include "../rounds/scaled.hpp"
 #include "../rounds/shaped.hpp"
 #include "../rounds/supported.hpp"
 #include "../rules/binary.hpp"
@@ -204,8 +206,7 @@ inline std::unique_ptr<Memory> build_bank(const Settings& s) {
   return bank;
 }
 
-inline std::unique_ptr<Memory> build_memory(const Settings& s) {
-  if (is_committee(s)) return build_bank(s);
+inline std::unique_ptr<Memory> build_unscaled(const Settings& s) {
   if (!has_covariance(s)) return build_limited_flat(s);
   const double constant = first_constant(s);
   std::unique_ptr<Shape> shape;
@@ -215,6 +216,14 @@ inline std::unique_ptr<Memory> build_memory(const Settings& s) {
     shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
   return std::make_unique<Shaped>(build_limited_flat(s), std::move(shape), s.regularizer,
                                   s.task == "ordinal" ? -1 : 0);
+}
+
+inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+  if (is_committee(s)) return build_bank(s);
+  if (!s.scaled) return build_unscaled(s);
+  if (has_kernel(s) || s.geometry == "entropy" || s.task == "uniclass")
+    throw std::invalid_argument("only linear scores in the geometry of a norm have scaled values");
+  return std::make_unique<Scaled>(build_unscaled(s));
 }
 
 // One lane of weights, with inner products as scores: the loop is compiled for the most frequent rules.
@@ -228,6 +237,11 @@ std::unique_ptr<Rounds> build_rounds_on(Weights<Real>& weights, const Rule& rule
 }
 inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Books& books) {
   if (dynamic_cast<Bank*>(&memory) != nullptr) return std::make_unique<RoundsOf<CommitteeRound>>(rule, memory, books);
+  if (dynamic_cast<Scaled*>(&memory) != nullptr) {
+    if (dynamic_cast<Shaped*>(&memory.unscaled()) != nullptr)
+      return std::make_unique<RoundsOf<ScaledRound<ShapedRound>>>(rule, memory, books);
+    return std::make_unique<RoundsOf<ScaledRound<PlainRound>>>(rule, memory, books);
+  }
   if (auto* supports = dynamic_cast<Supports*>(&memory))
     return std::make_unique<SupportedRounds>(rule, *supports, books);
   if (dynamic_cast<Shaped*>(&memory) != nullptr) return std::make_unique<RoundsOf<ShapedRound>>(rule, memory, books);
@@ -246,6 +260,9 @@ inline Learner build(const Settings& s) {
 // The memory of a learner with a kernel.
 inline Supports& supports_of(Learner& learner) { return static_cast<Supports&>(learner.memory()); }
 
+// The memory of a learner with a covariance.
+inline Shaped& shaped_of(Learner& learner) { return static_cast<Shaped&>(learner.memory().unscaled()); }
+
 // Adds labels. Two classes with one w become two lanes, with half of w each.
 template <class One, class Many>
 void add_labels_as(Learner& learner, const Settings& before, const Settings& after) {
@@ -254,8 +271,9 @@ void add_labels_as(Learner& learner, const Settings& before, const Settings& aft
     auto lanes = build_limited_flat(after);
     lanes->set_constant(flat.constant());
     static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
-    if (!has_covariance(after)) return learner.change_memory(std::move(lanes));
-    static_cast<Shaped&>(learner.memory()).change_flat(std::move(lanes));
+    if (has_covariance(after)) shaped_of(learner).change_flat(std::move(lanes));
+    else if (after.scaled) static_cast<Scaled&>(learner.memory()).change_inner(std::move(lanes));
+    else return learner.change_memory(std::move(lanes));
   } else if (!is_binary(after)) {
     static_cast<Many&>(flat).widen(lanes_of(after));
   }

@@ -134,8 +134,6 @@ inline void restore_committee(const Settings& s, Learner& learner, const Tensors
   const std::size_t each = places(bank), size = from.length("experts");
   if (size % each != 0 || size == 0 || size / each - 1 < names || size / each - 1 > column_limit(s)) Tensors::misfit("experts");
   const double* weights = from.vector<double>("experts", size);
-  const std::size_t scaled = bank.scales() && from.has("scales") ? from.length("scales") : 0;
-  if (bank.scales() && scaled != 2 * (size / each - 1)) Tensors::misfit("scales");
   bank.resize(size / each - 1);
   for (std::size_t i = 0; i <= bank.dimension(); ++i)
     for_each_place(bank, [&](std::size_t place) { bank.records.at(i)[place] = *weights++; });
@@ -143,7 +141,7 @@ inline void restore_committee(const Settings& s, Learner& learner, const Tensors
     for (const Member& m : bank.members)
       if (m.is_shaped() && !(bank.records.at(i)[m.variance] >= 0 && bank.records.at(i)[m.variance] <= 1))
         Tensors::impossible("experts");
-  if (scaled > 0) bank.scaling.restore(from.vector<double>("scales", scaled), scaled);
+  if (bank.scales()) restore_scales(bank.scaling, from, bank.dimension());
   restore_members(bank, from);
   restore_vote(bank, from);
   from.get("tallied", bank.tallied);
@@ -176,6 +174,7 @@ inline Tensors member_state(const Bank& bank, const Voter& voter, bool one) {
     parts.added.insert(parts.added.begin(), std::min(sum, 1e120));
     to.put("shape", std::move(parts.added));
   }
+  if (m.word.scaled) to.put_unless_empty("scales", bank.scaling.save());
   save_fields(statistics_of(bank, voter), to);
   return to;
 }

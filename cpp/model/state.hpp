@@ -3,6 +3,7 @@
 //     v, u                  the weights (one row per column), and the corresponding sums of the average
 //     biases, bias_sums     many lanes: their bias coordinates, and the sums of these
 //     shape                 a covariance
+//     scales                of the columns (scaling.hpp)
 //     weight_bound, ...     scalars, one entry each (the functions `each_field`)
 #pragma once
 
@@ -214,9 +215,16 @@ struct Progress {
   }
 };
 
+inline void restore_scales(Scaling& scaling, const Tensors& from, std::size_t columns) {
+  const std::size_t size = from.has("scales") ? from.length("scales") : 0;
+  if (size != 2 * columns) Tensors::misfit("scales");
+  if (size > 0) scaling.restore(from.vector<double>("scales", size), size);
+}
+
 inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
   with_flat(s, learner.memory(), [&](const auto& w) { save(w, s.average_from > 0, to); });
-  if (has_covariance(s)) to.put("shape", static_cast<Shaped&>(learner.memory()).shape().save());
+  if (s.scaled) to.put_unless_empty("scales", static_cast<Scaled&>(learner.memory()).scaling.save());
+  if (has_covariance(s)) to.put("shape", shaped_of(learner).shape().save());
   Progress::save(s, learner, to);
 }
 
@@ -232,7 +240,8 @@ inline void restore_weights(const Settings& s, Learner& learner, const Tensors& 
     const std::size_t size = has_covariance(s) ? from.length("shape") : 0;
     const double* shape = has_covariance(s) ? from.vector<double>("shape", size) : nullptr;
     restore(w, s, saved, from);
-    if (shape != nullptr) static_cast<Shaped&>(learner.memory()).shape().restore(shape, size, saved.columns);
+    if (shape != nullptr) shaped_of(learner).shape().restore(shape, size, saved.columns);
+    if (s.scaled) restore_scales(static_cast<Scaled&>(learner.memory()).scaling, from, saved.columns);
   });
   progress.put(learner);
 }

@@ -115,7 +115,7 @@ struct CommitteeRound : RowRound {
       Start& its = bank.starts[input];
       if (its.C > 0 || !(squares[input] > 0) || (input == 1 && !bank.scales())) continue;
       if (bank.kind().has_constant && its.constant == 0)
-        changed = true, its.constant = constant_near(input == 0 ? inputs.plain : scaled);
+        changed = true, its.constant = input == 0 ? constant_near(inputs.plain) : constant_of_scaled;
       const double q = squares[input] + its.constant * its.constant;
       room.amounts.resize(lanes), room.zeros.assign(lanes, 0.0);
       const Move first = bank.probe().decide({room.zeros.data(), lanes, q}, e.truth, 1, room.amounts.data());

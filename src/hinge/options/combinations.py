@@ -22,6 +22,7 @@ def check(task: Task, values: Mapping[str, Any]) -> None:
     _check_step(task, values)
     _check_geometry(task, values)
     _check_kernel(task, values)
+    _check_scaling(values)
     task.check_options(values)
     _check_committee(task, values)
     _check_passes(values)
@@ -118,6 +119,25 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
     if budget is not None and values.get("average"):
         raise ValueError(
             "average does not go with a budget: a removed support would leave the averaged vectors, too"
+        )
+
+
+def _check_scaling(values: Mapping[str, Any]) -> None:
+    if values.get("scaling") is None:
+        return
+    reasons = {
+        "kernel": "a kernel compares values as they come: scale them first, for example with a StandardScaler",
+        "w1": "the learner starts at 0, because it does not know the scales yet",
+        "experts": "each expert says whether it scales: 'scaled:pa1:0'",
+    }
+    for name, reason in reasons.items():
+        if values.get(name) is not None:
+            raise ValueError(
+                f"scaling={values['scaling']!r} does not go with {name}={shown(values[name])}: {reason}"
+            )
+    if values.get("geometry") == "entropy":
+        raise ValueError(
+            "scaling='online' does not go with geometry='entropy', whose weights have a fixed sum"
         )
 
 

@@ -181,6 +181,7 @@ class RiverPARegressorOptions(TypedDict, total=False):
     epsilon: float
     fit_intercept: bool
     intercept_value: float | str
+    scaling: str | None
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -214,6 +215,7 @@ class RiverPAMultilabelOptions(TypedDict, total=False):
     max_labels: int
     fit_intercept: bool
     intercept_value: float | str
+    scaling: str | None
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -245,6 +247,7 @@ class RiverPAClassifierOptions(TypedDict, total=False):
     max_labels: int
     fit_intercept: bool
     intercept_value: float | str
+    scaling: str | None
     average: bool | int
     hash_bits: int | None
     max_features: int
@@ -324,6 +327,7 @@ class PAOrdinalOptions(TypedDict, total=False):
     nu: Any
     sort_thresholds: bool | None
     classes: Sequence[Any] | npt.NDArray[Any] | None
+    scaling: str | None
     average: bool | int
     w1: npt.ArrayLike | Mapping[Any, float] | None
     hash_bits: int | None

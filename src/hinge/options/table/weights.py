@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kinds import FLAG, POSITIVE, Kind, choice, optional, whole
-from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, Parameter
+from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, SCALED, Parameter
 from ..validators import is_bool, is_dtype, is_start, one_of, real
 from ..validators import whole as is_whole_from
 
@@ -31,6 +31,15 @@ ROWS = (
         "intercept learns as quickly as the other weights, whatever their units; with geometry='entropy' and kernels "
         "other than 'linear', 1.",
         LINEAR,
+    ),
+    Parameter(
+        "scaling",
+        None,
+        optional(choice("online")),
+        "'online': each value is divided by the root mean square of the values other than 0 that its column has had "
+        "so far, so the units of the columns do not matter. Zeros stay zeros; a column costs 16 bytes. Weights are "
+        "reported for the values as they come.",
+        SCALED,
     ),
     Parameter(
         "average",
