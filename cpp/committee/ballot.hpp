@@ -45,7 +45,7 @@ struct Ballot {
 
   // The scores of the committee, one per lane: `scores` has those of each expert, in turn.
   void combine(const double* scores, const double* weights, std::size_t experts, std::size_t lanes, double* to) const {
-    std::fill_n(to, lanes, election == Election::sets && !learned_threshold ? threshold : 0.0);
+    std::fill_n(to, lanes, 0.0);
     for (std::size_t k = 0; k < experts; ++k, scores += lanes) {
       if (election == Election::labels)
         to[top_label({scores, lanes, 0})] += weights[k];
@@ -54,6 +54,8 @@ struct Ballot {
       else
         for (std::size_t r = 0; r < lanes; ++r) to[r] += weights[k] * sign_of(scores[r] - limit_of(scores));
     }
+    if (election == Election::sets && !learned_threshold)
+      for (std::size_t r = 0; r < lanes; ++r) to[r] += threshold;
   }
 
  private:

@@ -36,6 +36,7 @@ class Bank final : public Memory {
     double constant = 0;       // its value; 0: from the first instance (start.hpp)
     double margin = 1;         // the margin that the experts keep
     bool sorted = false;       // ranks: whether thresholds are sorted after each move
+    bool has_lattice = false;  // whether a lattice is exact: one constraint per round (lattice.hpp)
   };
 
   Bank(Kind kind, const std::vector<ExpertWord>& words, MakeRule make_rule)
@@ -114,14 +115,14 @@ class Bank final : public Memory {
   // Of the leading expert, in terms of the values as they come.
   double weight(std::size_t column, std::size_t lane, bool /*averaged*/) const override {
     const Voter& leader = voters[vote.leader()];
-    const double w = weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
+    const double w = unit_of(leader) * weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
     return members[leader.member].word.scaled ? w / scaling.scale(column) : w;
   }
   // The intercept, or a threshold. (The constant of this memory is 1: each input has its own.)
   double bias(std::size_t lane, bool /*averaged*/) const override {
     const Voter& leader = voters[vote.leader()];
     if (kind_.ranks) return threshold_of(leader, lane);
-    return weight_of(records.at(0), leader, lane) * starts[members[leader.member].input()].constant;
+    return unit_of(leader) * weight_of(records.at(0), leader, lane) * starts[members[leader.member].input()].constant;
   }
   bool touched(std::size_t column) const override {
     const double* record = records.at(column + 1);
@@ -256,6 +257,11 @@ class Bank final : public Memory {
 
   // ---- births and labels ----
 
+  // Whether another lane may be born.
+  bool may_bear() const {
+    const std::size_t more = padded<double>(members[0].averaged ? 2 * room_ : room_) + 4;
+    return !lattice.full() && static_cast<double>((dimension() + 1) * (records.shape.size + more)) * sizeof(double) <= most_bytes_;
+  }
   // A lane between, from the top of the lattice: the copy becomes the top.
   void bear_above() {
     const std::size_t top = members.size() - 1;
@@ -268,6 +274,7 @@ class Bank final : public Memory {
   // A lane between, from the bottom, with C times its weights.
   void bear_below() {
     const double C = lattice.C_below(starts[members[0].input()].C);
+    admit(0, std::max(1.0, C), 0);
     copy_member(0, C, 1 / static_cast<double>(lattice.below + 2));
     lattice.below += 1;
     Member& born = members[1];
@@ -347,6 +354,11 @@ class Bank final : public Memory {
     const double n = static_cast<double>(tallied);
     return (n * w + record[m.sums + lane]) / n;
   }
+  // By what its weights are multiplied to be those of a plain learner: the bottom of a lattice holds w/C.
+  double unit_of(const Voter& voter) const {
+    const Member& m = members[voter.member];
+    return m.place == Member::Place::bottom ? lattice.C_below(starts[m.input()].C) : 1;
+  }
   double threshold_of(const Voter& voter, std::size_t lane) const {
     const Member& m = members[voter.member];
     if (!voter.averaged || tallied == 0) return m.thresholds[lane];
@@ -371,6 +383,7 @@ class Bank final : public Memory {
   static constexpr double largest = std::numeric_limits<double>::max() / 8;
 
   void add(const ExpertWord& word) {
+    if (lattice.used) throw InputError("a lattice stands alone, with its averages at most");
     std::size_t i = 0;
     while (i < members.size() && !members[i].word.same_learner(word)) i += 1;
     if (i == members.size()) add_member(word, Member::Place::list);
@@ -380,6 +393,7 @@ class Bank final : public Memory {
     voters.push_back({i, word.average});
   }
   void add_lattice(const ExpertWord& word) {
+    if (!kind_.has_lattice) throw InputError("a lattice needs one constraint per round: classification with selection='max', or regression");
     if (!members.empty() && !(lattice.used && members[0].word.scaled == word.scaled))
       throw InputError("a lattice stands alone, with its averages at most");
     if (lattice.used) {  // the averages of the lanes that are already there

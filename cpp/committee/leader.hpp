@@ -1,8 +1,8 @@
 // The words of experts, as they are shown, and the parts of a member as a plain learner has them.
 #pragma once
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,9 +11,8 @@
 namespace hinge {
 
 inline std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
 // The word of a voter. The ends of a lattice are "lattice:top" and "lattice:bottom".
@@ -52,7 +51,7 @@ struct MemberParts {
 };
 inline MemberParts parts_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
-  const double factor = m.place == Member::Place::bottom ? parameter_of(bank, voter) : 1;
+  const double factor = bank.unit_of(voter);
   const auto n = static_cast<double>(bank.tallied);
   const auto added = [](double stored) { return 1 / Bank::variance(stored) - 1; };
   MemberParts parts;

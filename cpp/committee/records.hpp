@@ -82,7 +82,7 @@ class ExpertRecords {
     if (!noting_) return;
     const std::size_t wanted = (x.size + 1) * shape.size;
     if (noted_.size() + wanted > values_.size() / 2) return keep_copy();
-    noted_.reserve(noted_.size() + wanted), places_.reserve(places_.size() + x.size + 1);
+    grow(noted_, wanted), grow(places_, x.size + 1);
     const auto add = [&](std::size_t record) {
       places_.push_back(record);
       noted_.insert(noted_.end(), at(record), at(record) + shape.size);
@@ -107,6 +107,12 @@ class ExpertRecords {
   }
 
  private:
+  // Room for `more` entries. A vector that reserves exactly what it needs would be copied at each round.
+  template <class Entry>
+  static void grow(std::vector<Entry>& entries, std::size_t more) {
+    const std::size_t wanted = entries.size() + more;
+    if (wanted > entries.capacity()) entries.reserve(std::max(wanted, 2 * entries.capacity()));
+  }
   // `Together` features from j on, while the records of the next ones are prefetched.
   template <std::size_t Together, class Features>
   HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums) const {

@@ -28,9 +28,8 @@ class Scaling {
   Scaling& operator=(const Scaling&) = delete;
 
   std::size_t columns() const { return sums_.size() / 2; }
-  void resize(std::size_t columns) {
-    if (columns > this->columns()) sums_.resize(2 * columns);
-  }
+  // New columns have had no values; dropped columns must have had none.
+  void resize(std::size_t columns) { sums_.resize(2 * columns); }
   std::size_t bytes() const { return sums_.bytes(); }
 
   // By what the values of a column are divided: 1 if it has had none, or if their mean square underflows.

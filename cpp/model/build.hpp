@@ -198,6 +198,7 @@ inline Bank::Kind bank_kind(const Settings& s) {
   kind.constant = s.intercept_value;
   kind.margin = s.margin;
   kind.sorted = s.sort_thresholds;
+  kind.has_lattice = s.task == "regression" || (s.task == "classification" && s.selection == "max");
   return kind;
 }
 inline std::unique_ptr<Memory> build_bank(const Settings& s) {

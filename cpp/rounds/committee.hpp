@@ -49,6 +49,7 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       const Move move = elect(e);
       books.check(e, move);
+      check_steps();
       return move;
     } catch (...) {
       if (starts) restart(before);
@@ -63,14 +64,7 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       judge(e);
     }
-    double amount = 0, q = 0;
-    for (std::size_t i = 0; i < bank.members.size(); ++i) {
-      double its = 0;
-      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(room.amounts[i * lanes + r]);
-      amount = std::max(amount, its);
-      q = std::max(q, size_of(bank.members[i]));
-    }
-    if (amount > 0) bank.admit(amount, 1, q);
+    room.lanes.reserve(room.amounts.size());
     if (bank.members_learn) {
       bank.records.note(e.x);
       if (bank.scales()) bank.scaling.keep();
@@ -148,7 +142,9 @@ struct CommitteeRound : RowRound {
       const Member& m = bank.members[i];
       for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
       decide(i, size_of(m), e);
-      if (m.is_shaped() && room.moves[i].moves()) room.measured.push_back(i);
+      if (!m.is_shaped()) continue;
+      if (room.moves[i].moves()) room.measured.push_back(i);
+      else room.moves[i].q = 0;  // x'Sx is not known, and not needed
     }
     if (!room.measured.empty()) bank.measure(inputs, room.measured, room.sizes.data());
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
@@ -165,6 +161,20 @@ struct CommitteeRound : RowRound {
                                    room.amounts.data() + i * lanes);
   }
 
+  // Throws if a weight or a sum of the vote could overflow.
+  void check_steps() {
+    double amount = 0, q = 0;
+    for (std::size_t i = 0; i < bank.members.size(); ++i) {
+      double its = 0;
+      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(room.amounts[i * lanes + r]);
+      amount = std::max(amount, its);
+      q = std::max(q, size_of(bank.members[i]));
+    }
+    if (amount > 0) bank.admit(amount, 1, q);
+    if (!bank.vote.can_learn(room.losses.data()) || !std::isfinite(bank.vote.record.weight + weight))
+      throw InputError("the loss times the weight of the example is too large: the sums of the vote overflow float64");
+  }
+
   // ---- the vote ----
 
   void judge(const Example& e) {
@@ -179,7 +189,7 @@ struct CommitteeRound : RowRound {
     ballot.combine(room.ask.scores.data(), bank.vote.weights.data(), bank.voters.size(), lanes, room.outcome.data());
     const Ballot::Outcome outcome = ballot.judge(room.outcome.data(), lanes, e.truth);
     Move move;
-    move.loss = bank.vote.expected(room.losses.data());
+    move.loss = bank.vote.expected(room.losses.data()) / e.weight;
     move.mistake = outcome.mistake;
     move.cost = outcome.loss;
     for (const Move& its : room.moves) {
@@ -203,11 +213,11 @@ struct CommitteeRound : RowRound {
     const bool has_bottom = bank.members[0].place == Member::Place::bottom;
     const double wanted = top.loss / q, m = room.bottom_margin;
     const std::size_t before = bank.members.size();
-    while (!bank.lattice.full()) {
+    while (bank.may_bear()) {
       const double down = bank.lattice.C_below(C);
       if (wanted > bank.lattice.C_above(C) * e.weight)
         bank.bear_above();
-      else if (has_bottom && g - down * m < down * e.weight * q)
+      else if (has_bottom && (g - down * m) / q < down * e.weight)
         bank.bear_below();
       else
         break;

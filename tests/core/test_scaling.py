@@ -212,3 +212,9 @@ def test_the_leader_of_a_committee_keeps_its_scales(task, labels, word):
 def test_impossible_options_are_rejected(options, why):
     with pytest.raises(ValueError, match=why):
         Learner("classification", **{"scaling": "online", **options})
+
+
+@pytest.mark.parametrize("task", ["uniclass", "structured"])
+def test_only_linear_scores_of_rows_are_scaled(task):
+    with pytest.raises(ValueError, match=f"scaling='online' is not for {task}"):
+        Learner(task, scaling="online")

@@ -60,7 +60,11 @@ def _words_of_auto_C(task: Task, step: str, selection: str) -> str:
 
 
 def _listed(kind: str, value: Any, auto: str) -> str:
-    return auto if isinstance(value, str) else " ".join(f"{kind}={float(each)!r}" for each in value)
+    return auto if isinstance(value, str) else " ".join(_word(kind, float(each)) for each in value)
+
+
+def _word(kind: str, value: float) -> str:
+    return "pa" if math.isinf(value) else f"{kind}={value!r}"  # PA-I and PA-II with C = inf are PA
 
 
 class Expert(NamedTuple):
@@ -178,7 +182,8 @@ def check_words(words: Any) -> bool:
     if isinstance(words, str):
         return words == "auto"
     try:
-        check_experts(" ".join(as_list(words, "experts", "of words", False)))
+        each = as_list(words, "experts", "of words", False)
+        check_experts(" ".join(each))
     except (TypeError, ValueError):
         return False
-    return len(words) > 0
+    return 0 < len(each) == len(set(each)) and not any(" " in word for word in each)

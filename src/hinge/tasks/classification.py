@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Classification(LabelTask):
     name = core = options_of = "classification"
     estimator = ("estimators.classifier", "PAClassifier")
-    has_committee = True
+    has_linear_rows = True
     has_intercept = True
     has_exact_lattice = True
     has_cost = True

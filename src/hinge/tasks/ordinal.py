@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Ordinal(LabelTask):
     name = core = options_of = "ordinal"
     estimator = ("estimators.ordinal", "PAOrdinal")
-    has_committee = True
+    has_linear_rows = True
     steps = ("pa", "pa1", "pa2")
     selections = ("max", "simperc", "simproj", "conproj")
     perceptron_selections = ()

@@ -40,7 +40,8 @@ class Task:
     has_kernel = True  # whether there is one vector per example
     has_intercept = False
     can_be_unsigned = True  # whether geometry='entropy' has signed=False: that of one w
-    has_committee = False  # whether several learners can vote (cpp/committee)
+    # Whether scores are linear in the values of a row: several learners can vote, and values be scaled online.
+    has_linear_rows = False
     has_exact_lattice = False  # whether C="auto" can hold every power of 4 (cpp/committee/lattice.hpp)
     keeps_open_step = False  # whether step=None is kept as it is
 

@@ -22,9 +22,7 @@ ROWS = (
         Kind(
             "float | str",
             "'auto' or a number from 2^-500 to 2^500",
-            lambda value: (
-                one_of("auto")(value) or (real(2.0**-500, inclusive=True)(value) and value <= 2.0**500)
-            ),
+            lambda value: one_of("auto")(value) or (real(0)(value) and 2.0**-500 <= float(value) <= 2.0**500),
         ),
         "The value of the constant feature of the intercept. 'auto': the power of 2 nearest to half the root mean "
         "square of the values that are not 0 in the first example that is learned (1 if it has none), so the "

@@ -86,8 +86,8 @@ class OfRows(Hindsight):
     """Rows are an array or a CSR matrix, whose sizes are measured, or `Rows` of a stream, whose sizes only the learner
     knows.
 
-    Without a covariance the run is made again only if `verify`. `scale`: what scales the rows, if the learner is that of
-    a scaled stream.
+    Without a covariance the run is made again only if `verify`. `scale`: what scales the rows, if the learner is that
+    of a scaled stream.
     """
 
     def __init__(

@@ -25,7 +25,9 @@ class ScaledStream:
             values: Any = self._scales.scale_dense(*rows.arrays)
             return values if rows is not X else Rows(values)
         arrays: Any = self._scales.scale_sparse(*rows.arrays)
-        return Rows(*arrays, rows.width) if rows is X else csr_matrix(arrays, shape=X.shape)
+        if rows is X:
+            return Rows(arrays[0], arrays[1], arrays[2], rows.width)
+        return csr_matrix(arrays, shape=X.shape)
 
 
 def without_scaling(learner: Learner) -> Learner:
