@@ -1,5 +1,7 @@
 """AutoClassifier, AutoRegressor, AutoOrdinal, AutoMultilabel: committees, which need no option.
 
+`fit` makes `max_iter` passes; voting.py decides how the experts vote then.
+
 Each is the estimator of its task with `experts='auto'` and without the options of one learner.
 """
 
@@ -31,6 +33,8 @@ class OfCommittee:
     kernel = None
     w1 = None
     batch_tolerance = None
+    tol: float | None = None
+    early_stopping = False
     _changeable: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:

@@ -24,6 +24,14 @@ LABELS = (
 )
 DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
 
+# The experts that `fit` begins with, for many passes over the same rows.
+FIT = " ".join(
+    f"{scaled}{expert}{average}"
+    for scaled in ("", "scaled:")
+    for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
+    for average in ("", ":average")
+)
+
 # What "auto" means for one option. A step without an exact lattice has a list.
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
 _PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))

@@ -68,8 +68,7 @@ _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
 # A committee needs no option; these are for those who know more.
 _OF_COMMITTEE = (
     "experts", "epsilon", "threshold", "classes", "max_labels", "class_weight", "fit_intercept", "intercept_value",
-    "hash_bits", "max_features", "at_max_features", "max_weights",
-    *(name for name in table.OF_FIT if name not in _NOT_OF_TEXTS),
+    "hash_bits", "max_features", "at_max_features", "max_weights", "max_iter", "shuffle", "random_state", "verbose",
 )  # fmt: skip
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
@@ -86,10 +85,15 @@ CLASSES: dict[str, ClassOptions] = {
         ),
         *(
             ClassOptions(
-                its.estimator[1].replace("PA", "Auto"), task, _OF_COMMITTEE, positional=(), experts="auto"
+                its.estimator[1].replace("PA", "Auto"),
+                task,
+                _OF_COMMITTEE,
+                positional=(),
+                experts="auto",
+                max_iter=20,
             )
             for task, its in TASKS.items()
-            if its.has_committee
+            if table.PARAMETERS["experts"].is_for(task)
         ),
         ClassOptions(
             "TextClassifier",

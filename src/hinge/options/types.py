@@ -20,10 +20,6 @@ class AutoOrdinalOptions(TypedDict, total=False):
     at_max_features: str
     max_weights: float
     max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
@@ -39,13 +35,23 @@ class AutoRegressorOptions(TypedDict, total=False):
     at_max_features: str
     max_weights: float
     max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    early_stopping: bool
-    validation_fraction: float
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
+
+
+class AutoClassifierOptions(AutoOrdinalOptions, total=False):
+    max_labels: int
+    class_weight: Mapping[Any, float] | str | None
+    fit_intercept: bool
+    intercept_value: float | str
+
+
+class AutoMultilabelOptions(AutoOrdinalOptions, total=False):
+    threshold: float | str
+    max_labels: int
+    fit_intercept: bool
+    intercept_value: float | str
 
 
 class SequenceLearnerOptions(TypedDict, total=False):
@@ -86,20 +92,6 @@ class PARankerOptions(TypedDict, total=False):
     shuffle: bool
     random_state: int | np.random.RandomState | None
     verbose: int
-
-
-class AutoClassifierOptions(AutoOrdinalOptions, total=False):
-    max_labels: int
-    class_weight: Mapping[Any, float] | str | None
-    fit_intercept: bool
-    intercept_value: float | str
-
-
-class AutoMultilabelOptions(AutoOrdinalOptions, total=False):
-    threshold: float | str
-    max_labels: int
-    fit_intercept: bool
-    intercept_value: float | str
 
 
 class TextClassifierOptions(TypedDict, total=False):
