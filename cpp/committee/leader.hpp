@@ -41,6 +41,11 @@ inline double parameter_of(const Bank& bank, const Voter& voter) {
 
 inline Statistics statistics_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
+  if (m.place == Member::Place::top) {
+    Statistics its = m.statistics;
+    its.weighted = 0;
+    return its;
+  }
   if (m.place != Member::Place::bottom) return m.statistics;
   return bottom_statistics(m.statistics, bank.kind().margin, parameter_of(bank, voter));
 }
@@ -53,7 +58,7 @@ inline MemberParts parts_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
   const double factor = bank.unit_of(voter);
   const auto n = static_cast<double>(bank.tallied);
-  const auto added = [](double stored) { return 1 / Bank::variance(stored) - 1; };
+  const auto added = [](double stored) { return 1 / variance_of(stored) - 1; };
   MemberParts parts;
   for (std::size_t i = 0; i <= bank.dimension(); ++i) {
     const double* const record = bank.records.at(i);

@@ -119,7 +119,9 @@ inline void restore_members(Bank& bank, const Tensors& from) {
   const double* sums = from.vector<double>("expert_threshold_sums", lanes * bank.members.size());
   for (Member& m : bank.members) {
     each_field(&m.statistics, [&]<class Number>(const char*, Number Statistics::*member) {
-      m.statistics.*member = static_cast<Number>(std::clamp(*numbers++, -1e300, 0x1p62));
+      const double its = *numbers++;
+      if (std::is_integral_v<Number> && !(its >= 0 && its <= 0x1p53)) Tensors::impossible("expert_statistics");
+      m.statistics.*member = static_cast<Number>(its);
     });
     for (double& each : m.thresholds) each = *thresholds++;
     for (double& each : m.threshold_sums) each = *sums++;

@@ -64,7 +64,6 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       judge(e);
     }
-    room.lanes.reserve(room.amounts.size());
     if (bank.members_learn) {
       bank.records.note(e.x);
       if (bank.scales()) bank.scaling.keep();
@@ -82,6 +81,7 @@ struct CommitteeRound : RowRound {
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
     bank.move_members(inputs, room, weight);
   }
+  void calibrate(const Example& e) { books.calibrate(room.outcome.data(), lanes, e.truth, e.weight); }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
 
@@ -138,6 +138,7 @@ struct CommitteeRound : RowRound {
     room.moves.assign(count, Move());
     room.sizes.resize(count);
     room.measured.clear();
+    bank.make_room(room);
     for (std::size_t i = 0; i < count; ++i) {
       const Member& m = bank.members[i];
       for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
@@ -146,11 +147,15 @@ struct CommitteeRound : RowRound {
       if (room.moves[i].moves()) room.measured.push_back(i);
       else room.moves[i].q = 0;  // x'Sx is not known, and not needed
     }
-    if (!room.measured.empty()) bank.measure(inputs, room.measured, room.sizes.data());
+    if (!room.measured.empty()) bank.measure(inputs, room);
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
     double finite = room.bottom_margin;
-    for (const Move& its : room.moves) finite += its.length + its.loss * its.loss;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Move& its = room.moves[i];
+      const Statistics& sums = bank.members[i].statistics;
+      finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
+    }
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
   // A member whose C or r is not known yet does nothing.
@@ -228,16 +233,21 @@ struct CommitteeRound : RowRound {
   // ---- statistics ----
 
   void count(Member& m, std::size_t i) {
-    const Move& move = room.moves[i];
+    Move& move = room.moves[i];
+    if (m.place == Member::Place::top && move.length > 0) {  // of the next lane that it may bear; PA heeds no weight
+      const double cap = bank.lattice.C_above(bank.starts[m.input()].C) * std::min(weight, 1.0);
+      move.weighted = weight != 1 && move.loss / move.q > cap;
+    }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
     const double margin = room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
-    s.loss += margin, s.squared_loss += margin * margin, s.progress += move.q;
+    s.loss += margin, s.squared_loss += margin * margin;
+    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * move.q);
     s.largest_q = std::max(s.largest_q, move.q);
-    s.weighted += weight != 1;
+    s.weighted += move.weighted;
   }
 };
 

@@ -161,6 +161,14 @@ class Learner:
             return self._engine.predict_label(x, self.averaged)
         return self._task.predict_one(self, x)
 
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """Classification: the probability of each label, the highest of them for the label that is predicted.
+
+        They are calibrated online, on scores that were computed before their labels were seen."""
+        lanes = self._lanes_one(x)
+        found = self._task.probabilities(self, lanes.reshape(1, -1))[0]
+        return dict(zip(self.labels.known, found.tolist(), strict=True))
+
     def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
         lanes: Any = self._engine.scores_one(x, self.averaged)
         return lanes  # type: ignore[no-any-return]
@@ -235,6 +243,10 @@ class Learner:
             self._events()
             return Rows(*self._engine.read_dicts(event_list(events)))
 
+    def set_first_visit(self, first: bool) -> None:
+        """Whether the rows to come are new. Probabilities are calibrated on new rows only."""
+        self._engine.set_observes_outcomes(first)
+
     def forget_rows(self) -> None:
         """Drops what is cached between several passes over the same rows."""
         self._engine.forget_rows()
@@ -247,6 +259,10 @@ class Learner:
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         return self._task.scores(self, self.lanes_of(rows, unseen))
+
+    def predict_proba(self, X: Any) -> Doubles:
+        """The probabilities of the labels, one row per example: see `predict_proba_one`."""
+        return self._task.probabilities(self, self.scores(X))
 
     def lanes(self, X: Any) -> Doubles:
         """The raw scores of the core, one per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""

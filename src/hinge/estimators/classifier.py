@@ -188,6 +188,20 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         labels: npt.NDArray[Any] = classes[places]
         return labels
 
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class, (n, n_classes), in the order of `classes_`; the highest is that of the
+        predicted class.
+
+        They come from the scores by a calibration that is learned online: on the scores that rows had before their
+        labels were seen, so no rows have to be held back. In `fit` these are the rows of the first pass."""
+        scores = self._scores(X)
+        learner = self._fitted()
+        return learner._task.probabilities(learner, scores)
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each label for the features `x`; the highest is that of the predicted label."""
+        return self._asked().predict_proba_one(x)
+
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """The accuracy of the predictions for X, as scikit-learn has it."""
         truth, weights = inputs.labels(self, y), inputs.weights(sample_weight)

@@ -93,11 +93,13 @@ class FitsInPasses:
         self._name_features(learner)
         report = None
         if self.batch_tolerance is not None:
+            _set_first_visit(learner, False)  # it presents rows with losses only
             report, history = self._convert_batch(learner, rows, truth, weights)
         else:
             learner, history = self._pass_over(learner, rows, truth, weights, held, votes)
         if votes:
             learner._engine.set_learning(True, True)
+        _set_first_visit(learner, True)
         learner.forget_rows()
         self._keep(learner, n_iter_=len(history), history_=history, batch_report_=report)
         warn_if_ineffective(learner, weights, stacklevel=4)
@@ -142,6 +144,7 @@ class FitsInPasses:
                         kept = copy.copy(learner)
                 history.append(entry)
                 report(history)
+                _set_first_visit(learner, False)
                 if entry["updates"] == 0:
                     return kept, history
                 if self.tol is not None:
@@ -231,6 +234,11 @@ class FitsInPasses:
         passes = len(history)
         report = BatchReport(not last, presented, passes, float(self.batch_tolerance), int(self.max_updates))
         return report, history
+
+
+def _set_first_visit(learner: Any, first: bool) -> None:
+    if isinstance(learner, Learner):  # sequences have no probabilities
+        learner.set_first_visit(first)
 
 
 def entry_of(before: Statistics, after: Statistics, seconds: float) -> dict[str, float]:

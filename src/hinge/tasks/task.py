@@ -139,6 +139,10 @@ class Task:
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
         return lanes
 
+    def probabilities(self, learner: Learner, scores: Doubles) -> Doubles:
+        """The probability of each label, given its scores; one row per example."""
+        raise ValueError(f"only classification has probabilities, not {self.name}")
+
     def named_scores(self, learner: Learner, lanes: Doubles) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
         scores: list[Any] = self.scores(learner, lanes).tolist()
