@@ -101,6 +101,7 @@ class FitsInPasses:
             learner._engine.set_learning(True, True)
         _set_first_visit(learner, True)
         learner.forget_rows()
+        self.__dict__.pop("_decided", None)
         self._keep(learner, n_iter_=len(history), history_=history, batch_report_=report)
         warn_if_ineffective(learner, weights, stacklevel=4)
 

@@ -114,6 +114,10 @@ class Expert(NamedTuple):
         return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
 
 
+# The options that an expert decides.
+OF_EXPERT = ("step", "C", "experts", "geometry", "covariance_regularizer", "average", "scaling")
+
+
 class Experts(list[Expert]):
     """The experts of a committee, in their order. Printed as a table, the largest weight first."""
 

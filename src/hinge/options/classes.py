@@ -49,10 +49,13 @@ class ClassOptions:
         }
 
 
+_DECIDED_BY_FIT: dict[str, Any] = {"average": "auto", "scaling": "auto"}
 # Keywords of `ClassOptions` for estimators that differ from the table.
 _DIFFERENT: dict[str, dict[str, Any]] = {
-    "PARegressor": {"step": None},
-    "PAOrdinal": {"selection": "simproj"},
+    "PAClassifier": _DECIDED_BY_FIT,
+    "PARegressor": {"step": None, **_DECIDED_BY_FIT},
+    "PAMultilabel": _DECIDED_BY_FIT,
+    "PAOrdinal": {"selection": "simproj", **_DECIDED_BY_FIT},
     "PARanker": {"max_iter": 1, "shuffle": False},
     "PASequence": {"selection": "prediction", "average": True, "max_iter": 10, "tol": None},
     "PAStructured": {
@@ -100,6 +103,7 @@ CLASSES: dict[str, ClassOptions] = {
             "classification",
             [name for name in _OF_TEXTS if name not in _NOT_OF_TEXTS],
             own=texts.ROWS,
+            average="auto",
         ),
         ClassOptions("river.PAClassifier", "classification", _OF_RIVER),
         ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),
