@@ -61,6 +61,21 @@ class Vote {
     }
   }
 
+  // What another vote has learned about some of its experts, at these places.
+  void take(const Vote& other, const std::vector<std::size_t>& places) {
+    record = other.record;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      prior[k] = other.prior[places[k]], weights[k] = other.weights[places[k]];
+      lost[k] = other.lost[places[k]], lost_telling[k] = other.lost_telling[places[k]];
+    }
+    for (std::vector<double>* shares : {&prior, &weights}) {
+      double sum = 0;
+      for (const double share : *shares) sum += share;
+      for (double& share : *shares) share /= sum;
+    }
+    relate();
+  }
+
   double expected(const double* losses) const {
     double sum = 0;
     for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] * losses[k];
@@ -127,10 +142,13 @@ class Vote {
   }
   // p <- (1 - alpha) p + alpha pi, and G so that p ~ pi exp(-eta G).
   void share(double alpha) {
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
+    relate();
+  }
+  void relate() {
     const double scale = record.delta / a;
     double least = HUGE_VAL;
     for (std::size_t k = 0; k < weights.size(); ++k) {
-      weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
       behind[k] = -scale * logarithm(weights[k] / prior[k]);
       least = std::min(least, behind[k]);
     }

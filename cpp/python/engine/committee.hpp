@@ -74,6 +74,22 @@ inline void take_expert(Engine& self, Engine& committee, std::size_t voter) {
   if (voter >= bank_of(committee).voters.size()) throw InputError("there is no expert " + std::to_string(voter));
   self.model.take(committee.model, voter);
 }
+// The vote takes what that of another committee has learned about the same experts.
+inline void take_vote(Engine& self, Engine& other) {
+  if (&self == &other) return;
+  const Writing writing(self);
+  const SharedReading reading(other);
+  Bank& bank = bank_of(self);
+  const Bank& its = bank_of(other);
+  std::vector<std::size_t> places;
+  for (const Voter& voter : bank.voters) {
+    const auto same = [&](const Voter& other) { return word_of(its, other) == word_of(bank, voter); };
+    const auto found = std::find_if(its.voters.begin(), its.voters.end(), same);
+    if (found == its.voters.end()) throw InputError("the other committee has no expert " + word_of(bank, voter));
+    places.push_back(static_cast<std::size_t>(found - its.voters.begin()));
+  }
+  bank.vote.take(its.vote, places);
+}
 // What rounds change from here on.
 inline void set_learning(Engine& self, bool members, bool vote) {
   const Writing writing(self);
@@ -90,6 +106,7 @@ inline void bind_committee(EngineClass& engine) {
       .def("vote_loss", &vote_loss)
       .def("leader", &leader)
       .def("take_expert", &take_expert, "committee"_a, "voter"_a)
+      .def("take_vote", &take_vote, "other"_a)
       .def("set_learning", &set_learning, "members"_a, "vote"_a);
 }
 

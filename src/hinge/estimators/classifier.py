@@ -82,6 +82,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._first_rows(X, sample_weight, together=True)
+        new._decide(rows)
         y = inputs.labels(new, y)
         new._classes = classes = new._found_classes(y)
         learner = new._begin(classes, new._class_weights(classes, y))

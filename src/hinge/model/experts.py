@@ -24,6 +24,14 @@ LABELS = (
 )
 DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
 
+# The experts that `fit` begins with, for many passes over the same rows.
+FIT = " ".join(
+    f"{scaled}{expert}{average}"
+    for scaled in ("", "scaled:")
+    for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
+    for average in ("", ":average")
+)
+
 # What "auto" means for one option. A step without an exact lattice has a list.
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
 _PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))
@@ -127,6 +135,10 @@ class Expert(NamedTuple):
         else:
             own = {"step": "pa2" if self.kind == "pa2" else "pa1", "C": self.parameter}
         return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
+
+
+# The options that an expert decides.
+OF_EXPERT = ("step", "C", "experts", "geometry", "covariance_regularizer", "average", "scaling")
 
 
 class Experts(list[Expert]):
