@@ -26,6 +26,10 @@ struct Ballot {
   double threshold = 0;            // sets without one: a label counts if its score is above it
   double epsilon = 0;              // numbers: errors up to it are no mistakes
 
+  // Of two or many classes.
+  double margin(const double* scores, std::size_t lanes, const Truth& truth) const {
+    return election == Election::signs ? truth.value * scores[0] : worst_margin({scores, lanes, 0}, truth);
+  }
   // What a prediction has cost.
   struct Outcome {
     double loss = 0;
@@ -33,8 +37,7 @@ struct Ballot {
   };
   Outcome judge(const double* scores, std::size_t lanes, const Truth& truth) const {
     switch (election) {
-      case Election::signs: return mistake_if(truth.value * scores[0] <= 0);
-      case Election::labels: return mistake_if(worst_margin({scores, lanes, 0}, truth) <= 0);
+      case Election::signs: case Election::labels: return mistake_if(margin(scores, lanes, truth) <= 0);
       case Election::sets: return judge_set(scores, lanes, truth);
       case Election::ranks: return judge_rank(scores, lanes, truth.value);
       case Election::numbers: break;
