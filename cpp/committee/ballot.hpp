@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "../data/truth.hpp"
 #include "../rules/labels.hpp"
@@ -54,11 +55,15 @@ struct Ballot {
         to[top_label({scores, lanes, 0})] += weights[k];
       else if (election == Election::numbers)
         to[0] += weights[k] * scores[0];
+      else if (election == Election::ranks)
+        for (std::size_t r = 0; r < lanes; ++r) to[r] += scores[r] < 0 ? -weights[k] : weights[k];
       else
         for (std::size_t r = 0; r < lanes; ++r) to[r] += weights[k] * sign_of(scores[r] - limit_of(scores));
     }
     if (election == Election::sets && !learned_threshold)
       for (std::size_t r = 0; r < lanes; ++r) to[r] += threshold;
+    if (election == Election::ranks)  // half are above the threshold, half below: the lower rank
+      for (std::size_t r = 0; r < lanes; ++r) to[r] = to[r] == 0 ? -std::numeric_limits<double>::min() : to[r];
   }
 
  private:
