@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "../data/truth.hpp"
 #include "../rules/labels.hpp"
@@ -25,8 +26,12 @@ struct Ballot {
   bool learned_threshold = false;  // sets: lane 0 is the threshold
   double threshold = 0;            // sets without one: a label counts if its score is above it
   double epsilon = 0;              // numbers: errors up to it are no mistakes
-  double margin = 1;               // that the experts keep
+  double clip = 1;                 // the margin that the experts keep
 
+  // Of two or many classes.
+  double margin(const double* scores, std::size_t lanes, const Truth& truth) const {
+    return election == Election::signs ? truth.value * scores[0] : worst_margin({scores, lanes, 0}, truth);
+  }
   // What a prediction has cost.
   struct Outcome {
     double loss = 0;
@@ -34,8 +39,7 @@ struct Ballot {
   };
   Outcome judge(const double* scores, std::size_t lanes, const Truth& truth) const {
     switch (election) {
-      case Election::signs: return mistake_if(truth.value * scores[0] <= 0);
-      case Election::labels: return mistake_if(worst_margin({scores, lanes, 0}, truth) <= 0);
+      case Election::signs: case Election::labels: return mistake_if(margin(scores, lanes, truth) <= 0);
       case Election::sets: return judge_set(scores, lanes, truth);
       case Election::ranks: return judge_rank(scores, lanes, truth.value);
       case Election::numbers: break;
@@ -66,10 +70,12 @@ struct Ballot {
     double vote = 0, mean = 0;
     for (std::size_t k = 0; k < its.count; ++k) {
       const double score = its.of(k)[r] - limit_of(its.of(k)), p = its.weights[k];
-      vote += p * (election == Election::numbers ? score : sign_of(score));
-      mean += p * std::clamp(score / margin, -1.0, 1.0);
+      vote += p * (election == Election::numbers ? score : election == Election::ranks ? (score < 0 ? -1 : 1) : sign_of(score));
+      mean += p * std::clamp(score / clip, -1.0, 1.0);
     }
-    if (election == Election::numbers || election == Election::ranks) return vote;
+    if (election == Election::numbers) return vote;
+    // Half are above the threshold, half below: the lower rank.
+    if (election == Election::ranks) return vote == 0 ? -std::numeric_limits<double>::min() : vote;
     const double its_limit = election == Election::sets && !learned_threshold ? threshold : 0;
     return its_limit + (vote > 0 ? std::max(mean, least * vote) : vote < 0 ? std::min(mean, least * vote) : 0);
   }
@@ -82,7 +88,7 @@ struct Ballot {
     for (std::size_t k = 0; k < its.count; ++k) {
       const double* const scores = its.of(k);
       const double highest = *std::max_element(scores, scores + its.lanes), p = its.weights[k];
-      for (std::size_t r = 0; r < its.lanes; ++r) to[r] -= p * std::min(1.0, (highest - scores[r]) / margin);
+      for (std::size_t r = 0; r < its.lanes; ++r) to[r] -= p * std::min(1.0, (highest - scores[r]) / clip);
     }
     const double highest = *std::max_element(to, to + its.lanes);
     for (std::size_t r = 0; r < its.lanes; ++r) to[r] = r == winner ? highest : std::min(to[r], highest - least);

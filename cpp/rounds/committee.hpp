@@ -209,7 +209,7 @@ struct CommitteeRound : RowRound {
   // ---- lattice ----
 
   double margin_of_bottom(const Example& e) const {
-    return bank.probe().slack({room.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
+    return bank.kind().ballot.margin(room.own.data(), lanes, e.truth);
   }
   // Whether lanes were born. Their scores are those of the lanes from which they were born.
   bool give_birth(const Example& e) {

@@ -286,7 +286,7 @@ class Learner:
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx, with the constant feature of an intercept: the variance of the score of x. Unknown features have the
         initial variance."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         return self._engine.uncertainty_one(x)
 
     def uncertainty(self, X: Any) -> Doubles:
@@ -403,7 +403,7 @@ class Learner:
     @property
     def covariance(self) -> Doubles:
         """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         variances, upper = self._engine.factors()
         return covariance.covariance(variances, upper, self._has_intercept)
 

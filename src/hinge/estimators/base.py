@@ -342,7 +342,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
     def uncertainty(self, X: Any) -> npt.NDArray[np.float64]:
         """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
         learner = self._fitted()
-        check_has_covariance(learner.parameters["geometry"])
+        check_has_covariance(learner)
         if self._takes_names(X):
             return learner.uncertainty(X)
         return learner.uncertainty_of(self._rows(X, reset=False))
