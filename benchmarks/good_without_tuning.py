@@ -10,7 +10,7 @@ wrong labels; numbers and grades: the mean distance; label sets: the share of wr
     VW            vw, as it comes (squared loss); --oaa for many classes
     VW, logistic  the same with --loss_function logistic
     River         StandardScaler | LogisticRegression or PAClassifier, and their kin; OneVsRest for many classes
-    SGD           SGDClassifier().partial_fit or SGDRegressor(), in batches of ten
+    SGD           SGDClassifier().partial_fit or SGDRegressor(), in batches of ten (stream_peers.py)
 
     --numbers FILE   writes all errors as CSV
     --peers FILE     takes the errors of the peers from such a file

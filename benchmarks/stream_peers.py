@@ -144,11 +144,12 @@ def run_river(stream: Stream, x: Any, y: Any, classifier: Any, regressor: Any) -
 
 # ---- scikit-learn --------------------------------------------------------------------------------------------
 
-BATCH = 10
+BATCH, LARGE_BATCH = 10, 50
 
 
 def sgd(stream: Stream, x: Any, y: Any) -> Any:
-    """SGDClassifier() or SGDRegressor(), in batches of ten: it predicts ten rows, and then learns them."""
+    """SGDClassifier() or SGDRegressor(), in batches: it predicts ten rows, and then learns them. Where it has more than
+    200,000 weights, 50 rows: each call copies all weights."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
     if stream.task == "multilabel":
@@ -160,16 +161,17 @@ def sgd(stream: Stream, x: Any, y: Any) -> Any:
 
 def sgd_of(learner: Any, x: Any, y: Any, classes: list[int] | None) -> Any:
     made = np.zeros(len(y), dtype=np.float64)
-    for i in range(0, len(y), BATCH):
-        rows = x[i : i + BATCH]
+    batch = LARGE_BATCH if x.shape[1] * len(classes or [0]) > 200_000 else BATCH
+    for i in range(0, len(y), batch):
+        rows = x[i : i + batch]
         if i > 0:
             try:
-                made[i : i + BATCH] = learner.predict(rows)
+                made[i : i + batch] = learner.predict(rows)
             except ValueError:  # its weights are not finite
-                made[i : i + BATCH] = np.nan
+                made[i : i + batch] = np.nan
                 continue
         try:
-            learner.partial_fit(rows, y[i : i + BATCH], **({} if classes is None else {"classes": classes}))
+            learner.partial_fit(rows, y[i : i + batch], **({} if classes is None else {"classes": classes}))
         except ValueError:
             continue
     return made

@@ -89,8 +89,9 @@ class Bank final : public Memory {
     throw InputError("a committee cannot start at given weights (w1)");
   }
 
-  void begin(std::size_t /*stored*/) override {
+  void begin(std::size_t stored) override {
     before_ = {members, voters, vote, {starts[0], starts[1]}, lattice, tallied, room_, weight_bound_, records.shape};
+    if (stored >= dimension()) records.expect_use();
     records.begin();
     scaling.begin();
   }

@@ -18,7 +18,7 @@
 #include <limits>
 #include <vector>
 
-#include "../memories/arithmetic/exponential.hpp"
+#include "../memories/arithmetic/exponentials.hpp"
 
 namespace hinge {
 
@@ -136,8 +136,9 @@ class Vote {
   void weigh() {
     const double eta = a / record.delta, least = *std::min_element(behind.begin(), behind.end());
     double sum = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      sum += weights[k] = prior[k] * exponential_anywhere(-eta * (behind[k] - least));
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = -eta * (behind[k] - least);
+    exponentials(weights.data(), weights.size());
+    for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] = prior[k] * weights[k];
     for (double& weight : weights) weight /= sum;
   }
   // p <- (1 - alpha) p + alpha pi, and G so that p ~ pi exp(-eta G).
@@ -147,11 +148,10 @@ class Vote {
   }
   void relate() {
     const double scale = record.delta / a;
-    double least = HUGE_VAL;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      behind[k] = -scale * logarithm(weights[k] / prior[k]);
-      least = std::min(least, behind[k]);
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) behind[k] = weights[k] / prior[k];
+    logarithms(behind.data(), behind.size());
+    for (double& each : behind) each *= -scale;
+    const double least = *std::min_element(behind.begin(), behind.end());
     for (double& each : behind) each -= least;
   }
 };
