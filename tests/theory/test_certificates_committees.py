@@ -151,7 +151,7 @@ def test_the_bound_of_the_vote_by_hand():
 
 @pytest.mark.parametrize("task", ["two", "many", "regression"])
 def test_the_bound_against_a_fixed_predictor_by_hand(task):
-    """T1.5: for a given u, the smallest of T0.1 (numbers: T0.2) over the lanes, each with its c Delta."""
+    """T1.5: for a given u, the smallest of T0.1 and T0.2 (numbers: T0.2) over the lanes, each with its c Delta."""
     X, y = stream(task, 300, noise=2.0)
     learner = learner_of(task, {"C": "auto", "fit_intercept": False})
     learner.learn_many(X, y)
@@ -168,12 +168,10 @@ def test_the_bound_against_a_fixed_predictor_by_hand(task):
         if math.isinf(each.parameter):
             continue
         C, R2, U, L = each.parameter, c.largest_q, c.distance2, c.loss
-        if task == "regression":
-            sizes = min(each.statistics.updates * R2, c.total_q)
-            bound = L + U / (2 * C) + C / 2 * sizes + 0.1 * len(X)
-        else:
-            a = min(C, 1 / R2)
-            bound = (U / 2 + C * L) / (a - a * a * R2 / 2)
+        a, sizes = min(C, 1 / R2), min(each.statistics.updates * R2, c.total_q)
+        bound = L + U / (2 * C) + C / 2 * sizes + (0.1 * len(X) if task == "regression" else 0.0)
+        if task != "regression":
+            bound = min(bound, (U / 2 + C * L) / (a - a * a * R2 / 2))
         bounds.append(bound + record.price(each.prior))
     found = guaranteed(learner.certificate(X, y, u), FIXED)
     assert found.guaranteed == pytest.approx(min(bounds))

@@ -6,7 +6,7 @@ against fixed predictors, by way of the experts' own theorems."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from .theorems import Guarantee
 
 if TYPE_CHECKING:
     from ..learner import Learner
+    from ..model.experts import Expert
 
 A = 2.0  # the constant a of the vote: its rate is a/Delta
 
@@ -210,13 +211,14 @@ def certificate(
     )
     found, against = list(_guarantees(lost, record, bounds)), ""
     if X is not None:
-        bound, against, reason = _fixed(learner, [one.price for one in bounds], X, y, u, intercept)
+        prices = zip(experts, (one.price for one in bounds), strict=True)
+        bound, against, reason = _fixed(learner, prices, X, y, u, intercept)
         found.append(Guarantee(FIXED, f"expected {lost.name}", record.expected_loss, bound, reason))
     rounds = learner.statistics.rounds
     return CommitteeCertificate(tuple(found), against, rounds=rounds, lost=lost, vote=record, experts=bounds)
 
 
-def _fixed(learner: Learner, prices: list[float], *data: Any) -> tuple[float, str, str]:
+def _fixed(learner: Learner, prices: Iterable[tuple[Expert, float]], *data: Any) -> tuple[float, str, str]:
     """The bound against fixed predictors, which ones, and the reason if there is none."""
     from .hindsight.experts import Unbounded, bound_of
 

@@ -25,15 +25,15 @@ class Unbounded(Exception):
 
 
 def bound_of(
-    learner: Learner, prices: Iterable[float], X: Any, y: Any, u: Any, intercept: Any
+    learner: Learner, prices: Iterable[tuple[Expert, float]], X: Any, y: Any, u: Any, intercept: Any
 ) -> tuple[float, str]:
     """The smallest bound of the expected loss, over the experts, the theorems and the comparators, and which
-    comparators these are. `prices` are c Delta of each expert."""
+    comparators these are. `prices` are the experts, each with its c Delta."""
     u, intercept = (
         None if numbers is None else as_values(as_array(numbers, name), name)
         for numbers, name in ((u, "u"), (intercept, "intercept"))
     )
-    known = [(one, price) for one, price in zip(learner.experts, prices, strict=True) if _is_plain(one)]
+    known = [(one, price) for one, price in prices if _is_plain(one)]
     if learner.task not in TASKS:
         raise Unbounded(f"there is no bound against fixed predictors for {learner.task}")
     if not known:
