@@ -230,6 +230,21 @@ def test_other_rows_than_those_that_were_learned_have_no_fixed_bound():
     assert "without weights" in guaranteed(weighted.certificate(X, y), FIXED).reason
 
 
+def test_a_vote_on_other_rounds_than_those_of_the_experts_has_no_fixed_bound():
+    """As `fit` does: the experts learn some rows, and the vote judges them by others."""
+    X, y = stream("two", 120)
+    learner = learner_of("two", {"C": [0.1, 1.0]})
+    learner._engine.set_learning(True, False)
+    learner.learn_many(X[:60], y[:60])
+    learner._engine.set_learning(False, True)
+    learner.learn_many(X[60:], y[60:])
+    certificate = learner.certificate(X[:60], y[:60])
+    assert certificate.holds
+    assert certificate.vote.weight == 60
+    assert guaranteed(certificate, REGRET).applicable
+    assert "not learned from the rounds" in guaranteed(certificate, FIXED).reason
+
+
 def test_the_certificate_of_one_learner_needs_the_rows():
     X, y = stream("two", 20)
     learner = learner_of("two", {"step": "pa1"})

@@ -19,6 +19,10 @@ from .rows import OfRows, _found, _given, _matrix, no_theorem
 TASKS = ("classification", "ordinal", "regression")
 ONLY_PLAIN = "only experts without scaling, averages and a covariance have a bound against fixed predictors"
 
+OTHER_ROUNDS = (
+    "the vote has not learned from the rounds from which the experts learned, each once and without weights"
+)
+
 
 class Unbounded(Exception):
     """There is no bound against fixed predictors; the message is the reason."""
@@ -38,6 +42,8 @@ def bound_of(
         raise Unbounded(f"there is no bound against fixed predictors for {learner.task}")
     if not known:
         raise Unbounded(ONLY_PLAIN)
+    if not all(math.isclose(one.loss, one.statistics.cost, rel_tol=1e-6, abs_tol=1e-9) for one, _ in known):
+        raise Unbounded(OTHER_ROUNDS)
     hindsight = _hindsight(learner, X, y, u, intercept)
     comparators = hindsight.comparators(hindsight.learner.statistics)
     best = min(_loss_bound(one, comparators, hindsight.kind) + price for one, price in known)
