@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 A = 2.0  # the constant a of the vote: its rate is a/Delta
 
-REGRET, DELTA, VOTE = "T1.2 (committee)", "T1.2, Delta (committee)", "T1.4 (committee)"
-BEST, FIXED = "T1.4, best expert (committee)", "T1.5 (committee)"
+# The names of the theorems in certificates.
+REGRET, DELTA = "vote of experts (T1.2)", "vote of experts, Delta (T1.2)"
+VOTE, BEST = "vote of experts (T1.4)", "vote of experts, best expert (T1.4)"
+FIXED = "vote of experts (T1.5)"
 
 
 @dataclass(frozen=True)
