@@ -118,6 +118,11 @@ class Lost(NamedTuple):
     counts: bool = False  # whether it is 0 or 1
     factor: int = 2  # how many times h the vote's own loss can be in a round
 
+    @property
+    def quantity(self) -> str:
+        """What a guarantee is about."""
+        return self.name if self.counts else "loss"
+
 
 LOSSES = {
     "classification": Lost("mistakes", counts=True),
@@ -215,7 +220,7 @@ def certificate(
     if X is not None:
         prices = zip(experts, (one.price for one in bounds), strict=True)
         bound, against, reason = _fixed(learner, prices, X, y, u, intercept)
-        found.append(Guarantee(FIXED, f"expected {lost.name}", record.expected_loss, bound, reason))
+        found.append(Guarantee(FIXED, f"expected {lost.quantity}", record.expected_loss, bound, reason))
     rounds = learner.statistics.rounds
     return CommitteeCertificate(tuple(found), against, rounds=rounds, lost=lost, vote=record, experts=bounds)
 
@@ -232,10 +237,10 @@ def _fixed(learner: Learner, prices: Iterable[tuple[Expert, float]], *data: Any)
 
 def _guarantees(lost: Lost, record: VoteRecord, experts: tuple[ExpertBound, ...]) -> Iterator[Guarantee]:
     regret = min(one.guaranteed for one in experts)
-    yield Guarantee(REGRET, f"expected {lost.name}", record.expected_loss, regret)
+    yield Guarantee(REGRET, f"expected {lost.quantity}", record.expected_loss, regret)
     yield Guarantee(DELTA, "Delta", record.delta, record.largest_delta)
-    yield Guarantee(VOTE, lost.name, record.loss, vote_bound(lost, record))
-    yield Guarantee(BEST, lost.name, record.loss, min(_of_best(lost, one) for one in experts))
+    yield Guarantee(VOTE, lost.quantity, record.loss, vote_bound(lost, record))
+    yield Guarantee(BEST, lost.quantity, record.loss, min(_of_best(lost, one) for one in experts))
 
 
 def _of_best(lost: Lost, one: ExpertBound) -> float:
