@@ -18,6 +18,7 @@
 #include "ballot.hpp"
 #include "lattice.hpp"
 #include "member.hpp"
+#include "quads.hpp"
 #include "records.hpp"
 #include "start.hpp"
 #include "vote.hpp"
@@ -36,6 +37,7 @@ class Bank final : public Memory {
     double constant = 0;       // its value; 0: from the first instance (start.hpp)
     double margin = 1;         // the margin that the experts keep
     bool sorted = false;       // ranks: whether thresholds are sorted after each move
+    bool has_lattice = false;  // whether a lattice is exact: one constraint per round (lattice.hpp)
   };
 
   Bank(Kind kind, const std::vector<ExpertWord>& words, MakeRule make_rule)
@@ -87,8 +89,9 @@ class Bank final : public Memory {
     throw InputError("a committee cannot start at given weights (w1)");
   }
 
-  void begin(std::size_t /*stored*/) override {
+  void begin(std::size_t stored) override {
     before_ = {members, voters, vote, {starts[0], starts[1]}, lattice, tallied, room_, weight_bound_, records.shape};
+    if (stored >= dimension()) records.expect_use();
     records.begin();
     scaling.begin();
   }
@@ -114,14 +117,14 @@ class Bank final : public Memory {
   // Of the leading expert, in terms of the values as they come.
   double weight(std::size_t column, std::size_t lane, bool /*averaged*/) const override {
     const Voter& leader = voters[vote.leader()];
-    const double w = weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
+    const double w = unit_of(leader) * weight_of(records.at(column + 1), leader, kind_.ranks ? 0 : lane);
     return members[leader.member].word.scaled ? w / scaling.scale(column) : w;
   }
   // The intercept, or a threshold. (The constant of this memory is 1: each input has its own.)
   double bias(std::size_t lane, bool /*averaged*/) const override {
     const Voter& leader = voters[vote.leader()];
     if (kind_.ranks) return threshold_of(leader, lane);
-    return weight_of(records.at(0), leader, lane) * starts[members[leader.member].input()].constant;
+    return unit_of(leader) * weight_of(records.at(0), leader, lane) * starts[members[leader.member].input()].constant;
   }
   bool touched(std::size_t column) const override {
     const double* record = records.at(column + 1);
@@ -158,8 +161,10 @@ class Bank final : public Memory {
     records.sum(x, ask.sums.data());
     double all = 0;
     double* to = ask.scores.data();
-    for (const Voter& voter : voters)
-      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = score_of(voter, r, ask.sums.data());
+    for (const Voter& voter : voters) {
+      const double unit = unit_of(voter);
+      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = unit * score_of(voter, r, ask.sums.data());
+    }
     return all;
   }
   // The score of one lane, given the sums over the features.
@@ -180,23 +185,6 @@ class Bank final : public Memory {
   }
   static const double* values_of(const Instance& scaled) { return static_cast<const double*>(scaled.values); }
 
-  // x'Sx of the members with `wanted`, whose results go to `sizes`.
-  void measure(const Inputs& x, const std::vector<std::size_t>& wanted, double* sizes) {
-    for (const std::size_t i : wanted) sizes[i] = constant2(members[i]) * variance(records.at(0)[members[i].variance]);
-    records.for_each(x, [&](const double* record, double value, double scaled) {
-      for (const std::size_t i : wanted) {
-        const Member& m = members[i];
-        const double its = m.word.scaled ? scaled : value;
-        sizes[i] += its * its * variance(record[m.variance]);
-      }
-    });
-  }
-  // Variances start at 1, which is stored as 0.
-  static double variance(double stored) { return stored == 0 ? 1 : stored; }
-  double constant2(const Member& m) const { return starts[m.input()].constant * starts[m.input()].constant; }
-
-  // ---- one round ----
-
   // Room for a round, so that it does not allocate.
   struct Work {
     Ask ask;
@@ -210,8 +198,27 @@ class Bank final : public Memory {
       bool scaled;
     };
     std::vector<Lane> lanes;
+    QuadRound quads;
   };
   Work work;
+
+  // x'Sx of all members with a variance, and from there of those that are `wanted`.
+  void measure(const Inputs& x, Work& its) {
+    QuadRound& quads = its.quads;
+    for (const QuadRound::Group& group : quads.shaped) {
+      Quad sizes{};
+      const double constant = starts[group.scaled ? 1 : 0].constant;
+      add_sizes(records.at(0) + group.variances, constant, sizes);
+      records.for_each(x, [&](const double* record, double value, double scaled) HINGE_INLINE_LAMBDA {
+        add_sizes(record + group.variances, group.scaled ? scaled : value, sizes);
+      });
+      std::memcpy(quads.sizes.data() + group.at, &sizes, sizeof sizes);
+    }
+    for (const std::size_t i : its.measured) its.sizes[i] = quads.sizes[members[i].variance - summed()];
+  }
+  double constant2(const Member& m) const { return starts[m.input()].constant * starts[m.input()].constant; }
+
+  // ---- one round ----
 
   // Whether a member can move: its C or r is known.
   bool is_ready(const Member& m) const { return !m.word.is_relative() || starts[m.input()].C > 0; }
@@ -233,29 +240,51 @@ class Bank final : public Memory {
       for (std::size_t r = 0; m.averaged && r < m.thresholds.size(); ++r) m.threshold_sums[r] += m.thresholds[r];
   }
 
+  // Room for all that the next round needs: then moves do not allocate.
+  void make_room(Work& its) const {
+    its.lanes.reserve(members.size() * lanes());
+    QuadRound& quads = its.quads;
+    const std::size_t variances = records.shape.size - summed();
+    quads.sizes.resize(variances), quads.r.resize(variances), quads.narrows.resize(variances);
+    quads.amounts.resize(summed());
+    quads.moving.reserve(summed() / 4), quads.averages.reserve(members.size());
+    quads.shaped.clear(), quads.shaped.reserve(variances / 4), quads.narrowing.reserve(variances / 4);
+    for (const Member& m : members)
+      if (m.is_shaped() && (m.variance - summed()) % 4 == 0)
+        quads.shaped.push_back({m.weights, m.variance, m.variance - summed(), m.word.scaled});
+  }
   // Moves all members by the amounts of `work`, and narrows the variances of those that moved.
   void move_members(const Inputs& x, Work& its, double weight) {
     list_lanes(its);
     if (its.lanes.empty()) return;
-    const double alpha = static_cast<double>(tallied);
-    const auto move = [&](double* record, double value, double scaled) {
-      for (const Work::Lane& lane : its.lanes) {
-        const double variance_now = lane.variance == none ? 1 : variance(record[lane.variance]);
-        const double before = record[lane.place];
-        record[lane.place] = before + lane.amount * variance_now * (lane.scaled ? scaled : value);
-        if (lane.sums != none) record[lane.sums] -= alpha * (record[lane.place] - before);
-      }
-      for (const std::size_t i : its.measured) {
-        const Member& m = members[i];
-        if (its.moves[i].length > 0) narrow(record[m.variance], m.word.scaled ? scaled : value, its.sizes[i], m.parameter / weight);
-      }
+    list_narrowing(its, weight);
+    QuadRound& quads = its.quads;
+    quads.alpha = static_cast<double>(tallied);
+    const auto apply = [&](const auto& move) HINGE_INLINE_LAMBDA {
+      move(records.at(0), starts[0].constant, starts[1].constant);
+      records.for_each(x, move);
     };
-    move(records.at(0), starts[0].constant, starts[1].constant);
-    records.for_each(x, move);
+    if (is_single()) {
+      list_quads(its);
+      apply([&](double* record, double value, double scaled) HINGE_INLINE_LAMBDA {
+        quads.move(record, value, scaled);
+        quads.narrow(record, value, scaled);
+      });
+    } else {
+      apply([&](double* record, double value, double scaled) HINGE_INLINE_LAMBDA {
+        for (const Work::Lane& lane : its.lanes) move_lane(record, lane, quads.alpha, lane.scaled ? scaled : value);
+        quads.narrow(record, value, scaled);
+      });
+    }
   }
 
   // ---- births and labels ----
 
+  // Whether another lane may be born.
+  bool may_bear() const {
+    const std::size_t more = padded<double>(members[0].averaged ? 2 * room_ : room_) + 4;
+    return !lattice.full() && static_cast<double>((dimension() + 1) * (records.shape.size + more)) * sizeof(double) <= most_bytes_;
+  }
   // A lane between, from the top of the lattice: the copy becomes the top.
   void bear_above() {
     const std::size_t top = members.size() - 1;
@@ -268,6 +297,7 @@ class Bank final : public Memory {
   // A lane between, from the bottom, with C times its weights.
   void bear_below() {
     const double C = lattice.C_below(starts[members[0].input()].C);
+    admit(0, std::max(1.0, C), 0);
     copy_member(0, C, 1 / static_cast<double>(lattice.below + 2));
     lattice.below += 1;
     Member& born = members[1];
@@ -347,6 +377,11 @@ class Bank final : public Memory {
     const double n = static_cast<double>(tallied);
     return (n * w + record[m.sums + lane]) / n;
   }
+  // By what its weights are multiplied to be those of a plain learner: the bottom of a lattice holds w/C.
+  double unit_of(const Voter& voter) const {
+    const Member& m = members[voter.member];
+    return m.place == Member::Place::bottom ? lattice.C_below(starts[m.input()].C) : 1;
+  }
   double threshold_of(const Voter& voter, std::size_t lane) const {
     const Member& m = members[voter.member];
     if (!voter.averaged || tallied == 0) return m.thresholds[lane];
@@ -371,6 +406,7 @@ class Bank final : public Memory {
   static constexpr double largest = std::numeric_limits<double>::max() / 8;
 
   void add(const ExpertWord& word) {
+    if (lattice.used) throw InputError("a lattice stands alone, with its averages at most");
     std::size_t i = 0;
     while (i < members.size() && !members[i].word.same_learner(word)) i += 1;
     if (i == members.size()) add_member(word, Member::Place::list);
@@ -380,6 +416,7 @@ class Bank final : public Memory {
     voters.push_back({i, word.average});
   }
   void add_lattice(const ExpertWord& word) {
+    if (!kind_.has_lattice) throw InputError("a lattice needs one constraint per round: classification with selection='max', or regression");
     if (!members.empty() && !(lattice.used && members[0].word.scaled == word.scaled))
       throw InputError("a lattice stands alone, with its averages at most");
     if (lattice.used) {  // the averages of the lanes that are already there
@@ -415,20 +452,26 @@ class Bank final : public Memory {
     members.push_back(std::move(member));
   }
 
+  // The places of a record. In each part the members with a variance come first, in the order of their variances: where
+  // a member has one weight per column, both are in the same places of a group of four.
   RecordShape lay_out(std::vector<Member>& its) const {
     RecordShape shape;
     std::size_t place = 0;
     for (const bool scaled : {false, true}) {
-      for (Member& m : its)
-        if (m.word.scaled == scaled) m.weights = place, place += room_;
+      for (const bool shaped : {true, false})
+        for (Member& m : its)
+          if (m.word.scaled == scaled && m.is_shaped() == shaped) m.weights = place, place += room_;
       for (Member& m : its)
         if (m.word.scaled == scaled && m.averaged) m.sums = place, place += room_;
       place = padded<double>(place);
       (scaled ? shape.scaled : shape.plain) = scaled ? place - shape.plain : place;
     }
-    for (Member& m : its)
-      if (m.is_shaped()) m.variance = place++;
-    shape.size = padded<double>(place);
+    for (const bool scaled : {false, true}) {
+      for (Member& m : its)
+        if (m.word.scaled == scaled && m.is_shaped()) m.variance = place++;
+      place = padded<double>(place);
+    }
+    shape.size = place;
     return shape;
   }
   void copy_places(const double* from, const Member& old, double* to, const Member& next, double factor,
@@ -459,12 +502,47 @@ class Bank final : public Memory {
     m.parameter = m.word.parameter(starts[m.input()].C, starts[m.input()].size);
     m.rule = make_rule_(m);
   }
-  // S^-1 gains x x'/r without its off-diagonal entries: s <- s (r + X - s x^2)/(r + X), X = x'Sx (diagonal.hpp, `drop`).
-  // What is held never becomes 0, which means 1.
-  static void narrow(double& stored, double value, double size, double r) {
-    constexpr double least = 1e-120;
-    const double s = variance(stored), square = s * value * value;
-    stored = std::max(least, s * ((r + std::max(0.0, size - square)) / (r + size)));
+  // The places that are summed; the variances follow.
+  std::size_t summed() const { return records.shape.plain + records.shape.scaled; }
+  // Whether a member has one weight per column.
+  bool is_single() const { return room_ == 1; }
+
+  HINGE_INLINE static void move_lane(double* record, const Work::Lane& lane, double alpha, double value) {
+    const double variance_now = lane.variance == none ? 1 : variance_of(record[lane.variance]);
+    const double before = record[lane.place];
+    record[lane.place] = before + lane.amount * variance_now * value;
+    if (lane.sums != none) record[lane.sums] -= alpha * (record[lane.place] - before);
+  }
+  void list_narrowing(Work& its, double weight) {
+    QuadRound& quads = its.quads;
+    std::fill(quads.narrows.begin(), quads.narrows.end(), 0.0);
+    std::fill(quads.r.begin(), quads.r.end(), 1.0);
+    for (const std::size_t i : its.measured) {
+      const std::size_t at = members[i].variance - summed();
+      quads.narrows[at] = its.moves[i].length > 0;
+      quads.r[at] = members[i].parameter / weight;
+    }
+    quads.narrowing.clear();
+    for (const QuadRound::Group& group : quads.shaped)
+      if (std::any_of(&quads.narrows[group.at], &quads.narrows[group.at] + 4, [](double n) { return n > 0; }))
+        quads.narrowing.push_back(group);
+  }
+  // The lanes that move, in groups of four.
+  void list_quads(Work& its) {
+    QuadRound& quads = its.quads;
+    std::fill(quads.amounts.begin(), quads.amounts.end(), 0.0);
+    quads.averages.clear(), quads.moving.clear();
+    for (const Work::Lane& lane : its.lanes) {
+      quads.amounts[lane.place] = lane.amount;
+      if (lane.sums != none) quads.averages.push_back({lane.place, lane.sums});
+    }
+    for (std::size_t place = 0; place < summed(); place += 4) {
+      if (std::all_of(&quads.amounts[place], &quads.amounts[place] + 4, [](double a) { return a == 0; })) continue;
+      QuadRound::Group group{place, none, 0, place >= records.shape.plain};
+      for (const QuadRound::Group& each : quads.shaped)
+        if (each.place == place) group.variances = each.variances;
+      quads.moving.push_back(group);
+    }
   }
   void list_lanes(Work& its) {
     const std::size_t count = lanes();

@@ -13,13 +13,15 @@
 // To add an expert to a committee is to add a word (src/hinge/model/experts.py).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../data/errors.hpp"
+#include "../text/text.hpp"
 
 namespace hinge {
 
@@ -41,7 +43,8 @@ struct ExpertWord {
   double parameter(double first_C, double first_size) const {
     if (!relative) return value;
     const int j = static_cast<int>(value);
-    return kind == Kind::arow ? std::ldexp(first_size, 4 * j) : std::ldexp(first_C, 2 * j);
+    const double its = kind == Kind::arow ? std::ldexp(first_size, 4 * j) : std::ldexp(first_C, 2 * j);
+    return std::clamp(its, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
   }
 };
 
@@ -68,10 +71,9 @@ inline ExpertWord expert_word(std::string_view word) {
   if (has_value != wants_value) fail();
   if (!has_value) return expert;
   expert.relative = word[end] == ':';
-  const std::string number(word.substr(end + 1));
-  char* rest = nullptr;
-  expert.value = std::strtod(number.c_str(), &rest);
-  if (number.empty() || *rest != 0) fail();
+  const std::string_view number = word.substr(end + 1);
+  const char* const last = number.data() + number.size();
+  if (number.empty() || read_decimal(number.data(), last, expert.value) != last) fail();
   constexpr double most = 120;  // 16^120 is still far from overflow
   const bool valid = expert.relative ? std::abs(expert.value) <= most && expert.value == std::floor(expert.value)
                                      : expert.value > 0 && std::isfinite(expert.value);

@@ -1,8 +1,8 @@
 // The words of experts, as they are shown, and the parts of a member as a plain learner has them.
 #pragma once
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,9 +11,8 @@
 namespace hinge {
 
 inline std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
 // The word of a voter. The ends of a lattice are "lattice:top" and "lattice:bottom".
@@ -42,6 +41,11 @@ inline double parameter_of(const Bank& bank, const Voter& voter) {
 
 inline Statistics statistics_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
+  if (m.place == Member::Place::top) {
+    Statistics its = m.statistics;
+    its.weighted = 0;
+    return its;
+  }
   if (m.place != Member::Place::bottom) return m.statistics;
   return bottom_statistics(m.statistics, bank.kind().margin, parameter_of(bank, voter));
 }
@@ -52,9 +56,9 @@ struct MemberParts {
 };
 inline MemberParts parts_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
-  const double factor = m.place == Member::Place::bottom ? parameter_of(bank, voter) : 1;
+  const double factor = bank.unit_of(voter);
   const auto n = static_cast<double>(bank.tallied);
-  const auto added = [](double stored) { return 1 / Bank::variance(stored) - 1; };
+  const auto added = [](double stored) { return 1 / variance_of(stored) - 1; };
   MemberParts parts;
   for (std::size_t i = 0; i <= bank.dimension(); ++i) {
     const double* const record = bank.records.at(i);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class ExpertRecords {
   double* at(std::size_t record) { return values_.data() + record * shape.size; }
   const double* at(std::size_t record) const { return values_.data() + record * shape.size; }
 
+  void expect_use() { values_.expect_use(); }
   void resize(std::size_t columns) { values_.resize((columns + 1) * shape.size); }
   // Another shape: copy(from, to) fills each new record, which is 0, from the old one.
   template <class Copy>
@@ -66,36 +68,34 @@ class ExpertRecords {
   template <class Each>
   void for_each(const Inputs& x, const Each& each) {
     visit(x.plain, [&](const auto& features) {
-      for_each_nonzero(features, [&](std::size_t j) {
-        each(at(features.column(j) + 1), features.value(j), x.scaled == nullptr ? 0 : x.scaled[j]);
-      });
+#if defined(__x86_64__) && defined(__GNUC__)
+      if (has_avx2) return each_avx2(features, x.scaled, each);
+#endif
+      each_feature(features, x.scaled, each);
     });
   }
 
-  // Changes after `begin` can be rolled back. `note` records what an instance may overwrite; if it throws (out of
-  // memory), nothing is recorded.
+  // Changes after `begin` can be rolled back. `note` records what an instance may overwrite, each record once; if it
+  // throws (out of memory), nothing may be overwritten.
   void begin() {
     noting_ = true;
     columns_before_ = columns();
   }
   void note(const Instance& x) {
     if (!noting_) return;
-    const std::size_t wanted = (x.size + 1) * shape.size;
-    if (noted_.size() + wanted > values_.size() / 2) return keep_copy();
-    noted_.reserve(noted_.size() + wanted), places_.reserve(places_.size() + x.size + 1);
-    const auto add = [&](std::size_t record) {
-      places_.push_back(record);
-      noted_.insert(noted_.end(), at(record), at(record) + shape.size);
-    };
-    add(0);
+    const std::size_t words = columns() / 64 + 1;
+    if (noted_.size() < words) noted_.resize(std::max(words, 2 * noted_.size()));
+    note_record(0);
     visit(x, [&](const auto& features) {
-      for_each_nonzero(features, [&](std::size_t j) { add(features.column(j) + 1); });
+      for_each_nonzero(features, [&](std::size_t j) { note_record(features.column(j) + 1); });
     });
   }
   void commit() {
     noting_ = copied_ = false;
-    places_ = {};
-    noted_ = {};
+    for (const std::size_t record : fresh_) noted_[record / 64] = 0;
+    for (const std::size_t record : places_) noted_[record / 64] = 0;
+    fresh_ = places_ = {};
+    contents_ = {};
     copy_ = {};
   }
   void rollback(RecordShape before) {
@@ -107,6 +107,35 @@ class ExpertRecords {
   }
 
  private:
+  template <class Features, class Each>
+  HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
+    for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
+      each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
+    });
+  }
+#if defined(__x86_64__) && defined(__GNUC__)
+  template <class Features, class Each>
+  HINGE_AVX2 void each_avx2(const Features& x, const double* scaled, const Each& each) {
+    each_feature(x, scaled, each);
+  }
+#endif
+
+  // What a record holds is kept, unless that is 0. (Most columns are new to a new learner.)
+  HINGE_INLINE void note_record(std::size_t record) {
+    const std::uint64_t bit = std::uint64_t{1} << record % 64;
+    if ((noted_[record / 64] & bit) == 0) [[unlikely]] keep_record(record), noted_[record / 64] |= bit;
+  }
+  HINGE_APART void keep_record(std::size_t record) {
+    const double* const from = at(record);
+    if (std::all_of(from, from + shape.size, [](double value) { return value == 0; })) return fresh_.push_back(record);
+    constexpr std::size_t together = std::size_t{1} << 15;  // numbers that are allocated at once, so that none are copied
+    if (contents_.empty() || contents_.back().size() + shape.size > contents_.back().capacity()) {
+      contents_.emplace_back();
+      contents_.back().reserve(std::max(together, shape.size));
+    }
+    places_.push_back(record);
+    contents_.back().insert(contents_.back().end(), from, from + shape.size);
+  }
   // `Together` features from j on, while the records of the next ones are prefetched.
   template <std::size_t Together, class Features>
   HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums) const {
@@ -151,18 +180,19 @@ class ExpertRecords {
   }
 #endif
 
+  // Before the shape changes: all records as they were.
   void keep_copy() {
-    if (!noting_) return;
     copy_ = values_;
     undo(copy_);
     copied_ = true;
     noting_ = false;
-    places_ = {};
-    noted_ = {};
   }
   void undo(Buffer<double>& values) const {
-    for (std::size_t i = places_.size(); i-- > 0;)
-      std::copy_n(noted_.data() + i * shape.size, shape.size, values.data() + places_[i] * shape.size);
+    for (const std::size_t record : fresh_) std::fill_n(values.data() + record * shape.size, shape.size, 0.0);
+    auto record = places_.begin();
+    for (const std::vector<double>& part : contents_)
+      for (std::size_t i = 0; i < part.size(); i += shape.size, ++record)
+        std::copy_n(part.data() + i, shape.size, values.data() + *record * shape.size);
   }
 
   static constexpr std::size_t ahead = 8;  // features
@@ -170,9 +200,10 @@ class ExpertRecords {
   Buffer<double> values_;
   bool noting_ = false, copied_ = false;
   std::size_t columns_before_ = 0;
-  std::vector<std::size_t> places_;  // the records that were overwritten since `begin`, in turn
-  std::vector<double> noted_;        // what they were
-  Buffer<double> copy_;              // all records, as they were
+  std::vector<std::uint64_t> noted_;           // a bit per record: whether it was noted since `begin`
+  std::vector<std::size_t> fresh_, places_;    // the records that were noted: those that were 0, and the others
+  std::vector<std::vector<double>> contents_;  // what the others were, in turn
+  Buffer<double> copy_;                        // all records, as they were
 };
 
 }  // namespace hinge

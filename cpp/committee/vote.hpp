@@ -15,9 +15,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "../memories/arithmetic/exponential.hpp"
+#include "../memories/arithmetic/exponentials.hpp"
 
 namespace hinge {
 
@@ -31,6 +32,7 @@ struct VoteRecord {
   double loss_of_all = 0;    // the sum of losses of rounds in which all experts lost the same
   std::int64_t telling = 0;  // D: the rounds that told experts apart
   double weight = 0;         // of all rounds: the sum of the weights of their examples
+  double loss = 0;           // of the vote's own predictions
 };
 
 class Vote {
@@ -38,10 +40,10 @@ class Vote {
   static constexpr double a = 2;
 
   // Several experts with the same prior.
-  void begin(std::size_t experts) {
-    prior.assign(experts, 1 / static_cast<double>(experts));
-    weights = prior;
-    behind = lost = lost_telling = std::vector<double>(experts);
+  void begin(std::size_t experts) { begin(std::vector<double>(experts, 1 / static_cast<double>(experts))); }
+  void begin(const std::vector<double>& priors) {
+    weights = prior = priors;
+    behind = lost = lost_telling = std::vector<double>(prior.size());
   }
   // Expert `child` is a copy of `parent`, from which it takes a fraction of the prior and of the weight.
   void split(std::size_t parent, std::size_t child, double fraction) {
@@ -59,19 +61,41 @@ class Vote {
     }
   }
 
+  // What another vote has learned about some of its experts, at these places.
+  void take(const Vote& other, const std::vector<std::size_t>& places) {
+    record = other.record;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      prior[k] = other.prior[places[k]], weights[k] = other.weights[places[k]];
+      lost[k] = other.lost[places[k]], lost_telling[k] = other.lost_telling[places[k]];
+    }
+    for (std::vector<double>* shares : {&prior, &weights}) {
+      double sum = 0;
+      for (const double share : *shares) sum += share;
+      for (double& share : *shares) share /= sum;
+    }
+    relate();
+  }
+
   double expected(const double* losses) const {
     double sum = 0;
     for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] * losses[k];
     return sum;
   }
 
+  // Whether all sums stay finite after a round with these losses.
+  bool can_learn(const double* losses) const {
+    double squares = record.variance;
+    for (std::size_t k = 0; k < weights.size(); ++k) squares += losses[k] * losses[k];
+    return std::isfinite(squares);
+  }
   // After a round with these losses, whose expectation is h.
   void learn(const double* losses, double h) {
     const auto [lowest, highest] = std::minmax_element(losses, losses + weights.size());
     const double low = *lowest, range = *highest - low;
     record.expected_loss += h;
     for (std::size_t k = 0; k < weights.size(); ++k) lost[k] += losses[k];
-    if (!(range > 0)) return void(record.loss_of_all += low);
+    const double delta = range > 0 ? record.delta + mixing_cost(losses, low) : 0;
+    if (!(delta > std::numeric_limits<double>::min())) return void(record.loss_of_all += low);  // as if they were equal
     record.telling_loss += h;
     record.range = std::max(record.range, range);
     record.telling += 1;
@@ -81,7 +105,7 @@ class Vote {
       lost_telling[k] += losses[k];
     }
     record.variance += variance;
-    record.delta += std::max(0.0, h - mix_loss(losses, low));
+    record.delta = delta;
     for (std::size_t k = 0; k < weights.size(); ++k) behind[k] += losses[k] - low;
     weigh();
     share(1 / static_cast<double>(record.telling + 1));
@@ -97,34 +121,37 @@ class Vote {
   VoteRecord record;
 
  private:
-  // Before the first difference eta is infinite, and the mix loss the smallest one. A gap that is 0 or 1, as for
-  // mistakes, needs one exponential.
-  double mix_loss(const double* losses, double low) const {
-    if (!(record.delta > 0)) return low;
+  // h - m, in terms of the losses' distances from the lowest. Before the first difference eta is infinite, and the mix
+  // loss the lowest. A gap that is 0 or 1, as for mistakes, needs one exponential.
+  double mixing_cost(const double* losses, double low) const {
     const double eta = a / record.delta;
-    double sum = 0, gap = -1, power = 1;
+    double sum = 0, expected = 0, gap = -1, power = 1;
     for (std::size_t k = 0; k < weights.size(); ++k) {
       if (losses[k] - low != gap) gap = losses[k] - low, power = gap == 0 ? 1 : exponential_anywhere(-eta * gap);
       sum += weights[k] * power;
+      expected += weights[k] * gap;
     }
-    return low - logarithm(sum) / eta;
+    return record.delta > 0 ? std::max(0.0, expected + logarithm(sum) / eta) : expected;
   }
   void weigh() {
     const double eta = a / record.delta, least = *std::min_element(behind.begin(), behind.end());
     double sum = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      sum += weights[k] = prior[k] * exponential_anywhere(-eta * (behind[k] - least));
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = -eta * (behind[k] - least);
+    exponentials(weights.data(), weights.size());
+    for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] = prior[k] * weights[k];
     for (double& weight : weights) weight /= sum;
   }
   // p <- (1 - alpha) p + alpha pi, and G so that p ~ pi exp(-eta G).
   void share(double alpha) {
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
+    relate();
+  }
+  void relate() {
     const double scale = record.delta / a;
-    double least = HUGE_VAL;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
-      behind[k] = -scale * logarithm(weights[k] / prior[k]);
-      least = std::min(least, behind[k]);
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) behind[k] = weights[k] / prior[k];
+    logarithms(behind.data(), behind.size());
+    for (double& each : behind) each *= -scale;
+    const double least = *std::min_element(behind.begin(), behind.end());
     for (double& each : behind) each -= least;
   }
 };

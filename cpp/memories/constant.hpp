@@ -31,6 +31,9 @@ inline double constant_near(const Instance& x) {
   return std::ldexp(1.0, static_cast<int>(std::floor(exponent / 2.0)));
 }
 
+// The same for values that were scaled online: those of the first instance are 1 and -1.
+constexpr double constant_of_scaled = 0.5;
+
 // That of the first row to be learned with a weight above 0; 0 if there is none. A batch with invalid rows will be
 // rejected: for them any number will do.
 inline double constant_near_first(const Batch& batch) {

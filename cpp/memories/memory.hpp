@@ -31,6 +31,8 @@ class Memory {
 
   // The memory with the weights: this one, unless it combines another one with a shape.
   virtual Memory& flat() { return *this; }
+  // The memory of scaled values: this one, unless it scales them itself.
+  virtual Memory& unscaled() { return *this; }
 
   virtual std::size_t dimension() const = 0;
   virtual std::size_t lanes() const { return 1; }

@@ -8,6 +8,7 @@
 
 #include "../committee/bank.hpp"
 #include "../learner.hpp"
+#include "../memories/scaled.hpp"
 #include "../memories/shapes/covariance.hpp"
 #include "../memories/shapes/shaped.hpp"
 #include "../memories/shapes/diagonal.hpp"
@@ -17,6 +18,7 @@
 #include "../memories/weights.hpp"
 #include "../rounds/committee.hpp"
 #include "../rounds/plain.hpp"
+#include "../rounds/scaled.hpp"
 #include "../rounds/shaped.hpp"
 #include "../rounds/supported.hpp"
 #include "../rules/binary.hpp"
@@ -189,13 +191,14 @@ inline Bank::Kind bank_kind(const Settings& s) {
   if (s.single || !s.cost.empty() || has_kernel(s) || s.geometry != "euclidean" || s.average_from > 0)
     throw std::invalid_argument("a committee has float64 weights, no costs, no kernel, no geometry and no average");
   Bank::Kind kind;
-  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon};
+  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon, s.margin};
   kind.lanes = std::max<std::size_t>(1, lanes_of(s));
   kind.ranks = s.task == "ordinal";
   kind.has_constant = s.fit_intercept;
   kind.constant = s.intercept_value;
   kind.margin = s.margin;
   kind.sorted = s.sort_thresholds;
+  kind.has_lattice = s.task == "regression" || (s.task == "classification" && s.selection == "max");
   return kind;
 }
 inline std::unique_ptr<Memory> build_bank(const Settings& s) {
@@ -204,8 +207,7 @@ inline std::unique_ptr<Memory> build_bank(const Settings& s) {
   return bank;
 }
 
-inline std::unique_ptr<Memory> build_memory(const Settings& s) {
-  if (is_committee(s)) return build_bank(s);
+inline std::unique_ptr<Memory> build_unscaled(const Settings& s) {
   if (!has_covariance(s)) return build_limited_flat(s);
   const double constant = first_constant(s);
   std::unique_ptr<Shape> shape;
@@ -215,6 +217,14 @@ inline std::unique_ptr<Memory> build_memory(const Settings& s) {
     shape = std::make_unique<Covariance>(constant, s.variance, s.max_covariance);
   return std::make_unique<Shaped>(build_limited_flat(s), std::move(shape), s.regularizer,
                                   s.task == "ordinal" ? -1 : 0);
+}
+
+inline std::unique_ptr<Memory> build_memory(const Settings& s) {
+  if (is_committee(s)) return build_bank(s);
+  if (!s.scaled) return build_unscaled(s);
+  if (has_kernel(s) || s.geometry == "entropy" || s.task == "uniclass")
+    throw std::invalid_argument("only linear scores in the geometry of a norm have scaled values");
+  return std::make_unique<Scaled>(build_unscaled(s));
 }
 
 // One lane of weights, with inner products as scores: the loop is compiled for the most frequent rules.
@@ -228,6 +238,11 @@ std::unique_ptr<Rounds> build_rounds_on(Weights<Real>& weights, const Rule& rule
 }
 inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Books& books) {
   if (dynamic_cast<Bank*>(&memory) != nullptr) return std::make_unique<RoundsOf<CommitteeRound>>(rule, memory, books);
+  if (dynamic_cast<Scaled*>(&memory) != nullptr) {
+    if (dynamic_cast<Shaped*>(&memory.unscaled()) != nullptr)
+      return std::make_unique<RoundsOf<ScaledRound<ShapedRound>>>(rule, memory, books);
+    return std::make_unique<RoundsOf<ScaledRound<PlainRound>>>(rule, memory, books);
+  }
   if (auto* supports = dynamic_cast<Supports*>(&memory))
     return std::make_unique<SupportedRounds>(rule, *supports, books);
   if (dynamic_cast<Shaped*>(&memory) != nullptr) return std::make_unique<RoundsOf<ShapedRound>>(rule, memory, books);
@@ -239,12 +254,16 @@ inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Bo
 }
 
 inline Learner build(const Settings& s) {
-  return Learner(build_rule(s), build_memory(s), Averaging{s.average_from > 0, s.average_from, s.scikit_learn},
-                 s.start_at_first, waits_for_constant(s), build_rounds);
+  const Averaging averaging{s.average_from > 0, s.average_from, s.scikit_learn};
+  const auto observes = s.task == "classification" && !s.scikit_learn ? Observes::outcomes : Observes::nothing;
+  return Learner(build_rule(s), build_memory(s), averaging, s.start_at_first, waits_for_constant(s), observes, build_rounds);
 }
 
 // The memory of a learner with a kernel.
 inline Supports& supports_of(Learner& learner) { return static_cast<Supports&>(learner.memory()); }
+
+// The memory of a learner with a covariance.
+inline Shaped& shaped_of(Learner& learner) { return static_cast<Shaped&>(learner.memory().unscaled()); }
 
 // Adds labels. Two classes with one w become two lanes, with half of w each.
 template <class One, class Many>
@@ -254,8 +273,9 @@ void add_labels_as(Learner& learner, const Settings& before, const Settings& aft
     auto lanes = build_limited_flat(after);
     lanes->set_constant(flat.constant());
     static_cast<Many&>(*lanes).start_from(static_cast<One&>(flat));
-    if (!has_covariance(after)) return learner.change_memory(std::move(lanes));
-    static_cast<Shaped&>(learner.memory()).change_flat(std::move(lanes));
+    if (has_covariance(after)) shaped_of(learner).change_flat(std::move(lanes));
+    else if (after.scaled) static_cast<Scaled&>(learner.memory()).change_inner(std::move(lanes));
+    else return learner.change_memory(std::move(lanes));
   } else if (!is_binary(after)) {
     static_cast<Many&>(flat).widen(lanes_of(after));
   }
@@ -274,6 +294,7 @@ inline void add_labels_to_bank(Learner& learner, const Settings& before, const S
   learner.choose_rounds();
 }
 inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (is_binary(before) && !is_binary(after)) learner.calibration = Calibration();  // other scores
   if (is_committee(before)) return add_labels_to_bank(learner, before, after);
   if (has_kernel(before)) return add_labels_to_supports(learner, before, after);
   if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);

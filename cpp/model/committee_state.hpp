@@ -19,7 +19,7 @@ inline void each_field(const VoteRecord*, auto&& field) {
   field("vote_delta", &V::delta), field("vote_expected_loss", &V::expected_loss);
   field("vote_telling_loss", &V::telling_loss), field("vote_variance", &V::variance), field("vote_range", &V::range);
   field("vote_loss_of_all", &V::loss_of_all), field("vote_telling", &V::telling);
-  field("vote_weight", &V::weight);
+  field("vote_weight", &V::weight), field("vote_loss", &V::loss);
 }
 
 inline Bank& bank_of(Learner& learner) { return static_cast<Bank&>(learner.memory()); }
@@ -119,7 +119,9 @@ inline void restore_members(Bank& bank, const Tensors& from) {
   const double* sums = from.vector<double>("expert_threshold_sums", lanes * bank.members.size());
   for (Member& m : bank.members) {
     each_field(&m.statistics, [&]<class Number>(const char*, Number Statistics::*member) {
-      m.statistics.*member = static_cast<Number>(std::clamp(*numbers++, -1e300, 0x1p62));
+      const double its = *numbers++;
+      if (std::is_integral_v<Number> && !(its >= 0 && its <= 0x1p53)) Tensors::impossible("expert_statistics");
+      m.statistics.*member = static_cast<Number>(its);
     });
     for (double& each : m.thresholds) each = *thresholds++;
     for (double& each : m.threshold_sums) each = *sums++;
@@ -134,8 +136,6 @@ inline void restore_committee(const Settings& s, Learner& learner, const Tensors
   const std::size_t each = places(bank), size = from.length("experts");
   if (size % each != 0 || size == 0 || size / each - 1 < names || size / each - 1 > column_limit(s)) Tensors::misfit("experts");
   const double* weights = from.vector<double>("experts", size);
-  const std::size_t scaled = bank.scales() && from.has("scales") ? from.length("scales") : 0;
-  if (bank.scales() && scaled != 2 * (size / each - 1)) Tensors::misfit("scales");
   bank.resize(size / each - 1);
   for (std::size_t i = 0; i <= bank.dimension(); ++i)
     for_each_place(bank, [&](std::size_t place) { bank.records.at(i)[place] = *weights++; });
@@ -143,7 +143,7 @@ inline void restore_committee(const Settings& s, Learner& learner, const Tensors
     for (const Member& m : bank.members)
       if (m.is_shaped() && !(bank.records.at(i)[m.variance] >= 0 && bank.records.at(i)[m.variance] <= 1))
         Tensors::impossible("experts");
-  if (scaled > 0) bank.scaling.restore(from.vector<double>("scales", scaled), scaled);
+  if (bank.scales()) restore_scales(bank.scaling, from, bank.dimension());
   restore_members(bank, from);
   restore_vote(bank, from);
   from.get("tallied", bank.tallied);
@@ -176,6 +176,7 @@ inline Tensors member_state(const Bank& bank, const Voter& voter, bool one) {
     parts.added.insert(parts.added.begin(), std::min(sum, 1e120));
     to.put("shape", std::move(parts.added));
   }
+  if (m.word.scaled) to.put_unless_empty("scales", bank.scaling.save());
   save_fields(statistics_of(bank, voter), to);
   return to;
 }

@@ -178,6 +178,7 @@ struct Model : ModelParts {
   }
   // Swaps the two classes.
   void swap_classes() {
+    learner.calibration.swap_classes();
     if (is_committee(settings)) return bank_of(learner).negate();
     if (has_kernel(settings)) return supports_of(learner).negate();
     with_flat(settings, learner.memory(), [](auto& w) {
@@ -202,6 +203,13 @@ struct Model : ModelParts {
     restore_weights(settings, learner, state, 0);
     learner.examples = committee.learner.examples;
     for (std::size_t i = 0; !names.hashing() && i < committee.names.columns(); ++i) names.add_new(committee.names.key(i));
+  }
+  // Takes the weights of a learner of scaled values, as they are for these. The other settings are the same.
+  void take_unscaled(Model& scaled) {
+    Tensors state;
+    save_weights(settings, scaled.learner, state);
+    restore_weights(settings, learner, state, 0);
+    learner.examples = scaled.learner.examples;
   }
   // Requires the state of a model with the same settings and labels.
   void restore(const Tensors& from) {

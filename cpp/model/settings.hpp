@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../memories/constant.hpp"
 #include "../memories/kernels/kernel_rows.hpp"
 
 namespace hinge {
@@ -24,6 +25,7 @@ struct Settings {
   double contamination = 0;     // uniclass: the share outside the radius (by quantile); 0: a given radius
   bool fit_intercept = false;
   double intercept_value = 0;   // of the constant feature; 0: auto (memories/constant.hpp)
+  bool scaled = false;          // whether values are divided by the size of their column (memories/scaling.hpp)
   bool start_at_first = false;  // uniclass
   bool single = false;          // float32 weights
   std::int64_t average_from = 0;  // the first round that the average includes; 0: no average
@@ -73,7 +75,7 @@ void each_setting(Function&& function) {
   function("task", &S::task), function("step", &S::step), function("C", &S::C), function("margin", &S::margin);
   function("epsilon", &S::epsilon), function("radius", &S::radius), function("learned_radius", &S::learned_radius);
   function("contamination", &S::contamination), function("fit_intercept", &S::fit_intercept);
-  function("intercept_value", &S::intercept_value);
+  function("intercept_value", &S::intercept_value), function("scaled", &S::scaled);
   function("start_at_first", &S::start_at_first), function("single", &S::single);
   function("average_from", &S::average_from), function("scikit_learn", &S::scikit_learn);
   function("intercept_rate", &S::intercept_rate), function("labels", &S::labels);
@@ -99,13 +101,14 @@ inline std::size_t column_limit(const Settings& s) { return s.hash_bits > 0 ? st
 // Whether the constant feature of the intercept depends on the first instance. In the feature space of another kernel
 // than the linear one, and on the simplex, the values of instances have no such scale: there it is 1.
 inline bool waits_for_constant(const Settings& s) {
-  if (is_committee(s)) return false;  // each input of a committee has its own
+  if (is_committee(s) || s.scaled) return false;  // each input of a committee has its own; scaled values are near 1
   return s.fit_intercept && s.intercept_value == 0 && (!has_kernel(s) || s.kernel == "linear") && s.geometry != "entropy";
 }
 // The constant feature at the start; 0 without an intercept.
 inline double first_constant(const Settings& s) {
   if (!s.fit_intercept) return 0;
-  return s.intercept_value == 0 ? 1 : s.intercept_value;
+  if (s.intercept_value != 0) return s.intercept_value;
+  return s.scaled ? constant_of_scaled : 1;
 }
 
 inline bool has_covariance(const Settings& s) { return s.geometry == "mahalanobis" || s.geometry == "diagonal"; }

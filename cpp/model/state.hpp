@@ -3,6 +3,8 @@
 //     v, u                  the weights (one row per column), and the corresponding sums of the average
 //     biases, bias_sums     many lanes: their bias coordinates, and the sums of these
 //     shape                 a covariance
+//     scales                of the columns (scaling.hpp)
+//     calibration           of probabilities (rounds/calibration.hpp)
 //     weight_bound, ...     scalars, one entry each (the functions `each_field`)
 #pragma once
 
@@ -181,12 +183,17 @@ struct Progress {
   bool awaits_first = false;
   double constant = 0;  // of the intercept, if the first instance has set it
   Quantile quantile;
+  Calibration calibration;
 
   static void save(const Settings& s, Learner& learner, Tensors& to) {
     save_fields(learner.statistics, to);
     to.put_number("awaits_first", learner.awaits_first);
     if (waits_for_constant(s) && !learner.awaits_constant) to.put_number("constant", learner.memory().constant());
     if (const Quantile* quantile = learner.quantile()) save_fields(*quantile, to);
+    if (learner.calibration.seen == 0) return;
+    std::vector<double> numbers;
+    learner.calibration.each_number([&](double number) { numbers.push_back(number); });
+    to.put("calibration", std::move(numbers));
   }
   Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
     from.get("awaits_first", awaits_first);
@@ -197,6 +204,12 @@ struct Progress {
     const bool is_needed = waits_for_constant(s) && statistics.rounds > 0;
     if (!is_power || (constant != 0 && !waits_for_constant(s)) || (constant == 0 && is_needed))
       Tensors::impossible("constant");
+    if (from.has("calibration")) {
+      if (learner.observes == Observes::nothing) Tensors::misfit("calibration");
+      const double* numbers = from.vector<double>("calibration", Calibration::numbers);
+      calibration.each_number([&](double& number) { number = *numbers++; });
+      if (!calibration.makes_sense()) Tensors::impossible("calibration");
+    }
     if (learner.quantile() == nullptr) return;
     quantile = loaded_fields(from, *learner.quantile());
     if (!quantile.makes_sense()) throw InputError("the radius is invalid");
@@ -210,13 +223,21 @@ struct Progress {
   void put(Learner& learner) const {
     learner.statistics = statistics;
     learner.awaits_first = awaits_first;
+    learner.calibration = calibration;
     if (learner.quantile() != nullptr) *learner.quantile() = quantile;
   }
 };
 
+inline void restore_scales(Scaling& scaling, const Tensors& from, std::size_t columns) {
+  const std::size_t size = from.has("scales") ? from.length("scales") : 0;
+  if (size != 2 * columns) Tensors::misfit("scales");
+  if (size > 0) scaling.restore(from.vector<double>("scales", size), size);
+}
+
 inline void save_weights(const Settings& s, Learner& learner, Tensors& to) {
   with_flat(s, learner.memory(), [&](const auto& w) { save(w, s.average_from > 0, to); });
-  if (has_covariance(s)) to.put("shape", static_cast<Shaped&>(learner.memory()).shape().save());
+  if (s.scaled) to.put_unless_empty("scales", static_cast<Scaled&>(learner.memory()).scaling.save());
+  if (has_covariance(s)) to.put("shape", shaped_of(learner).shape().save());
   Progress::save(s, learner, to);
 }
 
@@ -232,7 +253,8 @@ inline void restore_weights(const Settings& s, Learner& learner, const Tensors& 
     const std::size_t size = has_covariance(s) ? from.length("shape") : 0;
     const double* shape = has_covariance(s) ? from.vector<double>("shape", size) : nullptr;
     restore(w, s, saved, from);
-    if (shape != nullptr) static_cast<Shaped&>(learner.memory()).shape().restore(shape, size, saved.columns);
+    if (shape != nullptr) shaped_of(learner).shape().restore(shape, size, saved.columns);
+    if (s.scaled) restore_scales(static_cast<Scaled&>(learner.memory()).scaling, from, saved.columns);
   });
   progress.put(learner);
 }

@@ -12,6 +12,7 @@
 #include "engine/committee.hpp"
 #include "engine/views.hpp"
 #include "files.hpp"
+#include "online_scales.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
 #include "settings.hpp"
@@ -72,6 +73,7 @@ NB_MODULE(_core, m) {
   bind_committee(engine);
   bind_text(engine);
   define_text_part(m);
+  define_online_scales(m);
   m.def("check_experts", [](const std::string& words) { expert_words(words); }, "words"_a);
 
   nb::class_<Sentences>(m, "Sentences")
@@ -166,5 +168,6 @@ NB_MODULE(_core, m) {
 
   m.def("flat", &Records::flat, "record"_a);
   m.def("count_changes", &count_changes, "labels"_a);
+  m.def("vote_on", &vote_on, "losses"_a, "prior"_a);
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

@@ -49,6 +49,7 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       const Move move = elect(e);
       books.check(e, move);
+      check_steps();
       return move;
     } catch (...) {
       if (starts) restart(before);
@@ -63,14 +64,6 @@ struct CommitteeRound : RowRound {
       decide_all(e);
       judge(e);
     }
-    double amount = 0, q = 0;
-    for (std::size_t i = 0; i < bank.members.size(); ++i) {
-      double its = 0;
-      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(room.amounts[i * lanes + r]);
-      amount = std::max(amount, its);
-      q = std::max(q, size_of(bank.members[i]));
-    }
-    if (amount > 0) bank.admit(amount, 1, q);
     if (bank.members_learn) {
       bank.records.note(e.x);
       if (bank.scales()) bank.scaling.keep();
@@ -78,16 +71,18 @@ struct CommitteeRound : RowRound {
     return true;  // even if no expert moves, the vote learns
   }
 
-  void move(const Instance& /*x*/, const Move& /*move*/) {
+  void move(const Instance& /*x*/, const Move& move) {
     if (bank.vote_learns) {
       bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
       bank.vote.record.weight += weight;
+      bank.vote.record.loss += weight * move.cost;
     }
     if (!bank.members_learn) return;
     bank.tally_averages();
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
     bank.move_members(inputs, room, weight);
   }
+  void calibrate(const Example& e) { books.calibrate(room.outcome.data(), lanes, e.truth, e.weight); }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
 
@@ -115,7 +110,7 @@ struct CommitteeRound : RowRound {
       Start& its = bank.starts[input];
       if (its.C > 0 || !(squares[input] > 0) || (input == 1 && !bank.scales())) continue;
       if (bank.kind().has_constant && its.constant == 0)
-        changed = true, its.constant = constant_near(input == 0 ? inputs.plain : scaled);
+        changed = true, its.constant = input == 0 ? constant_near(inputs.plain) : constant_of_scaled;
       const double q = squares[input] + its.constant * its.constant;
       room.amounts.resize(lanes), room.zeros.assign(lanes, 0.0);
       const Move first = bank.probe().decide({room.zeros.data(), lanes, q}, e.truth, 1, room.amounts.data());
@@ -144,17 +139,24 @@ struct CommitteeRound : RowRound {
     room.moves.assign(count, Move());
     room.sizes.resize(count);
     room.measured.clear();
+    bank.make_room(room);
     for (std::size_t i = 0; i < count; ++i) {
       const Member& m = bank.members[i];
       for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
       decide(i, size_of(m), e);
-      if (m.is_shaped() && room.moves[i].moves()) room.measured.push_back(i);
+      if (!m.is_shaped()) continue;
+      if (room.moves[i].moves()) room.measured.push_back(i);
+      else room.moves[i].q = 0;  // x'Sx is not known, and not needed
     }
-    if (!room.measured.empty()) bank.measure(inputs, room.measured, room.sizes.data());
+    if (!room.measured.empty()) bank.measure(inputs, room);
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
     double finite = room.bottom_margin;
-    for (const Move& its : room.moves) finite += its.length + its.loss * its.loss;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Move& its = room.moves[i];
+      const Statistics& sums = bank.members[i].statistics;
+      finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
+    }
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
   // A member whose C or r is not known yet does nothing.
@@ -163,6 +165,20 @@ struct CommitteeRound : RowRound {
     if (!bank.is_ready(m)) return;
     room.moves[i] = m.rule->decide({room.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
                                    room.amounts.data() + i * lanes);
+  }
+
+  // Throws if a weight or a sum of the vote could overflow.
+  void check_steps() {
+    double amount = 0, q = 0;
+    for (std::size_t i = 0; i < bank.members.size(); ++i) {
+      double its = 0;
+      for (std::size_t r = 0; r < lanes; ++r) its += std::abs(room.amounts[i * lanes + r]);
+      amount = std::max(amount, its);
+      q = std::max(q, size_of(bank.members[i]));
+    }
+    if (amount > 0) bank.admit(amount, 1, q);
+    if (!bank.vote.can_learn(room.losses.data()) || !std::isfinite(bank.vote.record.weight + weight))
+      throw InputError("the loss times the weight of the example is too large: the sums of the vote overflow float64");
   }
 
   // ---- the vote ----
@@ -179,7 +195,7 @@ struct CommitteeRound : RowRound {
     ballot.combine(room.ask.scores.data(), bank.vote.weights.data(), bank.voters.size(), lanes, room.outcome.data());
     const Ballot::Outcome outcome = ballot.judge(room.outcome.data(), lanes, e.truth);
     Move move;
-    move.loss = bank.vote.expected(room.losses.data());
+    move.loss = bank.vote.expected(room.losses.data()) / e.weight;
     move.mistake = outcome.mistake;
     move.cost = outcome.loss;
     for (const Move& its : room.moves) {
@@ -193,7 +209,7 @@ struct CommitteeRound : RowRound {
   // ---- lattice ----
 
   double margin_of_bottom(const Example& e) const {
-    return bank.probe().slack({room.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
+    return bank.kind().ballot.margin(room.own.data(), lanes, e.truth);
   }
   // Whether lanes were born. Their scores are those of the lanes from which they were born.
   bool give_birth(const Example& e) {
@@ -203,11 +219,11 @@ struct CommitteeRound : RowRound {
     const bool has_bottom = bank.members[0].place == Member::Place::bottom;
     const double wanted = top.loss / q, m = room.bottom_margin;
     const std::size_t before = bank.members.size();
-    while (!bank.lattice.full()) {
+    while (bank.may_bear()) {
       const double down = bank.lattice.C_below(C);
       if (wanted > bank.lattice.C_above(C) * e.weight)
         bank.bear_above();
-      else if (has_bottom && g - down * m < down * e.weight * q)
+      else if (has_bottom && (g - down * m) / q < down * e.weight)
         bank.bear_below();
       else
         break;
@@ -218,16 +234,21 @@ struct CommitteeRound : RowRound {
   // ---- statistics ----
 
   void count(Member& m, std::size_t i) {
-    const Move& move = room.moves[i];
+    Move& move = room.moves[i];
+    if (m.place == Member::Place::top && move.length > 0) {  // of the next lane that it may bear; PA heeds no weight
+      const double cap = bank.lattice.C_above(bank.starts[m.input()].C) * std::min(weight, 1.0);
+      move.weighted = weight != 1 && move.loss / move.q > cap;
+    }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
     const double margin = room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
-    s.loss += margin, s.squared_loss += margin * margin, s.progress += move.q;
+    s.loss += margin, s.squared_loss += margin * margin;
+    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * move.q);
     s.largest_q = std::max(s.largest_q, move.q);
-    s.weighted += weight != 1;
+    s.weighted += move.weighted;
   }
 };
 

@@ -19,33 +19,36 @@ struct RowRound {
 // Any memory, any rule.
 struct PlainRound : RowRound {
   static constexpr bool may_track = true;
-  explicit PlainRound(Rounds& its) : all(its), books(its.books) {}
+  explicit PlainRound(Rounds& its) : PlainRound(its, its.memory) {}
+  PlainRound(Rounds& its, Memory& its_memory) : all(its), books(its.books), memory(its_memory) {}
 
   void meet(const Batch& batch, std::size_t /*i*/, std::size_t row, const Instance& /*x*/) {
-    if (batch.dimensions != nullptr) resize(all.memory, batch.dimensions[row]);
+    if (batch.dimensions != nullptr) resize(memory, batch.dimensions[row]);
   }
-  Reading read(const Instance& x, std::size_t /*i*/) { return all.memory.read(x, all.reads, all.scores.data()); }
+  Reading read(const Instance& x, std::size_t /*i*/) { return memory.read(x, all.reads, all.scores.data()); }
   Move decide(const Example& e) {
     if (all.lanes > 1 && !std::isfinite(e.reading.score)) books.check(e, Move());
-    const Move move = decide_at(e.reading.q, e, all.memory.sizes(e.x, e.reading.q));
+    const Move move = decide_at(e.reading.q, e, memory.sizes(e.x, e.reading.q));
     books.check(e, move);
     return move;
   }
   bool admit(const Example& e, const Move& move) {
-    if (move.moves()) all.memory.admit(all.total_amount(), move.decay, e.reading.square);
+    if (move.moves()) memory.admit(all.total_amount(), move.decay, e.reading.square);
     return move.moves();
   }
-  void move(const Instance& x, const Move& move) { all.memory.move(all.amounts.data(), move.decay, x); }
-  void tally() { all.memory.tally(); }
+  void move(const Instance& x, const Move& move) { memory.move(all.amounts.data(), move.decay, x); }
+  void calibrate(const Example& e) { all.calibrate(e, memory); }
+  void tally() { memory.tally(); }
   // Uniclass: the first instance becomes the centre.
   void start_at(const Example& e) {
     const double whole = 1;
-    all.memory.admit(whole, 1, e.reading.square);
-    all.memory.move(&whole, 1, e.x);
+    memory.admit(whole, 1, e.reading.square);
+    memory.move(&whole, 1, e.x);
   }
 
   Rounds& all;
   Books& books;
+  Memory& memory;
 
  protected:
   // The decision of the rule for an instance with the squared size q.
@@ -76,6 +79,11 @@ struct WeightsRound : RowRound {
   }
   HINGE_INLINE void move(const Instance& x, const Move& move) {
     weights.move_by(amount, move.decay, x, Features::of(x), weights.constant());
+  }
+  HINGE_APART void calibrate(const Example e) {  // a copy: the example of the loop stays in registers
+    double score = e.reading.score;
+    if (books.averaging.on) score = weights.read_average(e.x, Reads::product, nullptr).score;
+    books.calibrate(&score, 1, e.truth, e.weight);
   }
   HINGE_INLINE void tally() { weights.tally(); }
   void start_at(const Example& /*e*/) {}  // distances only

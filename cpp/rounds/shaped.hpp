@@ -13,7 +13,9 @@ namespace hinge {
 
 struct ShapedRound : PlainRound {
   static constexpr bool may_track = false;
-  explicit ShapedRound(Rounds& its) : PlainRound(its), shaped(static_cast<Shaped&>(its.memory)), shape(shaped.shape()) {}
+  explicit ShapedRound(Rounds& its) : ShapedRound(its, its.memory) {}
+  ShapedRound(Rounds& its, Memory& its_memory)
+      : PlainRound(its, its_memory), shaped(static_cast<Shaped&>(its_memory)), shape(shaped.shape()) {}
 
   Move decide(const Example& e) {
     books.check(e, Move());

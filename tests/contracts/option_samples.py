@@ -155,6 +155,7 @@ SHAPED = {"geometry": "diagonal"}
 FULL = {"geometry": "mahalanobis"}
 ENTROPY = {"geometry": "entropy"}
 ONE_W = ("regression", "uniclass")
+COMMITTEES = ("classification", "regression", "multilabel", "ordinal")
 START = [0.25, -0.5, 0.0, 1.0]  # one number per column
 
 SAMPLES: dict[str, list[Sample]] = {
@@ -164,7 +165,19 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample("perceptron", ("classification", "multilabel", "sequence", "structured", "prototype")),
         Sample("cw", ("classification", "multilabel"), SHAPED),
     ],
-    "C": [*reals(0.375), *wholes(2), *plain(math.inf, np.inf, Seven.SEVEN, 1e-100)],
+    "C": [
+        *reals(0.375),
+        *wholes(2),
+        *plain(math.inf, np.inf, Seven.SEVEN, 1e-100),
+        *(
+            Sample(several, COMMITTEES)
+            for several in ("auto", np.str_("auto"), [0.25, 2], (np.float32(0.5),))
+        ),
+    ],
+    "experts": [
+        *plain(None),
+        *(Sample(words, COMMITTEES) for words in ("auto", ["pa1:0", "scaled:arow=2"], (np.str_("pa"),))),
+    ],
     "margin": [*reals(0.375), *wholes(2)],
     "selection": [
         Sample("max", ("classification", "multilabel", "ordinal", "prototype")),
@@ -210,6 +223,8 @@ SAMPLES: dict[str, list[Sample]] = {
     "contamination": reals(0.375, radius=None),
     "max_radius": [*reals(4.5), *wholes(4), *plain(None)],
     "fit_intercept": plain(*BOOLS),
+    "intercept_value": [*reals(0.375), *wholes(2), *plain("auto", np.str_("auto"))],
+    "scaling": plain(None, "online", np.str_("online")),
     "geometry": [
         *plain("euclidean"),
         *(
@@ -232,7 +247,14 @@ SAMPLES: dict[str, list[Sample]] = {
     "budget": [*wholes(5, **KERNEL), *plain(None, "adaptive", np.str_("adaptive"), Seven.SEVEN, **KERNEL)],
     "removal": plain("largest", "oldest", np.str_("oldest"), budget=3, **KERNEL),
     "max_cache": [*plain(2**14, np.int64(2**14), Fraction(2**15), 1e6, np.float32(2**20), 2**40, **KERNEL)],
-    "covariance_regularizer": [*reals(0.375, **SHAPED), *wholes(2, **SHAPED)],
+    "covariance_regularizer": [
+        *reals(0.375, **SHAPED),
+        *wholes(2, **SHAPED),
+        *(
+            Sample(several, COMMITTEES, {"step": "pa2", "covariance_update": "drop", **SHAPED})
+            for several in ("auto", [0.25, 2])
+        ),
+    ],
     "initial_variance": [*reals(0.375, **SHAPED), *wholes(2, **SHAPED)],
     "covariance_update": plain("precision", "drop", np.str_("drop"), **SHAPED),
     "max_covariance": plain(2**14, np.int64(2**14), 1e6, np.float32(2**20), Fraction(2**20), **FULL),

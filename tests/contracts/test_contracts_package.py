@@ -65,19 +65,20 @@ def test_all_is_what_can_be_imported():
 
 
 _RIVER = """
-    C step fit_intercept average hash_bits max_features at_max_features max_weights dtype geometry kernel degree
-    gamma coef0 budget removal max_cache covariance_regularizer initial_variance covariance_update max_covariance
-    scale signed entropy_step
+    C step fit_intercept intercept_value scaling average hash_bits max_features at_max_features max_weights
+    dtype geometry kernel degree gamma coef0 budget removal max_cache covariance_regularizer initial_variance
+    covariance_update max_covariance scale signed entropy_step
 """
 RIVER = _RIVER.split()
+ONE_LEARNER = [name for name in table.PARAMETERS if name != "experts"]
 CONSTRUCTORS = [
     (hinge.Learner, None, table.OF_LEARNER),
-    (hinge.PAClassifier, "classification", table.PARAMETERS),
-    (hinge.PARegressor, "regression", table.PARAMETERS),
-    (hinge.PAOneClass, "uniclass", table.PARAMETERS),
-    (hinge.PAMultilabel, "multilabel", table.PARAMETERS),
-    (hinge.PAOrdinal, "ordinal", table.PARAMETERS),
-    (hinge.PASequence, "sequence", table.PARAMETERS),
+    (hinge.PAClassifier, "classification", ONE_LEARNER),
+    (hinge.PARegressor, "regression", ONE_LEARNER),
+    (hinge.PAOneClass, "uniclass", ONE_LEARNER),
+    (hinge.PAMultilabel, "multilabel", ONE_LEARNER),
+    (hinge.PAOrdinal, "ordinal", ONE_LEARNER),
+    (hinge.PASequence, "sequence", ONE_LEARNER),
     (
         hinge.river.PAClassifier,
         "classification",
@@ -163,11 +164,20 @@ TOGETHER = {
     "class_weight": {"x": 2.0},
     "batch_tolerance": None,
     "w1": None,
+    "experts": None,
 }
 TOGETHER_OF = {
     "multilabel": {"selection": "conproj", "cost": None, "nu": [{"x": {"y": 2.0}}, {"y": {"x": 0.5}}]},
     "ordinal": {"selection": "conproj", "cost": None, "nu": [2.0]},
-    "uniclass": {"selection": "max", "cost": None, "max_radius": None, "geometry": "entropy", "step": "pa"},
+    "uniclass": {
+        "selection": "max",
+        "cost": None,
+        "max_radius": None,
+        "geometry": "entropy",
+        "step": "pa",
+        "scaling": None,
+    },
+    "structured": {"scaling": None},
 }
 
 

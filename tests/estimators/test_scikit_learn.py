@@ -24,7 +24,7 @@ ESTIMATORS = [
     PAClassifier(selection="prediction", average=True),
     PAClassifier(selection="simperc"),
     PAClassifier(selection="simproj"),
-    PAClassifier(selection="conproj", step="pa2", dtype="float32"),
+    PAClassifier(selection="conproj", step="pa2", dtype="float32", intercept_value=1.0),
     PAClassifier(selection="mira", beta=1.0),
     PAMultilabel(),
     PAMultilabel(step="pa2", average=True, threshold=0.0),

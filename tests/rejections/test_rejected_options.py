@@ -14,9 +14,28 @@ from rejection import BOTH, INF, NAN, rejects
 from rejection_cases import SHAPES, Case, is_well, stream
 
 NUMBERS = ["1", None, NAN, -1, True, [1.0], 1j]
+# Where 'auto' and lists of numbers are valid, too.
+SEVERAL = [
+    *(number for number in NUMBERS if number != [1.0]),
+    *("Auto", [], [0.0], [1.0, NAN], ["1"], [1.0, 1.0], [[1.0, 2.0]], {"auto"}, [*range(1, 99)]),
+]
 INVALID = {
     "step": ["pa3", "pa9", 0, 1, "PA", ["pa"], ""],
-    "C": [0, *NUMBERS, -INF, -0.0],
+    "C": [0, *SEVERAL, -INF, -0.0],
+    "experts": [
+        *(
+            ["pa3"],
+            ["pa1"],
+            ["pa:1"],
+            ["pa1:0.5"],
+            ["arow=0"],
+            ["arow=-1"],
+            ["pa1=inf"],
+            ["scaled:"],
+            ["pa1:200"],
+        ),
+        *("pa1:0", "all", [], 5, True, [1.0], ["pa1:0 pa1:0"], ["pa1:0:averaged"], [None], {"pa": 1}),
+    ],
     "margin": [0, *NUMBERS, INF],
     "selection": ["all", "best", None, 1, "MAX", ["max"], ""],
     "beta": [-0.1, *(v for v in NUMBERS if v is not None), INF],
@@ -67,6 +86,8 @@ INVALID = {
     "contamination": [0, *NUMBERS, INF, 0.51, 1e-5],
     "max_radius": [0, *[v for v in NUMBERS if v is not None], INF],
     "fit_intercept": [None, 1, 0.0, "yes", []],
+    "intercept_value": [0, *NUMBERS, INF, 1e-200, 1e200],
+    "scaling": [True, 1, "offline", "Online", ["online"], 2.0],
     "geometry": ["riemann", "round", None, 1, "Diagonal", ["diagonal"], ""],
     "kernel": ["sigmoid", "cosine", 3, "RBF", 5, [], "", ["rbf"], True],
     "degree": [0, -1, 1.5, 2.5, 101, True, "3", None],
@@ -75,7 +96,7 @@ INVALID = {
     "budget": [0, -1, -3, 2.5, True, "all", "greedy", "Adaptive", [], NAN],
     "removal": ["smallest", "youngest", None, 1, ""],
     "max_cache": [0, *NUMBERS, INF],
-    "covariance_regularizer": [0, *NUMBERS, INF],
+    "covariance_regularizer": [0, *SEVERAL, INF, [1.0, INF]],
     "initial_variance": [0, *NUMBERS, INF, 1e-51, 1.1e50],
     "covariance_update": ["full", "exact", None, 1, ""],
     "max_covariance": [0, *NUMBERS, INF],

@@ -90,6 +90,13 @@ inline void set_labels(Engine& self, std::size_t count, const std::optional<Doub
   if (!names.labels.is_none()) put_labels(self, names, labels);
 }
 
+// The engine of the same learner without scaling takes the weights of one of scaled values.
+inline void take_unscaled(Engine& self, Engine& scaled) {
+  const Writing writing(self);
+  const SharedReading reading(scaled);
+  self.model.take_unscaled(scaled.model);
+}
+
 // ---- names of columns ----
 
 // Names the first columns, in their order.
@@ -129,6 +136,7 @@ inline void bind_settings_and_labels(EngineClass& engine) {
   using namespace nb::literals;
   engine.def("change_rule", &change_rule, "step"_a, "C"_a, "margin"_a, "epsilon"_a, "beta"_a = 0.01)
       .def("start_at", &start_at, "w"_a, "biases"_a)
+      .def("take_unscaled", &take_unscaled, "scaled"_a)
       .def("name_labels", &name_labels, "labels"_a.none(), "swapped"_a = false)
       .def("set_labels", &set_labels, "count"_a, "nu"_a.none() = nb::none(), "labels"_a.none() = nb::none())
       .def_prop_ro("labels", [](const Engine& self) { return self.label_names.labels; })

@@ -88,10 +88,15 @@ inline std::size_t n_support(Engine& self) {
 
 inline const Shape& shape_of(Engine& self) {
   if (!has_covariance(self.settings)) throw InputError("there is no covariance: geometry is " + self.settings.geometry);
-  return static_cast<Shaped&>(self.memory()).shape();
+  return shaped_of(self.learner).shape();
 }
-inline double checked_size(const Shape& shape, const Instance& x, std::size_t row) {
-  const double size = shape.size(x);
+inline const Scaled* scaled_of(Engine& self) {
+  return self.settings.scaled ? &static_cast<const Scaled&>(self.memory()) : nullptr;
+}
+inline double checked_size(Engine& self, const Instance& x, std::size_t row) {
+  const auto size_of = [&](const Instance& its) { return shape_of(self).size(its); };
+  const Scaled* scaled = scaled_of(self);
+  const double size = scaled == nullptr ? size_of(x) : scaled->with_scaled(x, size_of);
   if (!std::isfinite(size)) {
     reject_bad_values(x, row);
     throw InputError("the squared norm of the instance overflows float64", row);
@@ -101,7 +106,7 @@ inline double checked_size(const Shape& shape, const Instance& x, std::size_t ro
 // x'Sx of each row: how uncertain the model is in that direction.
 inline nb::object uncertainty(Engine& self, const Rows& rows) {
   const SharedReading reading(self);
-  const Shape& shape = shape_of(self);
+  shape_of(self);  // there must be one
   self.learner.check_width(rows);
   std::vector<double> sizes = room_for(rows.count()), scores(self.learner.lanes());
   {
@@ -111,7 +116,7 @@ inline nb::object uncertainty(Engine& self, const Rows& rows) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       rows.take(i, x);
       const bool in_order = self.memory().read(x, Reads::product, scores.data()).in_order;
-      sizes[i] = checked_size(shape, in_order ? x : rows.in_order(x, i, scratch), i);
+      sizes[i] = checked_size(self, in_order ? x : rows.in_order(x, i, scratch), i);
     }
   }
   return numpy_array(std::move(sizes));
@@ -121,18 +126,54 @@ inline double uncertainty_one(Engine& self, nb::handle x) {
   Scratch scratch;
   // Nothing is known of new features: they have the initial variance.
   const double unseen = self.events.read(self.names, x, false, scratch, self.columns());
-  const double size = checked_size(shape_of(self), scratch.ordered(), none) + self.settings.variance * unseen;
+  const double size = checked_size(self, scratch.ordered(), none) + self.settings.variance * unseen;
   if (!std::isfinite(size)) throw InputError("the squared norm of the instance overflows float64");
   return size;
+}
+// From the covariance of the weights of scaled values to that of the weights that are reported, which are divided by the
+// scales: S = U diag(d) U' of both.
+inline void divide_by_scales(Shape::Factors& factors, const Scaled& scaled, bool has_constant) {
+  const std::size_t size = factors.d.size();
+  for (std::size_t i = has_constant; i < size; ++i) {
+    const double scale = scaled.scaling.scale(i - has_constant);
+    if (factors.u.empty()) factors.d[i] /= scale * scale;
+    else
+      for (std::size_t j = 0; j < size; ++j) factors.u[i * size + j] /= scale;
+  }
 }
 // The variances d, and for a full covariance U: S = U diag(d) U'.
 inline nb::tuple factors(Engine& self) {
   const SharedReading reading(self);
   Shape::Factors factors = shape_of(self).factors();
   const std::size_t size = factors.d.size();
+  if (const Scaled* scaled = scaled_of(self)) divide_by_scales(factors, *scaled, self.settings.fit_intercept);
   nb::object d = numpy_array(std::move(factors.d));
   if (factors.u.empty() && self.settings.geometry == "diagonal") return nb::make_tuple(d, nb::none());
   return nb::make_tuple(d, numpy_matrix(std::move(factors.u), size, size));
+}
+
+// ---- probabilities ----
+
+// Of the classes, one row per row of scores.
+inline nb::object probabilities(Engine& self, const Matrix& scores) {
+  const SharedReading reading(self);
+  if (self.learner.observes == Observes::nothing) throw InputError("only classes have probabilities");
+  const std::size_t count = scores.shape(0), lanes = scores.shape(1), classes = std::max<std::size_t>(2, lanes);
+  std::vector<double> found(count * classes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* const from = scores.data() + i * lanes;
+    double* const to = found.data() + i * classes;
+    if (lanes == 1)
+      to[1] = self.learner.calibration.probability(from[0]), to[0] = 1 - to[1];
+    else
+      self.learner.calibration.probabilities(from, lanes, to);
+  }
+  return numpy_matrix(std::move(found), count, classes);
+}
+// Whether the rounds to come are the first ones over their rows.
+inline void set_observes_outcomes(Engine& self, bool outcomes) {
+  const Writing writing(self);
+  if (self.learner.observes != Observes::nothing) self.learner.observes = outcomes ? Observes::outcomes : Observes::sizes;
 }
 
 // ---- statistics ----
@@ -188,8 +229,7 @@ inline void restore_state(Engine& self, const nb::dict& state) {
 inline std::size_t bytes(Engine& self) {
   const SharedReading reading(self);
   const std::size_t fixed = sizeof(self) + self.names.bytes() + self.events.bytes();
-  if (has_kernel(self.settings)) return fixed + supports_of(self.learner).bytes();
-  return fixed + self.memory().flat().bytes() + (has_covariance(self.settings) ? shape_of(self).bytes() : 0);
+  return fixed + self.memory().bytes();
 }
 
 inline void bind_views(EngineClass& engine) {
@@ -213,6 +253,8 @@ inline void bind_views(EngineClass& engine) {
           "data"_a, "indices"_a, "indptr"_a, "width"_a)
       .def("uncertainty_one", &uncertainty_one, "x"_a.none())
       .def("factors", &factors)
+      .def("probabilities", &probabilities, "scores"_a)
+      .def("set_observes_outcomes", &set_observes_outcomes, "outcomes"_a)
       .def("statistics", &statistics)
       .def("count_prediction", &count_prediction, "mistake"_a, "cost"_a)
       .def("reset_losses", &reset_losses)

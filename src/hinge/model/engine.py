@@ -45,6 +45,7 @@ def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Eng
         epsilon=float(p["epsilon"]),
         fit_intercept=has_intercept(task, p),
         intercept_value=0.0 if p["intercept_value"] == "auto" else float(p["intercept_value"]),
+        scaled=p["scaling"] == "online" and not words,
         single=is_single(p["dtype"]),
         average_from=0 if words else int(p["average"]),
         **({} if words else geometry_options(p)),

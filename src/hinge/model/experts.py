@@ -16,13 +16,27 @@ if TYPE_CHECKING:
     from ..learner import Learner
     from ..tasks.task import Task
 
-# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round.
-LABELS = (
-    "pa1:-4 pa1:-3 pa1:-2 pa1:-1 pa1:0 pa1:1 pa1:-3:average pa1:-1:average arow:1 arow:0 arow:-1 arow:-2 "
-    "scaled:pa1:-4 scaled:pa1:-3 scaled:pa1:-2 scaled:pa1:-1 scaled:pa1:0 scaled:pa1:1 scaled:pa1:-3:average "
-    "scaled:pa1:-1:average scaled:arow:1 scaled:arow:0 scaled:arow:-1 scaled:arow:-2"
+# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round. They were
+# chosen by measurement (docs/internals/experts.md): each of these sees the values as they come, and scaled.
+_CLASSES = ("pa1:1", "pa1:1:average", "pa1:-1", "pa1:-1:average", "arow:0", "arow:-1", "arow:-4")
+_RANKS = (*_CLASSES, "arow:0:average")
+DEFAULT = {
+    task: " ".join([*words, *(f"scaled:{word}" for word in words)])
+    for task, words in {
+        "classification": _CLASSES,
+        "regression": _CLASSES,
+        "ordinal": _RANKS,
+        "multilabel": _RANKS,
+    }.items()
+}
+
+# The experts that `fit` begins with, for many passes over the same rows.
+FIT = " ".join(
+    f"{scaled}{expert}{average}"
+    for scaled in ("", "scaled:")
+    for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
+    for average in ("", ":average")
 )
-DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
 
 # What "auto" means for one option. A step without an exact lattice has a list.
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
@@ -62,7 +76,11 @@ def _words_of_auto_C(task: Task, step: str, selection: str) -> str:
 
 
 def _listed(kind: str, value: Any, auto: str) -> str:
-    return auto if isinstance(value, str) else " ".join(f"{kind}={float(each)!r}" for each in value)
+    return auto if isinstance(value, str) else " ".join(_word(kind, float(each)) for each in value)
+
+
+def _word(kind: str, value: float) -> str:
+    return "pa" if math.isinf(value) else f"{kind}={value!r}"  # PA-I and PA-II with C = inf are PA
 
 
 class Expert(NamedTuple):
@@ -123,6 +141,10 @@ class Expert(NamedTuple):
         else:
             own = {"step": "pa2" if self.kind == "pa2" else "pa1", "C": self.parameter}
         return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
+
+
+# The options that an expert decides.
+OF_EXPERT = ("step", "C", "experts", "geometry", "covariance_regularizer", "average", "scaling")
 
 
 class Experts(list[Expert]):
@@ -201,7 +223,8 @@ def check_words(words: Any) -> bool:
     if isinstance(words, str):
         return words == "auto"
     try:
-        check_experts(" ".join(as_list(words, "experts", "of words", False)))
+        each = as_list(words, "experts", "of words", False)
+        check_experts(" ".join(each))
     except (TypeError, ValueError):
         return False
-    return len(words) > 0
+    return 0 < len(each) == len(set(each)) and not any(" " in word for word in each)

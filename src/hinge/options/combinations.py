@@ -22,6 +22,7 @@ def check(task: Task, values: Mapping[str, Any]) -> None:
     _check_step(task, values)
     _check_geometry(task, values)
     _check_kernel(task, values)
+    _check_scaling(task, values)
     task.check_options(values)
     _check_committee(task, values)
     _check_passes(values)
@@ -121,6 +122,27 @@ def _check_kernel(task: Task, values: Mapping[str, Any]) -> None:
         )
 
 
+def _check_scaling(task: Task, values: Mapping[str, Any]) -> None:
+    if values.get("scaling") is None:
+        return
+    if not task.has_linear_rows:
+        raise ValueError(f"scaling={values['scaling']!r} is not for {task.name}: scale its values first")
+    reasons = {
+        "kernel": "a kernel compares values as they come: scale them first, for example with a StandardScaler",
+        "w1": "the learner starts at 0, because it does not know the scales yet",
+        "experts": "each expert says whether it scales: 'scaled:pa1:0'",
+    }
+    for name, reason in reasons.items():
+        if values.get(name) is not None:
+            raise ValueError(
+                f"scaling={values['scaling']!r} does not go with {name}={shown(values[name])}: {reason}"
+            )
+    if values.get("geometry") == "entropy":
+        raise ValueError(
+            "scaling='online' does not go with geometry='entropy', whose weights have a fixed sum"
+        )
+
+
 # What the experts of a committee cannot have: the option, the values that they can have, and the reason.
 _ONE_LEARNER = (
     ("cost", (None,), "the vote counts mistakes"),
@@ -143,8 +165,9 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
         what = ["experts"]
     if not what:
         return
-    if not task.has_committee:
-        raise ValueError(f"{what[0]} is not for {task.name}: give a number")
+    if not task.has_linear_rows:
+        instead = "give a number" if several else "leave it out"
+        raise ValueError(f"{what[0]} is not for {task.name}: {instead}")
     if len(what) > 1:
         raise ValueError(f"{' and '.join(what)}: only one of them may be several numbers")
     for name, accepted, why in _ONE_LEARNER:
@@ -163,6 +186,30 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
     steps = ("pa2",) if wanted == "diagonal" else ("pa1", "pa2")
     if several and step not in steps:
         raise ValueError(f"{what[0]} needs step={_listed(steps)}, not {step!r}")
+    _check_experts(task, values, what[0])
+
+
+def _check_experts(task: Task, values: Mapping[str, Any], what: str) -> None:
+    """Of a committee: what its words and its averages need."""
+    words, average = values.get("experts"), values.get("average", False)
+    if words is None:
+        if int(average) > 1:
+            raise ValueError(
+                f"average={average!r} does not go with {what}: its averages begin at the first round"
+            )
+        return
+    if average:
+        raise ValueError(f"average={average!r} does not go with experts: give words that end in ':average'")
+    if values.get("selection") == "simperc":
+        raise ValueError(
+            "selection='simperc' takes steps of length C: use C=[...] with step='pa1', not experts"
+        )
+    if any("lattice" in word for word in words) and not (
+        task.has_exact_lattice and values.get("selection", "max") == "max"
+    ):
+        raise ValueError(
+            "the expert 'lattice' is for regression, and for classification with selection='max'"
+        )
 
 
 def _check_geometry(task: Task, values: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ SEARCHED = ("sequence", "structured")
 ONE_VECTOR = ("classification", "regression", "uniclass", "multilabel", "ordinal")  # per example
 ALL_BUT_PROTOTYPE = (*ONE_VECTOR, *SEARCHED)
 LINEAR = ("classification", "regression", "multilabel")
+SCALED = ("classification", "regression", "multilabel", "ordinal")
 SHAPED = ("classification", "regression", "multilabel", "ordinal", *SEARCHED)
 SIMPLEX = ("classification", "regression", "uniclass")
 

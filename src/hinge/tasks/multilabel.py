@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Multilabel(RankingTask):
     name = core = options_of = "multilabel"
     estimator = ("estimators.multilabel", "PAMultilabel")
-    has_committee = True
+    has_linear_rows = True
     has_intercept = True
     can_be_unsigned = False
 

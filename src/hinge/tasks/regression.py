@@ -13,7 +13,7 @@ from .task import Task
 class Regression(Task):
     name = core = options_of = "regression"
     estimator = ("estimators.regressor", "PARegressor")
-    has_committee = True
+    has_linear_rows = True
     steps = ("pa", "pa1", "pa2")
     has_intercept = True
     has_exact_lattice = True

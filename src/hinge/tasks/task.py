@@ -40,7 +40,8 @@ class Task:
     has_kernel = True  # whether there is one vector per example
     has_intercept = False
     can_be_unsigned = True  # whether geometry='entropy' has signed=False: that of one w
-    has_committee = False  # whether several learners can vote (cpp/committee)
+    # Whether scores are linear in the values of a row: several learners can vote, and values be scaled online.
+    has_linear_rows = False
     has_exact_lattice = False  # whether C="auto" can hold every power of 4 (cpp/committee/lattice.hpp)
     keeps_open_step = False  # whether step=None is kept as it is
 
@@ -137,6 +138,10 @@ class Task:
 
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
         return lanes
+
+    def probabilities(self, learner: Learner, scores: Doubles) -> Doubles:
+        """The probability of each label, given its scores; one row per example."""
+        raise ValueError(f"only classification has probabilities, not {self.name}")
 
     def named_scores(self, learner: Learner, lanes: Doubles) -> list[Any]:
         """A number for each example, or a dict with one for each label."""

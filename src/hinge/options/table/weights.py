@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kinds import FLAG, POSITIVE, Kind, choice, optional, whole
-from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, Parameter
+from ..parameter import ALL_BUT_PROTOTYPE, LINEAR, ONE_VECTOR, SCALED, Parameter
 from ..validators import is_bool, is_dtype, is_start, one_of, real
 from ..validators import whole as is_whole_from
 
@@ -22,9 +22,7 @@ ROWS = (
         Kind(
             "float | str",
             "'auto' or a number from 2^-500 to 2^500",
-            lambda value: (
-                one_of("auto")(value) or (real(2.0**-500, inclusive=True)(value) and value <= 2.0**500)
-            ),
+            lambda value: one_of("auto")(value) or (real(0)(value) and 2.0**-500 <= float(value) <= 2.0**500),
         ),
         "The value of the constant feature of the intercept. 'auto': the power of 2 nearest to half the root mean "
         "square of the values that are not 0 in the first example that is learned (1 if it has none), so the "
@@ -33,15 +31,26 @@ ROWS = (
         LINEAR,
     ),
     Parameter(
+        "scaling",
+        None,
+        optional(choice("auto", "online")),
+        "'online': each value is divided by the root mean square of the values other than 0 that its column has had "
+        "so far, so the units of the columns do not matter. Zeros stay zeros; a column costs 16 bytes. Weights are "
+        "reported for the values as they come. None: values are used as they come. 'auto': 'online' in a `fit` of "
+        "several passes over dense rows, where columns often have different units; else None.",
+        SCALED,
+    ),
+    Parameter(
         "average",
         False,
         Kind(
-            "bool | int",
-            "True, False, or a whole number of 1 or more",
-            lambda value: is_bool(value) or is_whole_from(1, 2**62)(value),
+            "bool | int | str",
+            "True, False, 'auto', or a whole number of 1 or more",
+            lambda value: is_bool(value) or one_of("auto")(value) or is_whole_from(1, 2**62)(value),
         ),
         "Predict with the average of the weight vectors of all rounds so far, which errs less on noisy data. A "
-        "number n starts the average at round n.",
+        "number n starts the average at round n. 'auto': True in a `fit` of several passes, where the data do not "
+        "drift; False in streams, where they may (and with kernels and the batch conversion).",
     ),
     Parameter(
         "w1",

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...data import sparse
-from ...data.errors import InputError
+from ...data.errors import InputError, InputTypeError
 from ...data.events import check_length, event, is_frame
 from ...data.rows import Rows, as_array, as_values, rows_of, unseen_norms
 from ...learner import Learner
 from ...model import columns as model_columns
+from ...model.experts import is_committee
 from ...model.supports import beta_of
 from ...options.table import COVARIANCES
 from .. import certificate as common
@@ -25,6 +26,7 @@ from ..comparators.kinds import kind_of, targets_of
 from ..theorems import steps_with_theorems
 from .geometries import Followed, Simplex, onto_simplex, run_again
 from .predictors import Charged, Learned, Predictor, sizes_in_kernel
+from .scaled import ScaledStream, without_scaling
 
 GREW = "the first two classes had one w, until a third one came, which no theorem covers"
 
@@ -50,6 +52,8 @@ def starts_at_first(learner: Learner) -> bool:
 def no_theorem(learner: Learner) -> str:
     """Why there is no theorem for this learner on any stream; "" if there may be one."""
     p = learner.parameters
+    if is_committee(learner):
+        return "a committee has guarantees relative to its experts"
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.cache_bound)"
@@ -85,13 +89,20 @@ class OfRows(Hindsight):
     """Rows are an array or a CSR matrix, whose sizes are measured, or `Rows` of a stream, whose sizes only the learner
     knows.
 
-    Without a covariance the run is made again only if `verify`.
+    Without a covariance the run is made again only if `verify`. `scale`: what scales the rows, if the learner is that
+    of a scaled stream.
     """
 
     def __init__(
-        self, learner: Learner, predictors: Iterable[Predictor], against: Against, verify: bool = True
+        self,
+        learner: Learner,
+        predictors: Iterable[Predictor],
+        against: Against,
+        verify: bool = True,
+        scale: ScaledStream | None = None,
     ) -> None:
         super().__init__(learner, against)
+        self.scale = scale
         geometry, scales = learner.parameters["geometry"], against.scales
         self.simplex = Simplex(learner) if geometry == "entropy" else None
         if self.simplex is not None:
@@ -107,6 +118,7 @@ class OfRows(Hindsight):
 
     def see(self, X: Any, y: Any, unseen: Any = None) -> None:
         learner, self.measured = self.learner, not isinstance(X, Rows)
+        X = X if self.scale is None else self.scale(X)
         rows = rows_of(X) if self.measured else X
         targets = targets_of(learner, y, rows.count)
         concerned = None if self.run is None else self.run.see(rows, y)
@@ -138,7 +150,9 @@ class OfRows(Hindsight):
                 elif self.simplex is not None:
                     suffered = self.simplex.measured(suffered, one.predictor, statistics)
                 elif not self.measured and not one.kind.fixed_size:
-                    suffered = replace(suffered, largest_q=statistics.largest_q, smallest_q=math.nan)
+                    suffered = replace(
+                        suffered, largest_q=statistics.largest_q, smallest_q=math.nan, total_q=math.nan
+                    )
                 made.append(suffered)
         return made
 
@@ -158,11 +172,18 @@ class OfRows(Hindsight):
 def of_learned(learner: Learner) -> OfRows:
     """Against multiples of the learned weights. The stream is read again in the same order."""
     against = common.BALL if kind_of(learner).fixed_size else common.LEARNED
-    return OfRows(learner, [Learned(learner, learner)], against, verify=False)
+    scale = None if learner.parameters["scaling"] is None else ScaledStream()
+    if scale is not None:
+        learner = without_scaling(learner)
+    return OfRows(learner, [Learned(learner, learner)], against, verify=False, scale=scale)
 
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
     """See `Learner.certificate`."""
+    if X is None:
+        raise InputTypeError(
+            "certificate needs the rows that were learned, X and y; only a committee's needs no data"
+        )
     check_length(X, "X")
     if not learner._task.has_kernel:  # the tasks with one vector per example have it
         raise ValueError(
@@ -186,6 +207,8 @@ def _certificate(learner: Learner, X: Any, y: Any, u: Any, intercept: Any) -> Ce
     reason = no_theorem(learner) or whole_stream(learner.statistics.rounds, rounds)
     if reason or not X.shape[0]:
         return Certificate.none(reason or "there are no examples")
+    if learner.parameters["scaling"] is not None:
+        X, learner = ScaledStream()(X), without_scaling(learner)
     if u is None:
         return certify([OfRows(learner, _found(learner, X, y), common.FOUND)], [(X, y)])
     if learner.parameters["kernel"] is not None:
