@@ -54,7 +54,7 @@ def learner_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def with_committee(task: str, spec: str | None, options: dict[str, Any]) -> str | None:
     """The algorithm to learn with: a committee, if nothing chooses a single learner."""
     chosen = spec is not None or any(name not in OF_COMMITTEES for name in options)
-    return spec if chosen or not TASKS[task].has_committee else COMMITTEE
+    return spec if chosen or not TASKS[task].has_linear_rows else COMMITTEE
 
 
 def is_possible(task: str, spec: str, options: dict[str, Any]) -> bool:
@@ -65,8 +65,8 @@ def is_possible(task: str, spec: str, options: dict[str, Any]) -> bool:
 
 def _of_committee(task: str, texts: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """The options of a committee: those that hold for all experts."""
-    if not TASKS[task].has_committee:
-        having = ", ".join(name for name in on_streams() if TASKS[name].has_committee)
+    if not TASKS[task].has_linear_rows:
+        having = ", ".join(name for name in on_streams() if TASKS[name].has_linear_rows)
         raise ValueError(f"{COMMITTEE} is for {having}, not for {task}")
     made = {**options, **{option: read_value(option, text) for option, text in texts.items()}}
     check_for_committee([name for name in made if name != "experts"])
