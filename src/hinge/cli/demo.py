@@ -65,7 +65,7 @@ def _show_results(console: Console, runs: list[Run], hindsight: float) -> None:
     say(
         console,
         "error: progressive, each digit is predicted before it is learned. us/event: microseconds to predict and "
-        "learn one dict of 64 named pixels. The committee needs no option: it is a vote of 24 "
+        "learn one dict of 64 named pixels. The committee needs no option: it is a vote of several "
         "learners. The C of the others were chosen with knowledge of the stream. For comparison: the best of several "
         "LinearSVC, fitted to all digits "
         f"at once and tested on the same digits, errs on {percent(hindsight)}.",
