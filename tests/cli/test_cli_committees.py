@@ -205,6 +205,18 @@ def test_a_leader_without_a_loss_is_not_named(run, tmp_path):
     assert "No expert leads yet" in done.out
 
 
+def test_a_committee_that_is_too_large_is_advised_to_be_one_learner(run, files):
+    done = run("learn", "two.svm", "-q", "--max-weights", "500", "-m", "model")
+    assert done.code == 2
+    assert done.err.endswith(
+        "the limit is 500 (max_weights); a single learner has fewer weights: --step pa1\n"
+    )
+    done = run("learn", "two.svm", "-q", "--max-weights", "500", "--step", "pa1")
+    assert done.code == 0, done.err
+    done = run("learn", "two.svm", "-q", "--max-weights", "5", "--step", "pa1")
+    assert "single learner" not in done.err
+
+
 def test_weighted_examples_are_compared_by_their_weights(run, tmp_path):
     (tmp_path / "w.vw").write_text("".join(f"{(-1) ** i} {1 + i % 2} |f a:{i % 7} b\n" for i in range(60)))
     done = run("learn", "w.vw", "-q", "-m", "model")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..data.errors import InputError
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
 from .progress import error_text, short_error
@@ -68,6 +69,13 @@ def _kinds(experts: Experts) -> Iterator[str]:
         f"{kind} {percent(share)}" for kind, share in [*shown, *([("others", rest)] if rest >= 0.01 else [])]
     ]
     yield f"Shares of the vote: {', '.join(named)}."
+
+
+def advise(error: Exception, study: Study | None) -> None:
+    """Adds to the error of a committee whose weights exceed the limit what needs less."""
+    its = study is not None and study.is_committee
+    if its and isinstance(error, InputError) and error.reason.endswith("(max_weights)"):
+        error.reason += "; a single learner has fewer weights: --step pa1"
 
 
 def percent(share: float) -> str:
