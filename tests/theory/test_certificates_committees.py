@@ -262,7 +262,7 @@ def test_the_sentence_has_the_numbers():
     certificate = model.certificate()
     r, best = certificate.vote, certificate.best
     assert str(certificate) == (
-        f"Guaranteed: at most {math.ceil(best.guaranteed)} expected mistakes, because {best.name}, one of "
+        f"Guaranteed: at most {math.ceil(best.guaranteed)} expected mistakes, because {best.words}, one of "
         f"{len(model.experts_)} experts, had {best.loss:.0f}; observed: {r.expected_loss:.6g}. "
         f"The vote had {r.loss:.0f} mistakes, of at most {math.ceil(r.loss_of_all + 2 * r.telling_loss)}."
     )

@@ -137,6 +137,7 @@ class ExpertBound:
     """What an expert lost, and what is guaranteed relative to it."""
 
     name: str
+    words: str
     loss: float
     telling_loss: float
     price: float  # c Delta
@@ -177,7 +178,7 @@ class CommitteeCertificate(Certificate):
         assert self.vote is not None
         best, name, it = self.best, self.lost.name, self.vote
         text = (
-            f"at most {self._at_most(best.guaranteed)} expected {name}, because {best.name}, one of "
+            f"at most {self._at_most(best.guaranteed)} expected {name}, because {best.words}, one of "
             f"{len(self.experts)} experts, had {best.loss:,.6g}; observed: {it.expected_loss:,.6g}. "
             f"The vote had {it.loss:,.6g} {name}, of at most {self._at_most(vote_bound(self.lost, it))}"
         )
@@ -214,7 +215,8 @@ def certificate(
         return CommitteeCertificate((), "", "the vote has seen no example yet")
     lost = LOSSES[learner.task]
     bounds = tuple(
-        ExpertBound(one.name, one.loss, one.telling_loss, record.price(one.prior)) for one in experts
+        ExpertBound(one.name, one.in_words, one.loss, one.telling_loss, record.price(one.prior))
+        for one in experts
     )
     found, against = list(_guarantees(lost, record, bounds)), ""
     if X is not None:
