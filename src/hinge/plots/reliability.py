@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,20 +39,21 @@ def reliability_figure(y: Any, probabilities: Any, *, classes: Any = None, title
     width, height = figure.get_size_inches()
     side = (height - ABOVE - BELOW) / height
     axes = figure.add_axes((0.9 / width, BELOW / height, side * height / width, side))
-    axes.plot([0, 100], [0, 100], color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
-    most = max(each.predictions for each in bins)
-    for each in bins:
-        size = 4 + 14 * (each.predictions / most) ** 0.5
-        axes.plot(
-            [100 * each.probability], [100 * each.right], "o", color=COLOURS[1], markersize=size, alpha=0.85
-        )
-    axes.plot(
-        [100 * b.probability for b in bins], [100 * b.right for b in bins], color=COLOURS[1], linewidth=1.5
-    )
+    points = [[100 * each.probability for each in bins], [100 * each.right for each in bins]]
+    low = 10 * math.floor(min(map(min, points)) / 10)
+    axes.plot([low, 100], [low, 100], color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
+    axes.plot(*points, "o-", color=COLOURS[1], linewidth=1.5, markersize=7, clip_on=False)
     dress(axes, " %", "probability of the predicted label, in %")
-    axes.set_xlim(0, 101)
-    axes.set_ylim(0, 101)
-    axes.text(2, 96, "how often the prediction is right", fontsize=11, color=INK, va="top")
+    axes.set_xlim(low, 100)
+    axes.set_ylim(low, 100)
+    axes.text(
+        low + 0.02 * (100 - low),
+        low + 0.96 * (100 - low),
+        "how often the prediction is right",
+        fontsize=11,
+        color=INK,
+        va="top",
+    )
     off = sum(each.predictions * abs(each.right - each.probability) for each in bins) / len(sure)
     _table(figure, bins, 0.9 + side * height + 0.7)
     mean, share = sum(sure) / len(sure), sum(right) / len(right)
