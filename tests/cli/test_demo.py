@@ -268,7 +268,7 @@ def test_progressive_validation_is_lazy():
 
 
 def test_labels_of_curves_are_moved_as_little_as_possible():
-    from hinge.plots import spread
+    from hinge.plots.style import spread
 
     assert spread([], 1.0) == []
     assert spread([1.0, 3.0], 1.0) == [1.0, 3.0]
