@@ -279,7 +279,8 @@ def name(case):
                 if isinstance(v, (dict, list))
                 else f"{k}={v}"
                 for k, v in case.items()
-                if (k != "C" or isinstance(v, (str, list))) and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
+                if (k != "C" or isinstance(v, (str, list)))
+                and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
             )
             or "plain"
         )

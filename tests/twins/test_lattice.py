@@ -103,7 +103,10 @@ def test_two_classes_equal_a_list_of_lanes(decades, scaling):
         learner = Learner("classification", experts=[f"{word}lattice"])
         learner.learn(X, y, weights)
         assert len(learner.experts) < 18
-        lists = [Learner("classification", experts=[f"{word}pa1:{j}" for j in some]) for some in (LANES[:40], LANES[40:])]
+        lists = [
+            Learner("classification", experts=[f"{word}pa1:{j}" for j in some])
+            for some in (LANES[:40], LANES[40:])
+        ]
         for each in lists:
             each.learn(X, y, weights)
         width = learner.n_features + 1
@@ -135,7 +138,11 @@ def test_lanes_of_regression_equal_plain_learners(epsilon, decades):
             place, factor = place_of(learner, first_C(learner) * 4.0**j)
             assert factor == 1
             its = Learner(
-                "regression", C=first_C(learner) * 4.0**j, step="pa1", epsilon=epsilon, intercept_value=experts[0].constant
+                "regression",
+                C=first_C(learner) * 4.0**j,
+                step="pa1",
+                epsilon=epsilon,
+                intercept_value=experts[0].constant,
             )
             its.learn(X, y, weights)
             ours = plain_learner(learner, place)
@@ -163,7 +170,10 @@ def test_vote_equals_that_of_the_infinite_bank(kind, lanes, weighted):
         X, y, weights = stream(max(2, lanes), seed, weighted=weighted, decades=0.3, count=150)
         names = list(range(-8 if kind == "numbers" else -40, 40))
         twin = Committee(
-            Task(kind, lanes), [*(f"pa1:{j}" for j in names), "pa"], X.shape[1], prior=explicit_prior(kind == "numbers")
+            Task(kind, lanes),
+            [*(f"pa1:{j}" for j in names), "pa"],
+            X.shape[1],
+            prior=explicit_prior(kind == "numbers"),
         )
         options = {} if kind == "numbers" else {"classes": list(range(max(2, lanes)))}
         learner = Learner("regression" if kind == "numbers" else "classification", C="auto", **options)

@@ -81,7 +81,12 @@ def check_event_scores_equal_row_scores(case):
 
 
 def predicts_by_score(case):
-    return case.is_learner and case.is_exact and not case.grows and not (case.is_committee and case.task == "ordinal")
+    return (
+        case.is_learner
+        and case.is_exact
+        and not case.grows
+        and not (case.is_committee and case.task == "ordinal")
+    )
 
 
 @check(predicts_by_score)
