@@ -310,6 +310,17 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAMultilabel, {"geometry": "entropy", "scale": 5.0, "selection": "simproj", "average": True}),
     (hinge.PAOrdinal, {"geometry": "diagonal", "average": True}),
     (hinge.PAOrdinal, {"geometry": "mahalanobis", "selection": "max"}),
+    (hinge.PAClassifier, {"C": "auto"}),
+    (hinge.PAClassifier, {"C": "auto", "classes": CLASSES, "average": True}),
+    (hinge.PAClassifier, {"C": [0.01, 0.1, 1.0], "step": "pa2"}),
+    (
+        hinge.PAClassifier,
+        {"geometry": "diagonal", "step": "pa2", "covariance_regularizer": "auto", "covariance_update": "drop"},
+    ),
+    (hinge.PARegressor, {"C": "auto"}),
+    (hinge.PARegressor, {"C": [0.1, 1.0], "average": True}),
+    (hinge.PAMultilabel, {"C": "auto", "threshold": "learned"}),
+    (hinge.PAOrdinal, {"C": "auto", "average": True}),
 ]
 OF_CONTRACTS += [
     (cls, {**options, "classes": RANKS})

@@ -1,4 +1,4 @@
-"""The lattice of every C (theory: T1.1) against explicit lanes, bit by bit, and its vote against that of all of them."""
+"""The lattice of every C (theory: T1.1) against explicit lanes, bit by bit, and its vote against that of all lanes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def place_of(learner, C):
     held = [e.parameter for e in learner.experts]
     if C in held and np.isfinite(C):
         return held.index(C), 1.0
-    if C > held[-2]:
+    if held[-2] < C:
         return len(held) - 1, 1.0
     return 0, C / held[0]
 
@@ -221,7 +221,7 @@ def test_max_weights_stops_births():
 @pytest.mark.parametrize("average", [False, True])
 def test_births_and_labels_in_any_order(average):
     """A third label after births, and births after it: as plain learners with the same labels."""
-    X, y, weights = stream(4, 3, columns=3, decades=1, count=300)
+    X, y, _ = stream(4, 3, columns=3, decades=1, count=300)
     y[:80] %= 2
     learner = Learner("classification", C="auto", average=average)
     for i in range(0, 300, 20):
