@@ -315,7 +315,12 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAClassifier, {"C": [0.01, 0.1, 1.0], "step": "pa2"}),
     (
         hinge.PAClassifier,
-        {"geometry": "diagonal", "step": "pa2", "covariance_regularizer": "auto", "covariance_update": "drop"},
+        {
+            "geometry": "diagonal",
+            "step": "pa2",
+            "covariance_regularizer": "auto",
+            "covariance_update": "drop",
+        },
     ),
     (hinge.PARegressor, {"C": "auto"}),
     (hinge.PARegressor, {"C": [0.1, 1.0], "average": True}),
