@@ -19,6 +19,7 @@ from hinge.model import file
 OTHER: dict[str, Any] = {
     "step": "pa2",
     "C": 0.01,
+    "experts": ["arow:0", "pa1:-2"],
     "margin": 0.5,
     "selection": "simperc",
     "beta": 0.5,
@@ -370,6 +371,8 @@ RIVER = [
     _river_case(hinge.river.PAClassifier, "classification"),
     _river_case(hinge.river.PARegressor, "regression"),
     _river_case(hinge.river.PAMultilabel, "multilabel"),
+    _river_case(hinge.river.AutoClassifier, "classification"),
+    _river_case(hinge.river.AutoRegressor, "regression"),
 ]
 EVERY = [*ESTIMATORS, *RIVER]
 

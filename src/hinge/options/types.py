@@ -12,6 +12,28 @@ if TYPE_CHECKING:
     from ..structured.feature_maps import FeatureMap
 
 
+class RiverAutoClassifierOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    max_labels: int
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+
+
+class RiverAutoRegressorOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    epsilon: float
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+
+
 class SequenceLearnerOptions(TypedDict, total=False):
     step: str | None
     C: float | str | Sequence[float]
