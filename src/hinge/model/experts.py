@@ -183,7 +183,8 @@ def check_words(words: Any) -> bool:
     if isinstance(words, str):
         return words == "auto"
     try:
-        check_experts(" ".join(as_list(words, "experts", "of words", False)))
+        listed = as_list(words, "experts", "of words", False)
+        check_experts(" ".join(listed))
     except (TypeError, ValueError):
         return False
-    return len(words) > 0
+    return len(listed) > 0 and all(word and " " not in word for word in listed)

@@ -144,7 +144,8 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
     if not what:
         return
     if not task.has_committee:
-        raise ValueError(f"{what[0]} is not for {task.name}: give a number")
+        instead = "use experts=None" if what[0] == "experts" else "give a number"
+        raise ValueError(f"{what[0]} is not for {task.name}: {instead}")
     if len(what) > 1:
         raise ValueError(f"{' and '.join(what)}: only one of them may be several numbers")
     for name, accepted, why in _ONE_LEARNER:
@@ -226,7 +227,8 @@ def _check_entropy(task: Task, values: Mapping[str, Any]) -> None:
 
 
 def _is_infinite(value: Any) -> bool:
-    return not is_several(value) and math.isinf(value)
+    numbers = value if isinstance(value, (list, tuple)) else () if isinstance(value, str) else (value,)
+    return any(map(math.isinf, numbers))
 
 
 def _instead(task: Task, option: str, value: str, values: tuple[str, ...]) -> str:
