@@ -75,7 +75,7 @@ class Bank final : public Memory {
     const double finite = score_voters({x, scales_ ? values_of(scaled) : nullptr}, ask);
     if (lanes() == 1) scores = &ask.outcome;
     kind_.ballot.combine(ask.scores.data(), vote.weights.data(), voters.size(), lanes(), scores);
-    const double score = lanes() == 1 ? ask.outcome + finite : finite;
+    const double score = lanes() == 1 ? ask.outcome + (finite - finite) : finite;
     return Reading{score, score, s.square, s.square, true};
   }
   Reading read_average(const Instance& x, Reads reads, double* scores) const override { return read(x, reads, scores); }
@@ -152,7 +152,7 @@ class Bank final : public Memory {
     std::vector<double> sums, scores;
     double outcome = 0;
   };
-  // The scores of all voters. Returns 0, or NaN if one is not finite.
+  // The scores of all voters. Returns their sum, which is not finite if one is not.
   double score_voters(const Inputs& x, Ask& ask) const {
     ask.sums.resize(records.shape.plain + records.shape.scaled);
     ask.scores.resize(voters.size() * lanes());
@@ -160,10 +160,7 @@ class Bank final : public Memory {
     double all = 0;
     double* to = ask.scores.data();
     for (const Voter& voter : voters)
-      for (std::size_t r = 0; r < lanes(); ++r, ++to) {
-        *to = score_of(voter, r, ask.sums.data());
-        all += *to - *to;
-      }
+      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = score_of(voter, r, ask.sums.data());
     return all;
   }
   // The score of one lane, given the sums over the features.

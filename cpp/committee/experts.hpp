@@ -93,6 +93,7 @@ inline std::vector<ExpertWord> expert_words(std::string_view text) {
     if (end > 0) experts.push_back(expert_word(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (experts.empty()) throw InputError("there are no experts");
   if (experts.size() > most) throw InputError("there are more than 64 experts");
   return experts;
 }

@@ -45,7 +45,7 @@ def test_several_regularizers_are_rejected_where_there_is_no_vote(name, options)
 
 
 def test_experts_are_rejected_where_there_is_no_vote():
-    with pytest.raises(ValueError, match="experts is not for uniclass: use experts=None"):
+    with pytest.raises(ValueError, match="experts.* is not for uniclass: "):
         Learner("uniclass", experts="auto")
     for make in (
         SequenceLearner,
@@ -127,7 +127,7 @@ OF_LISTS = [
     ("classification", {"experts": ["pa", "lattice"]}, "a lattice stands alone, with its averages at most"),
     ("classification", {"experts": ["lattice", "scaled:lattice"]}, "a lattice stands alone"),
     ("classification", {"experts": ["lattice:average"]}, "the averages of a lattice come after it"),
-    ("classification", {"experts": ["pa1:0", "arow:0", "pa1:0"]}, "an expert is named twice"),
+    ("classification", {"experts": ["pa1:0", "arow:0", "pa1:0"]}, "experts must be"),
     ("classification", {"experts": ["pa1=1", "pa1=1.0"]}, "an expert is named twice"),
 ]
 

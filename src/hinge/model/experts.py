@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from ..learner import Learner
     from ..tasks.task import Task
 
-# The experts of `AutoClassifier` and its kin. C = 4^j l/q (pa2: 4^j/q) and r = 16^j q, with l and q of
-# the first round.
+# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round.
 LABELS = (
     "pa1:-4 pa1:-3 pa1:-2 pa1:-1 pa1:0 pa1:1 pa1:-3:average pa1:-1:average arow:1 arow:0 arow:-1 arow:-2 "
     "scaled:pa1:-4 scaled:pa1:-3 scaled:pa1:-2 scaled:pa1:-1 scaled:pa1:0 scaled:pa1:1 scaled:pa1:-3:average "
@@ -183,8 +182,8 @@ def check_words(words: Any) -> bool:
     if isinstance(words, str):
         return words == "auto"
     try:
-        listed = as_list(words, "experts", "of words", False)
-        check_experts(" ".join(listed))
+        each = as_list(words, "experts", "of words", False)
+        check_experts(" ".join(each))
     except (TypeError, ValueError):
         return False
-    return len(listed) > 0 and all(word and " " not in word for word in listed)
+    return 0 < len(each) == len(set(each)) and not any(" " in word for word in each)

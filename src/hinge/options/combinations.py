@@ -144,8 +144,7 @@ def _check_committee(task: Task, values: Mapping[str, Any]) -> None:
     if not what:
         return
     if not task.has_committee:
-        instead = "use experts=None" if what[0] == "experts" else "give a number"
-        raise ValueError(f"{what[0]} is not for {task.name}: {instead}")
+        raise ValueError(f"{what[0]} is not for {task.name}: give a number")
     if len(what) > 1:
         raise ValueError(f"{' and '.join(what)}: only one of them may be several numbers")
     for name, accepted, why in _ONE_LEARNER:
