@@ -107,6 +107,12 @@ def test_losses_that_are_all_equal_change_nothing():
     assert learner._engine.vote_record()[-1] == 0
 
 
+def test_error_of_an_expert_is_the_mean_of_its_losses():
+    learner = Learner("classification", experts=["pa1:0", "pa1=1"])
+    learner.learn([[1.0]], [1], [0.25])
+    assert [expert.error for expert in learner.experts] == [1.0, 1.0]
+
+
 def test_statistics_do_not_depend_on_the_weights_of_examples():
     """The loss is the expected one of a round; its weight counts in the vote."""
     X, y, _ = stream()
@@ -234,7 +240,12 @@ def test_readers_see_whole_rounds():
             try:
                 assert sum(weights(learner)) == pytest.approx(1)
                 assert np.isfinite(learner.scores(X[:20])).all()
-                learner.leader()
+                leader = learner.leader()
+                if (
+                    np.isfinite(leader.parameters["C"]) and leader.step == "pa1"
+                ):  # the weights are of its own C
+                    most = leader.parameters["C"] * leader.statistics.rounds * np.abs(X).max()
+                    assert np.abs(leader.last_weights).max(initial=0) <= most
             except Exception as error:
                 errors.append(error)
 
