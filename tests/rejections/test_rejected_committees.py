@@ -45,7 +45,7 @@ def test_several_regularizers_are_rejected_where_there_is_no_vote(name, options)
 
 
 def test_experts_are_rejected_where_there_is_no_vote():
-    with pytest.raises(ValueError, match="experts.* is not for uniclass: "):
+    with pytest.raises(ValueError, match=r"experts.* is not for uniclass: "):
         Learner("uniclass", experts="auto")
     for make in (
         SequenceLearner,
