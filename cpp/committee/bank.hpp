@@ -297,12 +297,18 @@ class Bank final : public Memory {
   // A lane between, from the bottom, with C times its weights.
   void bear_below() {
     const double C = lattice.C_below(starts[members[0].input()].C);
-    admit(0, std::max(1.0, C), 0);
+    const Statistics its = statistics_of_bottom();
+    weight_bound_ *= std::max(1.0, C);
     copy_member(0, C, 1 / static_cast<double>(lattice.below + 2));
     lattice.below += 1;
-    Member& born = members[1];
-    become_between(born, -static_cast<int>(lattice.below));
-    born.statistics = bottom_statistics(members[0].statistics, kind_.margin, C);
+    become_between(members[1], -static_cast<int>(lattice.below));
+    members[1].statistics = its;
+  }
+
+  // Of the bottom of the lattice, read with the largest C for which it stands.
+  Statistics statistics_of_bottom() const {
+    const double first = starts[members[0].input()].C, C = lattice.C_below(first);
+    return bottom_statistics(members[0].statistics, kind_.margin, C, first > 0 ? C / first : 0);
   }
 
   // A copy of a member, directly after it: its weights times `factor`.

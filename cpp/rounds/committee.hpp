@@ -61,7 +61,7 @@ struct CommitteeRound : RowRound {
   bool admit(const Example& e, const Move& /*move*/) {
     if (bank.lattice.used && bank.members_learn && give_birth(e)) {
       bank.score_voters(inputs, room.ask);
-      decide_all(e);
+      decide_members(e);  // shorter steps than before: nothing overflows
       judge(e);
     }
     if (bank.members_learn) {
@@ -132,6 +132,16 @@ struct CommitteeRound : RowRound {
   // ---- what each expert does ----
 
   void decide_all(const Example& e) {
+    decide_members(e);
+    double finite = room.bottom_margin;
+    for (std::size_t i = 0; i < bank.members.size(); ++i) {
+      const Move& its = room.moves[i];
+      const Statistics& sums = bank.members[i].statistics;
+      finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
+    }
+    if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
+  }
+  void decide_members(const Example& e) {
     weight = e.weight;
     const std::size_t count = bank.members.size();
     room.amounts.assign(count * lanes, 0.0);
@@ -151,13 +161,6 @@ struct CommitteeRound : RowRound {
     if (!room.measured.empty()) bank.measure(inputs, room);
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
-    double finite = room.bottom_margin;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Move& its = room.moves[i];
-      const Statistics& sums = bank.members[i].statistics;
-      finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
-    }
-    if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
   // A member whose C or r is not known yet does nothing.
   void decide(std::size_t i, double q, const Example& e) {
@@ -241,12 +244,12 @@ struct CommitteeRound : RowRound {
     }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
-    const double margin = room.bottom_margin;
+    const double unit = bank.starts[m.input()].C, margin = unit * room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
     s.loss += margin, s.squared_loss += margin * margin;
-    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * move.q);
+    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * (unit * move.q));
     s.largest_q = std::max(s.largest_q, move.q);
     s.weighted += move.weighted;
   }
