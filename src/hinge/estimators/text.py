@@ -67,6 +67,7 @@ class TextClassifier(PAClassifier):
     max_updates = table.default("max_updates")
     classes = None
     cost = None
+    kernel = None
     w1 = None
 
     _texts: Texts

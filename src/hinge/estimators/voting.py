@@ -19,8 +19,8 @@ from ..data.rows import Rows
 from ..learner import Learner
 from ..model import experts
 
-SAMPLE = 5000  # rows, of which a fifth is held out once
-FEW = 2500  # rows up to which each fifth is held out in turn
+SAMPLE = 10_000  # rows, of which a fifth is held out once
+FEW = 2_500  # rows up to which each fifth is held out in turn
 FOLDS = 5
 PASSES = 20  # at most, over the folds
 LEAST_WEIGHT = 0.1  # of an expert that is kept, relative to the leader's

@@ -24,12 +24,11 @@ LABELS = (
 )
 DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
 
-# The experts that `fit` begins with, for many passes over the same rows.
+# The experts that `fit` begins with: averages, because what an expert predicts after its last round is a matter of luck.
 FIT = " ".join(
-    f"{scaled}{expert}{average}"
+    f"{scaled}{expert}:average"
     for scaled in ("", "scaled:")
     for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
-    for average in ("", ":average")
 )
 
 # What "auto" means for one option. A step without an exact lattice has a list.
