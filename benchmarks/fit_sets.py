@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from real_sets import folder, json_lines, mail, mulan, narrow, newsgroups, reuters
 
 TEST_SHARE, SMALL, SPLITS = 0.3, 2_500, 5
@@ -137,7 +138,10 @@ def topics() -> Iterator[FitSet]:
         return X[one], y[one].argmax(axis=1)
 
     yield FitSet(
-        "classification", "reuters top 10", "text", [Split(*of_one(its.x, its.y), *of_one(its.test_x, its.test_y))]
+        "classification",
+        "reuters top 10",
+        "text",
+        [Split(*of_one(its.x, its.y), *of_one(its.test_x, its.test_y))],
     )
 
 

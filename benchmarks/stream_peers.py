@@ -48,7 +48,9 @@ def vw_logistic(stream: Stream, x: Any, y: Any) -> Any:
     if stream.task != "classification":
         return None
     two = stream.classes == 2
-    return run_vw(stream, x, y, "--loss_function logistic " + ("--binary" if two else f"--oaa {stream.classes}"))
+    return run_vw(
+        stream, x, y, "--loss_function logistic " + ("--binary" if two else f"--oaa {stream.classes}")
+    )
 
 
 def run_vw(stream: Stream, x: Any, y: Any, options: str) -> Any:
@@ -125,7 +127,11 @@ def run_river(stream: Stream, x: Any, y: Any, classifier: Any, regressor: Any) -
         learner = OneVsRestClassifier(learner)
     model, made = Pipeline(StandardScaler(), learner), []
     dense = isinstance(x, np.ndarray)
-    rows = (enumerate(row.tolist()) for row in x) if dense else (zip(*row, strict=True) for row in sparse_rows(x))
+    rows = (
+        (enumerate(row.tolist()) for row in x)
+        if dense
+        else (zip(*row, strict=True) for row in sparse_rows(x))
+    )
     for row, truth in zip(rows, y.tolist(), strict=True):
         event = dict(row)
         truth = bool(truth) if not numbers and stream.classes == 2 else truth
@@ -138,11 +144,12 @@ def run_river(stream: Stream, x: Any, y: Any, classifier: Any, regressor: Any) -
 
 # ---- scikit-learn --------------------------------------------------------------------------------------------
 
-BATCH = 10
+BATCH, LARGE_BATCH = 10, 50
 
 
 def sgd(stream: Stream, x: Any, y: Any) -> Any:
-    """SGDClassifier() or SGDRegressor(), in batches of ten: it predicts ten rows, and then learns them."""
+    """SGDClassifier() or SGDRegressor(), in batches: it predicts ten rows, and then learns them. Where it has more than
+    200,000 weights, 50 rows: each call copies all weights."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
     if stream.task == "multilabel":
@@ -154,16 +161,17 @@ def sgd(stream: Stream, x: Any, y: Any) -> Any:
 
 def sgd_of(learner: Any, x: Any, y: Any, classes: list[int] | None) -> Any:
     made = np.zeros(len(y), dtype=np.float64)
-    for i in range(0, len(y), BATCH):
-        rows = x[i : i + BATCH]
+    batch = LARGE_BATCH if x.shape[1] * len(classes or [0]) > 200_000 else BATCH
+    for i in range(0, len(y), batch):
+        rows = x[i : i + batch]
         if i > 0:
             try:
-                made[i : i + BATCH] = learner.predict(rows)
+                made[i : i + batch] = learner.predict(rows)
             except ValueError:  # its weights are not finite
-                made[i : i + BATCH] = np.nan
+                made[i : i + batch] = np.nan
                 continue
         try:
-            learner.partial_fit(rows, y[i : i + BATCH], **({} if classes is None else {"classes": classes}))
+            learner.partial_fit(rows, y[i : i + batch], **({} if classes is None else {"classes": classes}))
         except ValueError:
             continue
     return made

@@ -89,8 +89,9 @@ class Bank final : public Memory {
     throw InputError("a committee cannot start at given weights (w1)");
   }
 
-  void begin(std::size_t /*stored*/) override {
+  void begin(std::size_t stored) override {
     before_ = {members, voters, vote, {starts[0], starts[1]}, lattice, tallied, room_, weight_bound_, records.shape};
+    if (stored >= dimension()) records.expect_use();
     records.begin();
     scaling.begin();
   }
@@ -160,8 +161,10 @@ class Bank final : public Memory {
     records.sum(x, ask.sums.data());
     double all = 0;
     double* to = ask.scores.data();
-    for (const Voter& voter : voters)
-      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = score_of(voter, r, ask.sums.data());
+    for (const Voter& voter : voters) {
+      const double unit = unit_of(voter);
+      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = unit * score_of(voter, r, ask.sums.data());
+    }
     return all;
   }
   // The score of one lane, given the sums over the features.

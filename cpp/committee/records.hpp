@@ -38,6 +38,7 @@ class ExpertRecords {
   double* at(std::size_t record) { return values_.data() + record * shape.size; }
   const double* at(std::size_t record) const { return values_.data() + record * shape.size; }
 
+  void expect_use() { values_.expect_use(); }
   void resize(std::size_t columns) { values_.resize((columns + 1) * shape.size); }
   // Another shape: copy(from, to) fills each new record, which is 0, from the old one.
   template <class Copy>

@@ -18,7 +18,7 @@
 #include <limits>
 #include <vector>
 
-#include "../memories/arithmetic/exponential.hpp"
+#include "../memories/arithmetic/exponentials.hpp"
 
 namespace hinge {
 
@@ -32,6 +32,7 @@ struct VoteRecord {
   double loss_of_all = 0;    // the sum of losses of rounds in which all experts lost the same
   std::int64_t telling = 0;  // D: the rounds that told experts apart
   double weight = 0;         // of all rounds: the sum of the weights of their examples
+  double loss = 0;           // of the vote's own predictions
 };
 
 class Vote {
@@ -39,10 +40,10 @@ class Vote {
   static constexpr double a = 2;
 
   // Several experts with the same prior.
-  void begin(std::size_t experts) {
-    prior.assign(experts, 1 / static_cast<double>(experts));
-    weights = prior;
-    behind = lost = lost_telling = std::vector<double>(experts);
+  void begin(std::size_t experts) { begin(std::vector<double>(experts, 1 / static_cast<double>(experts))); }
+  void begin(const std::vector<double>& priors) {
+    weights = prior = priors;
+    behind = lost = lost_telling = std::vector<double>(prior.size());
   }
   // Expert `child` is a copy of `parent`, from which it takes a fraction of the prior and of the weight.
   void split(std::size_t parent, std::size_t child, double fraction) {
@@ -135,8 +136,9 @@ class Vote {
   void weigh() {
     const double eta = a / record.delta, least = *std::min_element(behind.begin(), behind.end());
     double sum = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      sum += weights[k] = prior[k] * exponential_anywhere(-eta * (behind[k] - least));
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = -eta * (behind[k] - least);
+    exponentials(weights.data(), weights.size());
+    for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] = prior[k] * weights[k];
     for (double& weight : weights) weight /= sum;
   }
   // p <- (1 - alpha) p + alpha pi, and G so that p ~ pi exp(-eta G).
@@ -146,11 +148,10 @@ class Vote {
   }
   void relate() {
     const double scale = record.delta / a;
-    double least = HUGE_VAL;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      behind[k] = -scale * logarithm(weights[k] / prior[k]);
-      least = std::min(least, behind[k]);
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) behind[k] = weights[k] / prior[k];
+    logarithms(behind.data(), behind.size());
+    for (double& each : behind) each *= -scale;
+    const double least = *std::min_element(behind.begin(), behind.end());
     for (double& each : behind) each -= least;
   }
 };

@@ -19,7 +19,7 @@ inline void each_field(const VoteRecord*, auto&& field) {
   field("vote_delta", &V::delta), field("vote_expected_loss", &V::expected_loss);
   field("vote_telling_loss", &V::telling_loss), field("vote_variance", &V::variance), field("vote_range", &V::range);
   field("vote_loss_of_all", &V::loss_of_all), field("vote_telling", &V::telling);
-  field("vote_weight", &V::weight);
+  field("vote_weight", &V::weight), field("vote_loss", &V::loss);
 }
 
 inline Bank& bank_of(Learner& learner) { return static_cast<Bank&>(learner.memory()); }

@@ -71,10 +71,11 @@ struct CommitteeRound : RowRound {
     return true;  // even if no expert moves, the vote learns
   }
 
-  void move(const Instance& /*x*/, const Move& /*move*/) {
+  void move(const Instance& /*x*/, const Move& move) {
     if (bank.vote_learns) {
       bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
       bank.vote.record.weight += weight;
+      bank.vote.record.loss += weight * move.cost;
     }
     if (!bank.members_learn) return;
     bank.tally_averages();
@@ -208,7 +209,7 @@ struct CommitteeRound : RowRound {
   // ---- lattice ----
 
   double margin_of_bottom(const Example& e) const {
-    return bank.probe().slack({room.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
+    return bank.kind().ballot.margin(room.own.data(), lanes, e.truth);
   }
   // Whether lanes were born. Their scores are those of the lanes from which they were born.
   bool give_birth(const Example& e) {

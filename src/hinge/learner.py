@@ -92,7 +92,8 @@ class Learner:
         self.parameters = parameters
         self.notes: dict[str, Any] = {}  # JSON that is saved with the model, such as where the data came from
         self.closed = task.is_closed(parameters)  # whether unknown labels are rejected
-        self.averaged = bool(parameters["average"])
+        # The vote of a committee decides which averages count.
+        self.averaged = bool(parameters["average"]) and not experts.words_of(task, parameters)
         factors = parameters["class_weight"]
         self._class_weight: dict[Any, float] | None = dict(factors) if factors else None
         # Whether the core learns and predicts labels without an encoding by the task: the fast path of one event.
@@ -285,7 +286,7 @@ class Learner:
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx, with the constant feature of an intercept: the variance of the score of x. Unknown features have the
         initial variance."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         return self._engine.uncertainty_one(x)
 
     def uncertainty(self, X: Any) -> Doubles:
@@ -402,7 +403,7 @@ class Learner:
     @property
     def covariance(self) -> Doubles:
         """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         variances, upper = self._engine.factors()
         return covariance.covariance(variances, upper, self._has_intercept)
 
@@ -467,11 +468,16 @@ class Learner:
         """
         return explain.of_event(self, x, label)
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+    def certificate(self, X: Any = None, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What the learner suffered on the rows of X, learned once in this order, and what the theorems guaranteed.
 
-        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted.
+        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted. A
+        committee needs no data: what is guaranteed relative to its experts was observed.
         """
+        if experts.is_committee(self):
+            from .theory import committees
+
+            return committees.certificate(self, X, y, u, intercept)
         from .theory.hindsight.rows import certificate
 
         return certificate(self, X, y, u, intercept)

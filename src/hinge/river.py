@@ -196,7 +196,7 @@ class PAClassifier(_MiniBatchModel, base.MiniBatchClassifier):
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of each label, calibrated online."""
         if not self._learner.labels.known:
-            return {label: 0.5 for label in self._labels()}
+            return dict.fromkeys(self._labels(), 0.5)
         return self._learner.predict_proba_one(x)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,4 @@
-"""The lattice of every C (theory: T1.1) against explicit lanes, bit by bit, and its vote against that of all of them."""
+"""The lattice of every C (theory: T1.1) against explicit lanes, bit by bit, and its vote against that of all lanes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def place_of(learner, C):
     held = [e.parameter for e in learner.experts]
     if C in held and np.isfinite(C):
         return held.index(C), 1.0
-    if C > held[-2]:
+    if held[-2] < C:
         return len(held) - 1, 1.0
     return 0, C / held[0]
 
@@ -103,7 +103,10 @@ def test_two_classes_equal_a_list_of_lanes(decades, scaling):
         learner = Learner("classification", experts=[f"{word}lattice"])
         learner.learn(X, y, weights)
         assert len(learner.experts) < 18
-        lists = [Learner("classification", experts=[f"{word}pa1:{j}" for j in some]) for some in (LANES[:40], LANES[40:])]
+        lists = [
+            Learner("classification", experts=[f"{word}pa1:{j}" for j in some])
+            for some in (LANES[:40], LANES[40:])
+        ]
         for each in lists:
             each.learn(X, y, weights)
         width = learner.n_features + 1
@@ -135,7 +138,11 @@ def test_lanes_of_regression_equal_plain_learners(epsilon, decades):
             place, factor = place_of(learner, first_C(learner) * 4.0**j)
             assert factor == 1
             its = Learner(
-                "regression", C=first_C(learner) * 4.0**j, step="pa1", epsilon=epsilon, intercept_value=experts[0].constant
+                "regression",
+                C=first_C(learner) * 4.0**j,
+                step="pa1",
+                epsilon=epsilon,
+                intercept_value=experts[0].constant,
             )
             its.learn(X, y, weights)
             ours = plain_learner(learner, place)
@@ -163,7 +170,10 @@ def test_vote_equals_that_of_the_infinite_bank(kind, lanes, weighted):
         X, y, weights = stream(max(2, lanes), seed, weighted=weighted, decades=0.3, count=150)
         names = list(range(-8 if kind == "numbers" else -40, 40))
         twin = Committee(
-            Task(kind, lanes), [*(f"pa1:{j}" for j in names), "pa"], X.shape[1], prior=explicit_prior(kind == "numbers")
+            Task(kind, lanes),
+            [*(f"pa1:{j}" for j in names), "pa"],
+            X.shape[1],
+            prior=explicit_prior(kind == "numbers"),
         )
         options = {} if kind == "numbers" else {"classes": list(range(max(2, lanes)))}
         learner = Learner("regression" if kind == "numbers" else "classification", C="auto", **options)
@@ -211,7 +221,7 @@ def test_max_weights_stops_births():
 @pytest.mark.parametrize("average", [False, True])
 def test_births_and_labels_in_any_order(average):
     """A third label after births, and births after it: as plain learners with the same labels."""
-    X, y, weights = stream(4, 3, columns=3, decades=1, count=300)
+    X, y, _ = stream(4, 3, columns=3, decades=1, count=300)
     y[:80] %= 2
     learner = Learner("classification", C="auto", average=average)
     for i in range(0, 300, 20):

@@ -29,13 +29,31 @@ WORDS = [
 # The task of the twin, its options, the lanes; the task and the options of the learner.
 CASES = {
     "two classes": ("signs", {}, 1, "classification", {"classes": [-1, 1]}),
-    "two classes, margin": ("signs", {"margin": 0.4}, 1, "classification", {"classes": [-1, 1], "margin": 0.4}),
+    "two classes, margin": (
+        "signs",
+        {"margin": 0.4},
+        1,
+        "classification",
+        {"classes": [-1, 1], "margin": 0.4},
+    ),
     "many classes": ("labels", {}, 4, "classification", {"classes": [0, 1, 2, 3]}),
     "numbers": ("numbers", {"epsilon": 0.3}, 1, "regression", {"epsilon": 0.3}),
-    "ranks": ("ranks", {"selection": "simproj"}, 3, "ordinal", {"classes": [0, 1, 2, 3], "selection": "simproj"}),
+    "ranks": (
+        "ranks",
+        {"selection": "simproj"},
+        3,
+        "ordinal",
+        {"classes": [0, 1, 2, 3], "selection": "simproj"},
+    ),
     "ranks, one constraint": ("ranks", {}, 3, "ordinal", {"classes": [0, 1, 2, 3], "selection": "max"}),
     "sets": ("sets", {"threshold": 0.2}, 4, "multilabel", {"classes": [0, 1, 2, 3], "threshold": 0.2}),
-    "sets, learned threshold": ("sets", {}, 5, "multilabel", {"classes": [0, 1, 2, 3], "threshold": "learned"}),
+    "sets, learned threshold": (
+        "sets",
+        {},
+        5,
+        "multilabel",
+        {"classes": [0, 1, 2, 3], "threshold": "learned"},
+    ),
 }
 
 
@@ -89,7 +107,11 @@ def expert_weights(learner, twin):
 
 
 def predicted(kind, learner, x):
-    found = learner.predict_one(x) if isinstance(x, dict) else learner._task.predictions(learner, learner.lanes(x))[0]
+    found = (
+        learner.predict_one(x)
+        if isinstance(x, dict)
+        else learner._task.predictions(learner, learner.lanes(x))[0]
+    )
     return {"signs": lambda label: int(label == 1), "sets": set}.get(kind, lambda found: found)(found)
 
 
@@ -118,7 +140,11 @@ def test_committee_equals_the_twin(case, container, fit_intercept):
                 learner.learn(row, [truth], [weight])
             twin.learn(x, truth, weight)
             probe = 0.7 * X[(i + 1) % COUNT]
-            given = {"events": as_event(probe), "rows": probe[None], "csr": scipy.sparse.csr_matrix(probe[None])}
+            given = {
+                "events": as_event(probe),
+                "rows": probe[None],
+                "csr": scipy.sparse.csr_matrix(probe[None]),
+            }
             check(kind, learner, twin, probe, given[container])
         for expert, w, variances in expert_weights(learner, twin):
             np.testing.assert_allclose(w, expert.W, rtol=1e-7, atol=1e-9 * np.abs(expert.W).max())

@@ -342,7 +342,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
     def uncertainty(self, X: Any) -> npt.NDArray[np.float64]:
         """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
         learner = self._fitted()
-        check_has_covariance(learner.parameters["geometry"])
+        check_has_covariance(learner)
         if self._takes_names(X):
             return learner.uncertainty(X)
         return learner.uncertainty_of(self._rows(X, reset=False))
@@ -403,7 +403,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+    def certificate(self, X: Any = None, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
-        shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
+        shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found. A committee
+        needs no data: what is guaranteed relative to its experts was observed."""
         return self._fitted().certificate(X, y, u, intercept)

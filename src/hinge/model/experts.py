@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from ..learner import Learner
     from ..tasks.task import Task
 
-# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round.
-LABELS = (
-    "pa1:-4 pa1:-3 pa1:-2 pa1:-1 pa1:0 pa1:1 pa1:-3:average pa1:-1:average arow:1 arow:0 arow:-1 arow:-2 "
-    "scaled:pa1:-4 scaled:pa1:-3 scaled:pa1:-2 scaled:pa1:-1 scaled:pa1:0 scaled:pa1:1 scaled:pa1:-3:average "
-    "scaled:pa1:-1:average scaled:arow:1 scaled:arow:0 scaled:arow:-1 scaled:arow:-2"
-)
-DEFAULT = {"classification": LABELS, "multilabel": LABELS, "ordinal": LABELS, "regression": LABELS}
+# The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round. They were
+# chosen by measurement (docs/internals/experts.md): each of these sees the values as they come, and scaled.
+_CLASSES = ("pa1:1", "pa1:1:average", "pa1:-1", "pa1:-1:average", "arow:0", "arow:-1", "arow:-4")
+_RANKS = (*_CLASSES, "arow:0:average")
+DEFAULT = {
+    task: " ".join([*words, *(f"scaled:{word}" for word in words)])
+    for task, words in {
+        "classification": _CLASSES,
+        "regression": _CLASSES,
+        "ordinal": _RANKS,
+        "multilabel": _RANKS,
+    }.items()
+}
 
 # The experts that `fit` begins with: averages, because what an expert predicts after its last round is a matter of luck.
 FIT = " ".join(
@@ -35,6 +41,8 @@ FIT = " ".join(
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
 _PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))
 _AROW_LIST = " ".join(f"arow:{j}" for j in range(1, -4, -1))
+
+_NAMES = {"pa": "PA", "pa1": "PA-I", "pa2": "PA-II", "arow": "AROW"}
 
 
 def is_several(value: Any) -> bool:
@@ -99,6 +107,27 @@ class Expert(NamedTuple):
     def kind(self) -> str:
         """pa, pa1, pa2, arow, or lattice (its ends)."""
         return self.name.removeprefix("scaled:").replace("=", ":").split(":")[0]
+
+    @property
+    def family(self) -> str:
+        """Its kind without the parameter, in words: AROW on scaled columns."""
+        name = "PA-I" if self.kind == "lattice" else _NAMES[self.kind]
+        return f"{name}{' averaged' if self.averaged else ''}{' on scaled columns' if self.scaled else ''}"
+
+    @property
+    def in_words(self) -> str:
+        """AROW, r = 0.25, on scaled columns."""
+        name, *parameter = self._name_and_parameter()
+        parts = [name, *parameter, *["averaged"] * self.averaged, *["on scaled columns"] * self.scaled]
+        return ", ".join(parts)
+
+    def _name_and_parameter(self) -> list[str]:
+        """The ends of the lattice stand for every C beyond them."""
+        if self.kind == "pa" or math.isinf(self.parameter):
+            return ["PA"]
+        name, letter = ("AROW", "r") if self.kind == "arow" else (_NAMES.get(self.kind, "PA-I"), "C")
+        less = " or less" if self.kind == "lattice" else ""
+        return [name] + ([f"{letter} = {self.parameter:.4g}{less}"] if self.parameter > 0 else [])
 
     @property
     def options(self) -> dict[str, Any]:
