@@ -158,4 +158,6 @@ class AutoMultilabel(OfCommittee, PAMultilabel):
     {'politics'}
     """
 
+    _given: ClassVar[Mapping[str, Any]] = {"selection": "simproj"}
+
     def __init__(self, **options: Unpack[AutoMultilabelOptions]) -> None: ...

@@ -20,9 +20,10 @@ from ..learner import Learner
 from ..model import experts
 
 SAMPLE = 10_000  # rows, of which a fifth is held out once
+SCORES = 100_000  # the same with many labels: rows times scores
 FEW = 2_500  # rows up to which each fifth is held out in turn
 FOLDS = 5
-PASSES = 20  # at most, over the folds
+PASSES = 50  # at most, over the folds
 LEAST_WEIGHT = 0.1  # of an expert that is kept, relative to the leader's
 MOST_EXPERTS = 8
 
@@ -42,9 +43,10 @@ def with_vote(
     if has_lattice(learner):
         return learner
     chosen = learner.parameters["experts"] == "auto"
-    words = experts.FIT.split() if chosen else None
+    words = experts.FIT[learner.task] if chosen else None
     last: Learner | None = None
-    sample = (visited if random is None else random.permutation(visited))[-SAMPLE:]
+    size = max(FEW, min(SAMPLE, SCORES // max(1, len(learner.labels.known))))
+    sample = (visited if random is None else random.permutation(visited))[-size:]
     folds = np.array_split(sample, min(FOLDS, len(sample)))
     for fold in folds if len(sample) <= FEW else folds[-1:]:
         its = _unlearned(learner, words)
