@@ -43,7 +43,7 @@ def with_vote(
     if has_lattice(learner):
         return learner
     chosen = learner.parameters["experts"] == "auto"
-    words = experts.FIT[learner.task] if chosen else None
+    words = experts.FIT[learner._task.options_of] if chosen else None
     last: Learner | None = None
     size = max(FEW, min(SAMPLE, SCORES // max(1, len(learner.labels.known))))
     sample = (visited if random is None else random.permutation(visited))[-size:]

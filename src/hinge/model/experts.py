@@ -61,7 +61,7 @@ def words_of(task: Task, parameters: Mapping[str, Any]) -> str:
     p = parameters
     given = p["experts"]
     if given is not None:
-        return DEFAULT[task.name] if given == "auto" else " ".join(given)
+        return DEFAULT[task.options_of] if given == "auto" else " ".join(given)
     if is_several(p["covariance_regularizer"]):
         words = _listed("arow", p["covariance_regularizer"], _AROW_LIST)
     elif is_several(p["C"]):

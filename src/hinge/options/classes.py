@@ -94,7 +94,7 @@ CLASSES: dict[str, ClassOptions] = {
                 _OF_COMMITTEE,
                 positional=(),
                 experts="auto",
-                max_iter=_PASSES_OF_COMMITTEE[task],
+                max_iter=_PASSES_OF_COMMITTEE[its.options_of],
             )
             for task, its in TASKS.items()
             if table.PARAMETERS["experts"].is_for(task)
