@@ -390,13 +390,16 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         """The expert of a committee that has the largest weight, as an estimator of its own: one learner, which
         continues by itself and has its own certificate."""
         learner = self._fitted().leader()
-        module, name = TASKS[self._task].estimator
-        plain = getattr(importlib.import_module(f"..{module}", __package__), name)
+        plain = self._class_of_leader()
         mine = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_EXPERT}
         options = {**learner.parameters, **mine}
         alone = plain(**{name: options[name] for name in plain._option_names if name in options})
         kept = {name: self.__dict__[name] for name in alone._kept if name in self.__dict__}
         return alone._keep(learner, **kept)
+
+    def _class_of_leader(self) -> Any:
+        module, name = TASKS[self._task].estimator
+        return getattr(importlib.import_module(f"..{module}", __package__), name)
 
     @property
     def stats_(self) -> Statistics:

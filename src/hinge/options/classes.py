@@ -66,7 +66,16 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
         "tol": None,
     },
 }
-_OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
+_OF_TEXTS = (
+    "C",
+    "step",
+    "experts",
+    "average",
+    "fit_intercept",
+    "intercept_value",
+    "class_weight",
+    *table.OF_FIT,
+)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
 # A committee needs no option; these are for those who know more.
 _OF_COMMITTEE = (
