@@ -71,6 +71,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         mine = self.__dict__
         values = {name: mine[name] for name in table.DECIDED_BY_FIT if mine.get(name) == "auto"}
         linear = self.kernel is None and self.batch_tolerance is None and self.max_iter > 1
+        linear = linear and mine.get("experts") is None  # their words say it
         scales = linear and rows.indptr is None and self.w1 is None and mine.get("geometry") != "entropy"
         decided = {"average": linear, "scaling": "online" if scales else None}
         self._decided = {name: decided[name] for name in values}
