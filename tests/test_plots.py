@@ -15,6 +15,8 @@ from experiments.papers.pictures import figure_of
 from experiments.papers.recipe import Panel, Picture, Series, Table
 from hinge import Learner, plots
 from hinge.cli.race import title_of
+from hinge.plots import reliability, style
+from hinge.plots import votes as bands_of
 from hinge.streams.evaluation import Study
 
 
@@ -65,7 +67,7 @@ def test_names_do_not_overlap_and_are_not_cut_off(count, name):
         {name.format(i): falling(0.2 + 1e-4 * i) for i in range(count)}, dashed={"SVM": falling(0.1)}
     )
     check_readable(drawn)
-    assert drawn.axes[0].get_window_extent().width / drawn.dpi >= plots.NARROWEST - 1e-9
+    assert drawn.axes[0].get_window_extent().width / drawn.dpi >= style.NARROWEST - 1e-9
 
 
 @pytest.mark.parametrize("title", ["Short", "A title that says far more than fits in one line " * 5])
@@ -97,9 +99,9 @@ def lab(colour):
 
 
 def test_colours_are_distinct_and_legible_on_white():
-    for one, other in itertools.combinations(plots.COLOURS, 2):
+    for one, other in itertools.combinations(style.COLOURS, 2):
         assert np.linalg.norm(lab(one) - lab(other)) > 20, (one, other)
-    for colour in (*plots.COLOURS, plots.INK, plots.FAINT):
+    for colour in (*style.COLOURS, style.INK, style.FAINT):
         assert lab(colour)[0] < 62, colour
 
 
@@ -164,30 +166,30 @@ def test_the_vote_is_drawn_below_the_curves(options):
     assert panel.get_window_extent().y1 < errors.get_window_extent().y0
     assert panel.get_xlabel() == "examples"
     assert errors.get_xlabel() == ""
-    bands = plots.vote_bands(history)
-    assert len(panel.collections) == len(bands) <= len(plots.BANDS)
+    bands = bands_of.vote_bands(history)
+    assert len(panel.collections) == len(bands) <= len(bands_of.BANDS)
     assert [text.get_text().rpartition("  ")[0] for text in panel.texts] == [name for name, _ in bands]
 
 
 @pytest.mark.parametrize("options", [{}, {"C": "auto"}, {"C": [0.1, 1.0]}], ids=str)
 def test_bands_are_the_whole_vote(options):
     history = votes(**options)
-    bands = plots.vote_bands(history)
+    bands = bands_of.vote_bands(history)
     np.testing.assert_allclose(np.sum([shares for _, shares in bands], axis=0), 1)
     assert len({name for name, _ in bands}) == len(bands)
     shares = [shares[-1] for name, shares in bands if name != "others"]
     assert shares == sorted(shares, reverse=True)
-    assert plots.vote_bands([]) == []
+    assert bands_of.vote_bands([]) == []
 
 
 def test_a_kind_with_most_of_the_vote_is_shown_expert_by_expert():
-    one_kind = plots.vote_bands(votes(C=[0.125, 1.0]))
+    one_kind = bands_of.vote_bands(votes(C=[0.125, 1.0]))
     assert {name for name, _ in one_kind} == {"PA-I, C = 0.125", "PA-I, C = 1"}
     history = votes(experts=["pa1:0", "pa1:-1", "arow:0", "arow:-1"])
     arow = np.mean([sum(its.weight for its in experts if its.family == "AROW") for _, experts in history])
     assert abs(arow - 0.5) > 0.1
     large, small = ("AROW, r", "PA-I") if arow > 0.5 else ("PA-I, C", "AROW")
-    names = [name for name, _ in plots.vote_bands(history)]
+    names = [name for name, _ in bands_of.vote_bands(history)]
     assert small in names
     assert sum(name.startswith(large) for name in names) == 2
 
@@ -205,9 +207,9 @@ def test_users_draw_the_vote_of_their_committee(tmp_path):
 
 
 def test_bands_of_a_vote_differ_in_black_and_white():
-    lightness = [lab(fill)[0] for fill, _ in plots.BANDS]
+    lightness = [lab(fill)[0] for fill, _ in bands_of.BANDS]
     assert min(abs(np.diff(lightness))) > 15
-    for _, ink in plots.BANDS:
+    for _, ink in bands_of.BANDS:
         assert lab(ink)[0] < 62, ink
 
 
@@ -287,3 +289,37 @@ def test_figures_of_papers_are_legible(panels):
 def test_figures_of_saved_tables_are_legible(name):
     table = Table.read(Path(__file__).parent.parent / "docs" / "theory" / "papers" / f"{name}.csv")
     check_readable(figure_of(papers.recipe_named(name).picture(table.lines), f"{name}: {table.data}"))
+
+
+def coins(rows=2000, honest=True):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0, 1, rows)
+    y = (rng.uniform(0, 1, rows) < p).astype(int)
+    said = p if honest else np.where(p > 0.5, 0.99, 0.01)
+    return y, np.column_stack([1 - said, said])
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_reliability_says_how_far_probabilities_are_off(honest, tmp_path):
+    y, probabilities = coins(honest=honest)
+    drawn = plots.reliability_figure(y, probabilities)
+    check_readable(drawn)
+    title = drawn.texts[-2].get_text()
+    off = float(title.split(" % on")[0].split()[-1])
+    assert off < 4 if honest else off == pytest.approx(100 * (0.99 - 0.75), abs=2)
+    named = [dict(zip("ab", row, strict=True)) for row in probabilities.tolist()]
+    labels = ["ab"[label] for label in y]
+    events, rows = reliability.highest(labels, named), reliability.highest(labels, probabilities, ["a", "b"])
+    assert events == rows == reliability.highest(y, probabilities)
+    plots.plot_reliability(labels, named, tmp_path / "reliability.png", title="A title of its own")
+    assert (tmp_path / "reliability.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reliability_of_few_predictions():
+    bins = reliability.reliability([0.6, 0.9, 0.7], [True, True, False])
+    assert bins == [(pytest.approx(2.2 / 3), pytest.approx(2 / 3), 3)]
+    check_readable(plots.reliability_figure([0, 1], [[0.6, 0.4], [0.2, 0.8]]))
+    with pytest.raises(ValueError, match="2 rows of probabilities for 1 labels"):
+        plots.reliability_figure([0], [[0.6, 0.4], [0.2, 0.8]])
+    with pytest.raises(ValueError, match="no example has a probability"):
+        plots.reliability_figure(["a"], [{}])

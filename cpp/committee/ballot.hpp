@@ -26,7 +26,7 @@ struct Ballot {
   bool learned_threshold = false;  // sets: lane 0 is the threshold
   double threshold = 0;            // sets without one: a label counts if its score is above it
   double epsilon = 0;              // numbers: errors up to it are no mistakes
-  double clip = 1;                 // the margin that the experts keep
+  double clip = 2;                 // scores are clipped at it: twice the margin that the experts keep
 
   // Of two or many classes.
   double margin(const double* scores, std::size_t lanes, const Truth& truth) const {
@@ -49,8 +49,8 @@ struct Ballot {
   }
 
   // The scores of the committee, one per lane: `scores` has those of each expert, in turn. The vote decides which label
-  // wins. How clearly it wins is the weighted mean of the experts' scores, each clipped at the margin: a vote alone
-  // would be unanimous on most instances, and tell them apart no further.
+  // wins. How clearly it wins is the weighted mean of the experts' scores, each clipped at twice the margin: a vote
+  // alone would be unanimous on most instances, and tell them apart no further.
   void combine(const double* scores, const double* weights, std::size_t experts, std::size_t lanes, double* to) const {
     const Experts its{scores, weights, experts, lanes};
     if (election == Election::labels) return combine_labels(its, to);

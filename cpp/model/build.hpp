@@ -191,7 +191,7 @@ inline Bank::Kind bank_kind(const Settings& s) {
   if (s.single || !s.cost.empty() || has_kernel(s) || s.geometry != "euclidean" || s.average_from > 0)
     throw std::invalid_argument("a committee has float64 weights, no costs, no kernel, no geometry and no average");
   Bank::Kind kind;
-  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon, s.margin};
+  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon, 2 * s.margin};
   kind.lanes = std::max<std::size_t>(1, lanes_of(s));
   kind.ranks = s.task == "ordinal";
   kind.has_constant = s.fit_intercept;

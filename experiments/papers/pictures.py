@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hinge.model.file import whole_file
-from hinge.plots import COLOURS, FAINT, INK, MatplotlibMissing, name_curves, picture_of
+from hinge.plots import MatplotlibMissing
+from hinge.plots.style import COLOURS, FAINT, INK, name_curves, picture_of
 
 from .recipe import Panel, Picture, Series
 

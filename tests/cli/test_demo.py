@@ -69,7 +69,7 @@ def test_the_demo_shows_every_learner(demo):
 def test_every_guarantee_of_the_demo_holds(demo):
     rows = table(demo[1], "learner +theorem")
     number = r"([\d,.]+)"
-    found = [re.search(rf"(mistakes|loss) {number} <= {number}$", row) for row in rows]
+    found = [re.search(rf"(mistakes|loss|error) {number} <= {number}$", row) for row in rows]
     kept = [tuple(float(n.replace(",", "")) for n in match.groups()[1:]) for match in found if match]
     assert len(kept) == 8  # committee, perceptron, pa, pa1, pa2, arow, regression, one class
     assert all(suffered <= guaranteed for suffered, guaranteed in kept)
@@ -268,7 +268,7 @@ def test_progressive_validation_is_lazy():
 
 
 def test_labels_of_curves_are_moved_as_little_as_possible():
-    from hinge.plots import spread
+    from hinge.plots.style import spread
 
     assert spread([], 1.0) == []
     assert spread([1.0, 3.0], 1.0) == [1.0, 3.0]

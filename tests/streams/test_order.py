@@ -122,6 +122,19 @@ def test_field_that_looks_like_text_gives_a_hint(tmp_path, capsys):
     assert "--text" not in capsys.readouterr().out
 
 
+def test_text_with_many_words_gives_no_hint(tmp_path, capsys):
+    file = tmp_path / "docs.jsonl"
+    texts = [f"common word{i} other{i}" for i in range(300)]
+    file.write_text(
+        "".join(
+            json.dumps({"label": i % 2, "body": text, "title": text}) + "\n" for i, text in enumerate(texts)
+        )
+    )
+    for fields in (["--text", "body", "--drop", "title"], ["--text", "body", "--text", "title"]):
+        run(["learn", str(file), "-q", *fields])
+        assert "Nearly every example" not in capsys.readouterr().out
+
+
 def test_unknown_option_is_rejected_before_data_is_read():
     from hinge.cli.options import BadOption
 

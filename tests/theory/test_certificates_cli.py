@@ -106,7 +106,7 @@ RUNS = [
         "mistakes",
     ),
     ("two.jsonl", ["--step", "pa1", "--C", "0.1"], "mistakes"),
-    ("two.jsonl", ["--hash-bits", "10"], "mistakes"),
+    ("two.jsonl", ["--step", "pa1", "--hash-bits", "10"], "mistakes"),
     ("many.svm", ["--C", "0.1", *ALL_DIGITS], "mistakes"),
     ("many.svm", ["--C", "0.1", "--selection", "simproj"], "mistakes"),
     ("many.svm", ["--selection", "mira"], "mistakes"),
@@ -174,11 +174,11 @@ def test_every_task_is_certified(events_of, tmp_path, name, options, quantity):
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("many.svm", [], "name all of them with --classes 0,1,2,3,4,5,6,7,8,9"),
+        ("many.svm", ["--step", "pa1"], "name all of them with --classes 0,1,2,3,4,5,6,7,8,9"),
         ("two.svm", ["--geometry", "entropy"], "new features appeared"),
         ("sets.jsonl", ["--task", "multilabel", *PRECISION], "must be named (--classes)"),
         ("two.svm", ["--kernel", "linear", "--budget", "5"], "budget"),
-        ("two.svm", ["--passes", "2"], "one whole pass"),
+        ("two.svm", ["--step", "pa1", "--passes", "2"], "one whole pass"),
     ],
 )
 def test_runs_without_a_certificate_report_the_reason(events_of, name, options, reason):

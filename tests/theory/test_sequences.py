@@ -313,6 +313,7 @@ def expected(step, needs):
             (T9 + " for any C (derived)", "cost"),
             (T9 + ", sharper (derived)", "cost"),
             ("PA-I loss (derived)", "loss"),
+            ("PA-I loss (derived)", "cost"),
         }
     }.get(step, set())
     if step == "pa2":

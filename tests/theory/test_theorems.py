@@ -38,6 +38,7 @@ THEOREMS = [
     ("J06 Theorem 4", "mistakes", "pa1", ["classification"], "any"),
     (SHARPER, "mistakes", "pa1", ["classification"], "any"),
     (PA1_LOSS, "loss", "pa1", ALL, "any"),
+    (PA1_LOSS, "mistakes", "pa1", ["classification"], "any"),
     (T5, "squared loss", "pa2", ALL, "any"),
     (T5, "mistakes", "pa2", ["classification"], "any"),
     ("N03 Theorem 1", "squared loss and loss", "pa", ALL, "realizable"),
@@ -166,6 +167,7 @@ def test_bounds_equal_those_computed_by_hand():
             ("J06 Theorem 4", "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
             (SHARPER, "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
             (PA1_LOSS, "loss"): 1.5 + 0.25 / 0.2 + 0.05 * 26,
+            (PA1_LOSS, "mistakes"): 1.5 + 0.25 / 0.2 + 0.05 * 26,
         }
     )
     cautious = values("pa1", 0.01)
@@ -342,12 +344,26 @@ def test_one_capped_example_reaches_the_bounds_of_pa1(kind, task):
 def test_orthogonal_instances_reach_the_sharper_theorem_4(kind, C):
     """Each is a mistake of loss 1 with a capped step; J06 Theorem 4 is above by 2 - C R2, of which C R2 < 1."""
     stream = Stream("classification", np.eye(6), np.ones(6), np.full(6, C))
-    reached(kind, stream, "pa1", [(SHARPER, "mistakes"), (PA1_LOSS, "loss")], C)
+    reached(kind, stream, "pa1", [(SHARPER, "mistakes"), (PA1_LOSS, "loss"), (PA1_LOSS, "mistakes")], C)
     learner = stream.learner(kind, "pa1", C)
     play(learner, stream.X, stream.y)
     found = guarantees("pa1", learner.statistics, stream.comparator(), C=C)
     paper, sharper = (find(found, name, "mistakes").guaranteed for name in ("J06 Theorem 4", SHARPER))
     assert paper == pytest.approx((2 - C) * sharper)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_norms_that_differ_harm_theorem_4_and_not_the_bound_by_the_loss(kind):
+    """One large instance of many: R2 = 100, and the sum of q is 200."""
+    X = np.vstack([np.eye(100), [[10.0] + 99 * [0.0]]])
+    stream = Stream("classification", X, np.ones(101), np.full(100, 0.1))
+    learner = stream.learner(kind, "pa1", 0.1)
+    play(learner, X, stream.y)
+    found = guarantees("pa1", learner.statistics, stream.comparator(), C=0.1)
+    by_loss = find(found, PA1_LOSS, "mistakes")
+    assert by_loss.guaranteed == pytest.approx(100 * 0.9 + 1 / 0.2 + 0.05 * 200)
+    assert by_loss.suffered == 100
+    assert find(found, SHARPER, "mistakes").guaranteed > 10 * by_loss.guaranteed
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -236,6 +236,7 @@ def test_bounds_equal_those_computed_by_hand():
             (T2, "mistakes"): 2 * (0.25 + 1 + 2.5),
             SHARPER: 2 * (0.25 + 1 + 2.5),
             PA1_LOSS: 2.5 + 0.25 + 1 + 0.25 * 4,
+            (PA1_LOSS[0], "mistakes"): 2.5 + 0.25 + 1 + 0.25 * 4,
         }
     )
     cautious = of("pa1", 0.1)  # w = 0.1 and 0, Q = 0.4^2 + 4 (1/2)^2

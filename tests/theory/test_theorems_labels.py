@@ -53,7 +53,8 @@ def applies(guarantee, stream, step, C, u):
         separates = all((rows @ u > 0).all() for rows, _, _ in rounds)
         return from_zero and separates and (nus == 1).all()
     if name == PA1_LOSS:
-        return math.inf > C and bool((nus == 1).all())
+        has_margin = guarantee.quantity == "loss" or stream.margin > 0
+        return math.inf > C and bool((nus == 1).all()) and has_margin
     if name == "J06 Theorem 9":
         largest = max(asked.max() for _, asked, _ in rounds)
         return R2 <= 1 and largest <= C
@@ -152,11 +153,12 @@ def expected(family, selection, step, costs, needs):
         names.add(("J06 Theorem 3 for any norms" + (mean or " (derived)"), "cost" if costs else count))
     if step == "pa1" and costs:
         names |= {("J06 Theorem 9", "cost"), ("J06 Theorem 9 for any C (derived)", "cost")}
-        names |= {("J06 Theorem 9, sharper (derived)", "cost"), (PA1_LOSS, "loss")}
+        names |= {("J06 Theorem 9, sharper (derived)", "cost"), (PA1_LOSS, "loss"), (PA1_LOSS, "cost")}
     elif step == "pa1" and one:
-        names |= {("J06 Theorem 4", count), ("J06 Theorem 4, sharper (derived)", count), (PA1_LOSS, "loss")}
+        names |= {("J06 Theorem 4", count), ("J06 Theorem 4, sharper (derived)", count)}
+        names |= {(PA1_LOSS, "loss"), (PA1_LOSS, count)}
     elif step == "pa1" and selection == "mira":
-        names.add((PA1_LOSS, "loss"))
+        names |= {(PA1_LOSS, "loss"), (PA1_LOSS, count)}
     if selection in ("simperc", "conproj"):
         names |= {("S06 Theorem 1", count)} if step == "pa1" else set()
     if step == "pa1" and selection in ("conproj", "simproj", "mira"):

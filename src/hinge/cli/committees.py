@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..data.errors import InputError
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
 from .progress import error_text, short_error
 
 if TYPE_CHECKING:
-    from ..theory.theorems import Guarantee
+    from ..theory.committees import VoteRecord
 
-SHOWN_EXPERTS = 12  # in the table of `hinge inspect`
+SHOWN_EXPERTS = 16  # in the table of `hinge inspect`
 SHOWN_KINDS = 4  # kinds of experts that are named with their shares
 
 
@@ -71,62 +71,26 @@ def _kinds(experts: Experts) -> Iterator[str]:
     yield f"Shares of the vote: {', '.join(named)}."
 
 
+def advise(error: Exception, study: Study | None) -> None:
+    """Adds to the error of a committee whose weights exceed the limit what needs less."""
+    its = study is not None and study.is_committee
+    if its and isinstance(error, InputError) and error.reason.endswith("(max_weights)"):
+        error.reason += "; a single learner has fewer weights: --step pa1"
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-class VoteRecord(NamedTuple):
-    """What the vote has suffered (cpp/committee/vote.hpp)."""
-
-    delta: float  # Delta: what it has cost to mix the experts
-    expected_loss: float  # H: the losses of the experts, by their weights at that time
-    telling_loss: float  # the same in the rounds that told experts apart
-    variance: float
-    range: float
-    loss_of_all: float
-    telling: int  # D: the rounds in which the losses of the experts differed
+def vote_record(study: Study) -> dict[str, Any]:
+    """What the vote has suffered, for JSON; nothing for a single learner."""
+    return {"vote": vars(vote_of(study.learner))} if study.is_committee else {}
 
 
 def vote_of(learner: Any) -> VoteRecord:
-    return VoteRecord(*learner._engine.vote_record())
+    from ..theory.committees import VoteRecord
 
-
-def vote_record(study: Study) -> dict[str, Any]:
-    """The same for JSON; nothing for a single learner."""
-    return {"vote": vote_of(study.learner)._asdict()} if study.is_committee else {}
-
-
-def bound_of(learner: Any) -> tuple[Expert, float]:
-    """Theorem T1.2 with the numbers of this run: H <= L_k + Delta (1 + (ln 1/pi_k + ln D)/2) for every expert k. The
-    expert for which the right side is smallest, and what is added to its loss."""
-    vote = vote_of(learner)
-    found = [
-        (expert, vote.delta * (1 + (log(1 / expert.prior) + log(max(1, vote.telling))) / 2))
-        for expert in learner.experts
-    ]
-    return min(found, key=lambda its: its[0].loss + its[1])
-
-
-def guarantee_of(learner: Any) -> Guarantee:
-    """The same as a guarantee."""
-    from ..theory.theorems import Guarantee
-
-    best, cost = bound_of(learner)
-    quantity = "expected mistakes" if learner.task == "classification" else "expected loss"
-    return Guarantee("vote of experts", quantity, vote_of(learner).expected_loss, best.loss + cost)
-
-
-def guaranteed(study: Study) -> str:
-    """The same in words."""
-    vote = vote_of(study.learner)
-    if not vote.telling:
-        return "nothing yet: no example told the experts apart"
-    best, cost = bound_of(study.learner)
-    twice = "" if study.task == "regression" else " The vote itself suffers at most twice the expected loss."
-    return (
-        f"the expected loss of the vote, {vote.expected_loss:,.6g}, is at most {best.loss + cost:,.6g}: the loss "
-        f"{best.loss:,.6g} of {best.in_words}, and {cost:,.6g} for not having known that it is good.{twice}"
-    )
+    return VoteRecord.of(learner)
 
 
 def table_of(study: Study, console: Any) -> None:

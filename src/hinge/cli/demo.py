@@ -14,8 +14,8 @@ from .console import new_console, new_table, percent, say, show_table, watch
 from .demo_runs import LEARNERS, OtherTask, Run
 
 SNIPPET = """\
-from hinge import PAClassifier
-model = PAClassifier().learn_one({"free": 1, "money": 2}, "spam")
+from hinge import AutoClassifier
+model = AutoClassifier().learn_one({"free": 1, "money": 2}, "spam")
 model.learn_one({"meeting": 1, "monday": True}, "ham")
 print(model.predict_one({"money": 1}))  # spam
 """
@@ -65,7 +65,7 @@ def _show_results(console: Console, runs: list[Run], hindsight: float) -> None:
     say(
         console,
         "error: progressive, each digit is predicted before it is learned. us/event: microseconds to predict and "
-        "learn one dict of 64 named pixels. The committee needs no option: it is a vote of 24 "
+        "learn one dict of 64 named pixels. The committee needs no option: it is a vote of several "
         "learners. The C of the others were chosen with knowledge of the stream. For comparison: the best of several "
         "LinearSVC, fitted to all digits "
         f"at once and tested on the same digits, errs on {percent(hindsight)}.",
@@ -147,6 +147,6 @@ def _show_next_steps(console: Console) -> None:
     console.print()
     say(
         console,
-        "PAClassifier, PARegressor, PAOneClass, PAMultilabel, PAOrdinal, PARanker, PASequence and PAStructured "
-        "are also scikit-learn estimators, with fit, partial_fit and predict.",
+        "AutoClassifier, PAClassifier, PARegressor, PAOneClass, PAMultilabel, PAOrdinal, PARanker, PASequence and "
+        "PAStructured are also scikit-learn estimators, with fit, partial_fit and predict.",
     )

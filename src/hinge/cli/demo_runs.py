@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 from .. import Learner, PAOneClass
 from ..streams import absolute, progressive
 from ..theory import Comparator, Guarantee, comparator, follow
+from ..theory.committees import certificate as committee_certificate
 from ..theory.theorems import strongest
-from .committees import guarantee_of
 from .console import Watch, percent
 
 Doubles = npt.NDArray[np.float64]
@@ -121,12 +121,18 @@ def _guarantees(
     model: Learner, stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any]
 ) -> list[Guarantee]:
     if "experts" in options:
-        return [guarantee_of(model)]
+        return _of_the_vote(model)
     comparators = _comparators(stream, signs, machines, options, model.constant)
     found = strongest(model.step, model.statistics, comparators, C=model.parameters["C"])
     if model.averaged:
         found = [_about_the_average(guarantee) for guarantee in found]
     return most_informative(found)
+
+
+def _of_the_vote(learner: Learner) -> list[Guarantee]:
+    found = committee_certificate(learner).tightest
+    short = None if found is None else replace(found, quantity=found.quantity.replace("absolute ", ""))
+    return [] if short is None else [short]
 
 
 def _comparators(
@@ -187,7 +193,7 @@ def regress(seed: int) -> OtherTask:
         "regression",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
         f"mean absolute error {100 * last.error:.0f}; predicting the mean so far: {100 * naive:.0f}",
-        [guarantee_of(learner)],
+        _of_the_vote(learner),
     )
 
 

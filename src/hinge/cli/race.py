@@ -330,9 +330,10 @@ def draw(race: Race, path: str, as_json: bool) -> None:
     from pathlib import Path
 
     from .. import plots
+    from ..plots import style
 
     running = [runner for runner in race.running if runner.curve]
-    drawn = sorted(running, key=lambda runner: runner.error)[: len(plots.COLOURS)]
+    drawn = sorted(running, key=lambda runner: runner.error)[: len(style.COLOURS)]
     curves = {runner.name: runner.curve for runner in running if runner in drawn}
     best = "" if len(drawn) == len(running) else f"; the best {len(drawn)} of {len(running)}"
     plots.progressive_curves(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ..features.words import LENGTH
@@ -36,7 +37,8 @@ def remarks(study: Study) -> list[str]:
             "The other fields are much larger than the texts, which have a length of 10, and take most of each "
             "step: drop large numbers (--drop), or make them categories (--categorical)."
         )
-    return found + _looks_like_text(learner, study.score.rounds)
+    texts = () if study.features is None else study.features.text
+    return found + _looks_like_text(learner, study.score.rounds, texts)
 
 
 def _ineffective_weights(options: dict[str, Any]) -> str:
@@ -47,11 +49,12 @@ def _ineffective_weights(options: dict[str, Any]) -> str:
     return f"The weights of the examples had no effect: {why}."
 
 
-def _looks_like_text(learner: Learner, rounds: int) -> list[str]:
-    """A field of which nearly every value is a feature of its own."""
+def _looks_like_text(learner: Learner, rounds: int, texts: Collection[str]) -> list[str]:
+    """A field of which nearly every value is a feature of its own, and that is not read as text."""
     if learner.n_features < 0.8 * rounds or not learner._engine.n_names:
         return []
     fields = Counter(str(name).split("=", 1)[0] for name in learner.feature_names if "=" in str(name))
+    fields.pop("+".join(texts), None)  # the words of all texts, see Features
     field, count = max(fields.items(), key=lambda its: its[1], default=("", 0))
     if count < 0.8 * rounds:
         return []

@@ -6,7 +6,7 @@ against fixed predictors, by way of the experts' own theorems."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,11 +19,14 @@ from .theorems import Guarantee
 
 if TYPE_CHECKING:
     from ..learner import Learner
+    from ..model.experts import Expert
 
 A = 2.0  # the constant a of the vote: its rate is a/Delta
 
-REGRET, DELTA, VOTE = "T1.2 (committee)", "T1.2, Delta (committee)", "T1.4 (committee)"
-BEST, FIXED = "T1.4, best expert (committee)", "T1.5 (committee)"
+# The names of the theorems in certificates.
+REGRET, DELTA = "vote of experts (T1.2)", "vote of experts, Delta (T1.2)"
+VOTE, BEST = "vote of experts (T1.4)", "vote of experts, best expert (T1.4)"
+FIXED = "vote of experts (T1.5)"
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,11 @@ class Lost(NamedTuple):
     counts: bool = False  # whether it is 0 or 1
     factor: int = 2  # how many times h the vote's own loss can be in a round
 
+    @property
+    def quantity(self) -> str:
+        """What a guarantee is about."""
+        return self.name if self.counts else "loss"
+
 
 LOSSES = {
     "classification": Lost("mistakes", counts=True),
@@ -129,6 +137,7 @@ class ExpertBound:
     """What an expert lost, and what is guaranteed relative to it."""
 
     name: str
+    words: str
     loss: float
     telling_loss: float
     price: float  # c Delta
@@ -169,7 +178,7 @@ class CommitteeCertificate(Certificate):
         assert self.vote is not None
         best, name, it = self.best, self.lost.name, self.vote
         text = (
-            f"at most {self._at_most(best.guaranteed)} expected {name}, because {best.name}, one of "
+            f"at most {self._at_most(best.guaranteed)} expected {name}, because {best.words}, one of "
             f"{len(self.experts)} experts, had {best.loss:,.6g}; observed: {it.expected_loss:,.6g}. "
             f"The vote had {it.loss:,.6g} {name}, of at most {self._at_most(vote_bound(self.lost, it))}"
         )
@@ -206,17 +215,19 @@ def certificate(
         return CommitteeCertificate((), "", "the vote has seen no example yet")
     lost = LOSSES[learner.task]
     bounds = tuple(
-        ExpertBound(one.name, one.loss, one.telling_loss, record.price(one.prior)) for one in experts
+        ExpertBound(one.name, one.in_words, one.loss, one.telling_loss, record.price(one.prior))
+        for one in experts
     )
     found, against = list(_guarantees(lost, record, bounds)), ""
     if X is not None:
-        bound, against, reason = _fixed(learner, [one.price for one in bounds], X, y, u, intercept)
-        found.append(Guarantee(FIXED, f"expected {lost.name}", record.expected_loss, bound, reason))
+        prices = zip(experts, (one.price for one in bounds), strict=True)
+        bound, against, reason = _fixed(learner, prices, X, y, u, intercept)
+        found.append(Guarantee(FIXED, f"expected {lost.quantity}", record.expected_loss, bound, reason))
     rounds = learner.statistics.rounds
     return CommitteeCertificate(tuple(found), against, rounds=rounds, lost=lost, vote=record, experts=bounds)
 
 
-def _fixed(learner: Learner, prices: list[float], *data: Any) -> tuple[float, str, str]:
+def _fixed(learner: Learner, prices: Iterable[tuple[Expert, float]], *data: Any) -> tuple[float, str, str]:
     """The bound against fixed predictors, which ones, and the reason if there is none."""
     from .hindsight.experts import Unbounded, bound_of
 
@@ -228,10 +239,10 @@ def _fixed(learner: Learner, prices: list[float], *data: Any) -> tuple[float, st
 
 def _guarantees(lost: Lost, record: VoteRecord, experts: tuple[ExpertBound, ...]) -> Iterator[Guarantee]:
     regret = min(one.guaranteed for one in experts)
-    yield Guarantee(REGRET, f"expected {lost.name}", record.expected_loss, regret)
+    yield Guarantee(REGRET, f"expected {lost.quantity}", record.expected_loss, regret)
     yield Guarantee(DELTA, "Delta", record.delta, record.largest_delta)
-    yield Guarantee(VOTE, lost.name, record.loss, vote_bound(lost, record))
-    yield Guarantee(BEST, lost.name, record.loss, min(_of_best(lost, one) for one in experts))
+    yield Guarantee(VOTE, lost.quantity, record.loss, vote_bound(lost, record))
+    yield Guarantee(BEST, lost.quantity, record.loss, min(_of_best(lost, one) for one in experts))
 
 
 def _of_best(lost: Lost, one: ExpertBound) -> float:

@@ -21,7 +21,8 @@ def open_bound(learner: Any, weighted: bool = False) -> str:
 
     What u suffers is not known without the data: the result has L(u), the sum of its losses on the same examples, and
     S(u), the sum of their squares. The bounds are linear in |u|^2, L and S, so evaluating them at 0 and at 1 gives the
-    coefficients. Of several bounds of one quantity, that with the smallest coefficient of |u|^2 is shown.
+    coefficients. Of several bounds of one quantity, that with the smallest coefficient of |u|^2 is shown, if it has no
+    constant term.
     """
     if not learner.statistics.rounds:
         return "nothing yet: it has seen no example"
@@ -60,8 +61,9 @@ class Linear(NamedTuple):
     of_square: float
 
 
-def _rank(one: Linear) -> tuple[int, float]:
-    return QUANTITIES.index(one.about.quantity), float(f"{one.of_norm:.9g}")  # equal bounds: the first
+def _rank(one: Linear) -> tuple[int, bool, float]:
+    """Equal bounds: the first."""
+    return QUANTITIES.index(one.about.quantity), one.constant > 0, float(f"{one.of_norm:.9g}")
 
 
 def _linear_bounds(learner: Learner) -> list[Linear]:

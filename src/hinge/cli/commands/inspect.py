@@ -46,18 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     study = Study.load(arguments.model)
     position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
-    bound = _guaranteed(study, position)
+    bound = open_bound(study.learner, weighted=position is not None and position.weighted)
     if arguments.json:
         print(json.dumps(_record(arguments.model, study, position, weights, bound)))
         return 0
     _show(arguments.model, study, position, weights, bound)
     return 0
-
-
-def _guaranteed(study: Study, position: Position | None) -> str:
-    if study.is_committee:
-        return committees.guaranteed(study)
-    return open_bound(study.learner, weighted=position is not None and position.weighted)
 
 
 # ---- weights ----------------------------------------------------------------------------------------------------

@@ -341,6 +341,7 @@ def follow(session: Session, report: Quiet, arguments: argparse.Namespace, curve
                 started = True
             report.see(figures)
     except (ValueError, OSError, MemoryError) as error:
+        committees.advise(error, session.study)
         return error
     finally:
         report.close()

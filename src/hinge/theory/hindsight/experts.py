@@ -19,25 +19,31 @@ from .rows import OfRows, _found, _given, _matrix, no_theorem
 TASKS = ("classification", "ordinal", "regression")
 ONLY_PLAIN = "only experts without scaling, averages and a covariance have a bound against fixed predictors"
 
+OTHER_ROUNDS = (
+    "the vote has not learned from the rounds from which the experts learned, each once and without weights"
+)
+
 
 class Unbounded(Exception):
     """There is no bound against fixed predictors; the message is the reason."""
 
 
 def bound_of(
-    learner: Learner, prices: Iterable[float], X: Any, y: Any, u: Any, intercept: Any
+    learner: Learner, prices: Iterable[tuple[Expert, float]], X: Any, y: Any, u: Any, intercept: Any
 ) -> tuple[float, str]:
     """The smallest bound of the expected loss, over the experts, the theorems and the comparators, and which
-    comparators these are. `prices` are c Delta of each expert."""
+    comparators these are. `prices` are the experts, each with its c Delta."""
     u, intercept = (
         None if numbers is None else as_values(as_array(numbers, name), name)
         for numbers, name in ((u, "u"), (intercept, "intercept"))
     )
-    known = [(one, price) for one, price in zip(learner.experts, prices, strict=True) if _is_plain(one)]
+    known = [(one, price) for one, price in prices if _is_plain(one)]
     if learner.task not in TASKS:
         raise Unbounded(f"there is no bound against fixed predictors for {learner.task}")
     if not known:
         raise Unbounded(ONLY_PLAIN)
+    if not all(math.isclose(one.loss, one.statistics.cost, rel_tol=1e-6, abs_tol=1e-9) for one, _ in known):
+        raise Unbounded(OTHER_ROUNDS)
     hindsight = _hindsight(learner, X, y, u, intercept)
     comparators = hindsight.comparators(hindsight.learner.statistics)
     best = min(_loss_bound(one, comparators, hindsight.kind) + price for one, price in known)

@@ -284,6 +284,24 @@ def pa1_loss(run: Run) -> float:
     return u.loss + u.distance2 / (2 * C) + C / 2 * sizes
 
 
+# A mistake has l_t >= m: on data whose norms differ much this is below J06 Theorem 4.
+enter_loss = partial(theorem, PA1_LOSS, steps=("pa1",), carries=True)
+
+
+@enter_loss("mistakes", kinds=("classification",))
+@enter_loss("mistakes", kinds=RANKED, selections=("max", "mira"))
+@enter_loss("updates", kinds=RANKED, selections=("prediction",))
+def pa1_mistakes_by_loss(run: Run) -> float:
+    _needs_margin(run)
+    return over(pa1_loss(run), run.u.margin)
+
+
+@enter_loss("cost", kinds=("cost",), selections=ONE)
+def pa1_cost_by_loss(run: Run) -> float:
+    """l_t >= rho_t/sqrt(largest_cost)."""
+    return times(math.sqrt(run.u.largest_cost), pa1_loss(run))
+
+
 of_pa1(f"{S06_T1} for SimProj{DERIVED}", "mistakes", selections=("simproj",))(by_rows(any_C))
 
 

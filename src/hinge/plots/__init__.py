@@ -1,0 +1,20 @@
+"""Plots. They need matplotlib (pip install 'hinge[plots]'), which is imported when the first one is drawn."""
+
+from .curves import error_curves, progressive_curves, progressive_figure
+from .history import history_figure, plot_history
+from .reliability import plot_reliability, reliability_figure
+from .style import MatplotlibMissing
+from .votes import experts_figure, plot_experts
+
+__all__ = [
+    "MatplotlibMissing",
+    "error_curves",
+    "experts_figure",
+    "history_figure",
+    "plot_experts",
+    "plot_history",
+    "plot_reliability",
+    "progressive_curves",
+    "progressive_figure",
+    "reliability_figure",
+]
