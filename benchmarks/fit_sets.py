@@ -1,8 +1,8 @@
 """The sets of `fit_defaults.py`: fixed splits of real data, from the folder $HINGE_DATA.
 
-Tables come twice: as they are ("raw"), and standardised by the training rows ("std"). Texts are tf-idf vectors of length
-1, made from the training rows. Sets without a test part are split at random, 70 % to learn: five times if they have
-fewer than 2,500 rows, else once; errors are means over the splits.
+Tables come twice: as they are ("raw"), and standardised by the training rows ("std"). Texts are tf-idf vectors of
+length 1, made from the training rows. Sets without a test part are split at random, 70 % to learn: five times if they
+have fewer than 2,500 rows (texts twice), else once; errors are means over the splits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from real_sets import folder, json_lines, mail, mulan, narrow, newsgroups, reuters
 
-TEST_SHARE, SMALL, SPLITS = 0.3, 2_500, 5
+TEST_SHARE, SMALL, SPLITS, SPLITS_OF_TEXTS = 0.3, 2_500, 5, 2
 Table = tuple[Any, Any, Any, Any]  # X and y to learn, X and y to test; the test part may be None
 
 
@@ -56,12 +56,12 @@ def table(name: str, most: int | None = None, y: Callable[[Any], Any] = lambda y
     return X, y(target), None, None
 
 
-def divided(X: Any, y: Any, test_X: Any = None, test_y: Any = None) -> Iterator[Split]:
+def divided(X: Any, y: Any, test_X: Any = None, test_y: Any = None, splits: int = SPLITS) -> Iterator[Split]:
     if test_X is not None:
         yield Split(X, y, test_X, test_y)
         return
     count = X.shape[0]
-    for seed in range(SPLITS if count < SMALL else 1):
+    for seed in range(splits if count < SMALL else 1):
         order = np.random.default_rng(seed).permutation(count)
         test, train = np.split(order, [int(TEST_SHARE * count)])
         yield Split(X[train], y[train], X[test], y[test])
@@ -86,7 +86,7 @@ def texts(name: str, documents: list[str], labels: list[Any]) -> Iterator[FitSet
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     splits = []
-    for split in divided(np.asarray(documents, dtype=object), np.asarray(labels)):
+    for split in divided(np.asarray(documents, dtype=object), np.asarray(labels), splits=SPLITS_OF_TEXTS):
         weigh = TfidfVectorizer(sublinear_tf=True).fit(split.X)
         splits.append(Split(weigh.transform(split.X), split.y, weigh.transform(split.test_X), split.test_y))
     yield FitSet("classification", name, "text", splits)

@@ -163,7 +163,7 @@ def _array_case(cls: type, task: str, known: Any, **options: Any) -> Case:
         "certificate": lambda m: m.certificate(X, y),
     }
     teach = {"learn_one": learn_one, "learn_many": learn_many, "partial_fit": partial_fit}
-    given = {"random_state": 0, "max_iter": 3, "tol": None, **options}
+    given = {"random_state": 0, "max_iter": 3, **({"tol": None} if hasattr(cls(), "C") else {}), **options}
     return Case(
         cls.__name__, lambda **more: cls(**{**given, **more}), teach, ask, lambda m: m.fit(X, y), start
     )

@@ -31,6 +31,8 @@ SETTERS = {
     "set_params": lambda model, name, value: model.set_params(**{name: value}),
 }
 
+OF_ONE_LEARNER = [case for case in EVERY if hasattr(case.new(), "C")]  # not a committee of them
+
 
 def test_every_option_has_another_value():
     assert OTHER.keys() == table.PARAMETERS.keys()
@@ -116,7 +118,7 @@ def test_fit_starts_from_scratch_with_the_changed_options(case, setter):
         assert getattr(model, name) == other(name)
         case.teach["learn_many"](model, THEN)  # with these options
         followed += 1
-    assert followed >= 10
+    assert followed >= (10 if case in OF_ONE_LEARNER else 9)
 
 
 @pytest.mark.parametrize("case", OF_ONE_LEARNER, ids=repr)
@@ -152,12 +154,13 @@ def test_saved_model_has_the_options_it_learns_with(case, tmp_path):
 @pytest.mark.parametrize("case", OF_ONE_LEARNER, ids=repr)
 def test_copies_keep_changed_options(case):
     model = case.learned()
+    before = model.average
     model.average = not model.average
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert again.average is model.average
         with pytest.raises(ValueError, match="average"):
             case.teach["learn_one"](again, THEN)
-        again.average = not again.average
+        again.average = before
         case.teach["learn_one"](again, THEN)
 
 
@@ -166,7 +169,8 @@ def test_equal_values_of_other_types_change_nothing(case):
     model = case.learned()
     model.C = np.float64(1.0)
     model.dtype = np.float64
-    model.average = int(model.average) if model.average else np.bool_(False)
+    if model.average != "auto":
+        model.average = int(model.average) if model.average else np.bool_(False)
     case.teach["learn_one"](model, THEN)
 
 

@@ -92,6 +92,11 @@ CONSTRUCTORS = [
     ),
 ]
 OTHER_DEFAULTS = {
+    **{
+        (cls, name): "auto"
+        for cls in (hinge.PAClassifier, hinge.PARegressor, hinge.PAMultilabel, hinge.PAOrdinal)
+        for name in ("average", "scaling")
+    },
     (hinge.PAOrdinal, "selection"): "simproj",
     (hinge.PASequence, "selection"): "prediction",
     (hinge.PASequence, "average"): True,

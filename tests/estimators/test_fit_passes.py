@@ -27,7 +27,8 @@ def by_passes(learner, y, passes, sample_weight=None, seed=0):
 def test_targets_encoded_once_give_the_bits_of_targets_encoded_in_each_pass(labels):
     y = {"int": TWO, "str": np.array(["no", "yes"])[TWO], "bool": TWO > 0, "float": 2.0 * TWO - 1}[labels]
     weights = RANDOM.random(200)
-    model = hinge.PAClassifier(C=0.1, max_iter=3, tol=None, random_state=0).fit(X, y, weights)
+    model = hinge.PAClassifier(C=0.1, max_iter=3, tol=None, random_state=0, average=False, scaling=None)
+    model.fit(X, y, weights)
     learner = by_passes(hinge.Learner("classification", C=0.1, classes=np.unique(y).tolist()), y, 3, weights)
     np.testing.assert_array_equal(model.coef_[0], learner.weights)
 

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+import hinge
 from hinge import PAClassifier, PAMultilabel, PAOneClass, PAOrdinal, PARegressor, expected_failed_checks
 
 # step='pa' is not among the classifiers: class_weight scales C, and the hard step has none. Nor is 'mira' with its
@@ -63,6 +64,10 @@ ESTIMATORS = [
     PAOneClass(kernel="rbf"),
     PAOneClass(kernel="rbf", radius=0.5),
     PAOneClass(kernel="rbf", radius=0.5, budget=20),
+    hinge.AutoClassifier(),
+    hinge.AutoRegressor(),
+    hinge.AutoOrdinal(),
+    hinge.AutoMultilabel(),
 ]
 
 

@@ -419,3 +419,25 @@ def test_readers_see_a_text_whole_or_not_at_all():
     for reader in readers:
         reader.join()
     assert failures == []
+
+
+@pytest.mark.parametrize("hash_bits", [None, 12])
+def test_a_committee_of_texts_has_a_leader_of_texts(hash_bits, tmp_path):
+    texts = ["free money", "see you", "win money", "call me", "free prize", "on monday"] * 8
+    labels = ["spam", "ham"] * 24
+    model = TextClassifier(experts="auto", hash_bits=hash_bits)
+    for text, label in zip(texts, labels, strict=True):
+        model.learn_one(text, label)
+    assert len(model.experts_) > 10
+    leader = model.leader()
+    assert type(leader) is TextClassifier
+    assert leader.experts is None
+    assert leader.predict(texts).tolist() == model.predict(texts).tolist() == labels
+    leader.learn_one("something new", "ham")
+    for each in (model, leader, TextClassifier(experts="auto", random_state=0).fit(texts, labels)):
+        each.save(tmp_path / "model")
+        again = hinge.load(tmp_path / "model")
+        assert again.predict(texts).tolist() == labels
+        again.learn_one("something else", "spam")
+        each.learn_one("something else", "spam")
+        assert again.predict_one("see money") == each.predict_one("see money")

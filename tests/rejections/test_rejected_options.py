@@ -146,7 +146,7 @@ RANGES = {
     "covariance_update": "'precision' or 'drop', not ",
     "C": "a number greater than 0",
     "margin": "a finite number greater than 0",
-    "average": "True, False, or a whole number of 1 or more",
+    "average": "True, False, 'auto', or a whole number of 1 or more",
     "classes": "None or two or more different labels",
     "max_labels": "a whole number from 2",
     "hash_bits": "None or a whole number from 1 to 30",

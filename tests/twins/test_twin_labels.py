@@ -319,7 +319,7 @@ def test_the_learned_threshold_equals_its_definition():
             elif high is None:
                 middle = low - margin / 2
             else:
-                middle, slack = (low + high) / 2, max(0.0, (low - high - margin) / 2)
+                middle, slack = (low + high) / 2 - margin / 10, max(0.0, (low - high - margin) / 2)
             residual, q = middle - weights @ z, z @ z
             loss = max(0.0, abs(residual) - slack)
             if weight and q > 0:

@@ -71,6 +71,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         mine = self.__dict__
         values = {name: mine[name] for name in table.DECIDED_BY_FIT if mine.get(name) == "auto"}
         linear = self.kernel is None and self.batch_tolerance is None and self.max_iter > 1
+        linear = linear and mine.get("experts") is None  # their words say it
         scales = linear and rows.indptr is None and self.w1 is None and mine.get("geometry") != "entropy"
         decided = {"average": linear, "scaling": "online" if scales else None}
         self._decided = {name: decided[name] for name in values}
@@ -390,13 +391,16 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         """The expert of a committee that has the largest weight, as an estimator of its own: one learner, which
         continues by itself and has its own certificate."""
         learner = self._fitted().leader()
-        module, name = TASKS[self._task].estimator
-        plain = getattr(importlib.import_module(f"..{module}", __package__), name)
+        plain = self._class_of_leader()
         mine = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_EXPERT}
         options = {**learner.parameters, **mine}
         alone = plain(**{name: options[name] for name in plain._option_names if name in options})
         kept = {name: self.__dict__[name] for name in alone._kept if name in self.__dict__}
         return alone._keep(learner, **kept)
+
+    def _class_of_leader(self) -> Any:
+        module, name = TASKS[self._task].estimator
+        return getattr(importlib.import_module(f"..{module}", __package__), name)
 
     @property
     def stats_(self) -> Statistics:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from ..model.experts import is_committee
 from ..options import table
 from ..options.constructors import constructor
 from . import inputs
@@ -55,7 +56,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         y = inputs.numbers(new, y)
         learner = new._new_learner(**new._start_names())
         new._fit_learner(learner, X, rows, y, sample_weight)
-        if sample_weight is None and learner.step == "pa1":
+        if sample_weight is None and learner.step == "pa1" and not is_committee(learner):
             new._warn_if_capped(y)
         return self._become(new)
 

@@ -36,7 +36,9 @@ class TextClassifier(PAClassifier):
     Give it strings: a list, an array, a Series, or a DataFrame with one column. No fit is needed in advance: the
     vocabulary grows with the stream, or terms are hashed (`hash_bits`), and the weight of a term depends on how many
     texts have had it so far (`weighting`). A text is a vector of length 10 (so that the intercept, a constant feature
-    of 1, takes a hundredth of a step, not half of it). So C limits steps if it is less than about 0.02.
+    of 1, takes a hundredth of a step, not half of it). So C limits steps if it is less than about 0.02. One learner is
+    as good as a committee on most texts; `experts="auto"` makes it a committee (see `AutoClassifier`), which takes
+    three to ten times as long.
 
     Parameters
     ----------
@@ -67,6 +69,7 @@ class TextClassifier(PAClassifier):
     max_updates = table.default("max_updates")
     classes = None
     cost = None
+    kernel = None
     w1 = None
 
     _texts: Texts
@@ -212,6 +215,16 @@ class TextClassifier(PAClassifier):
         """How often a term was left out because it was new, and the vocabulary was full."""
         self._fitted()
         return self._texts.n_ignored
+
+    def leader(self) -> Self:
+        """The expert of a committee that has the largest weight, as a TextClassifier of its own."""
+        with self._fitted()._lock:
+            alone: Self = super().leader()
+            alone._texts = self._restored_texts(self._texts.names(), *self._texts.counts())
+        return alone
+
+    def _class_of_leader(self) -> Any:
+        return type(self)
 
     # ---- files ------------------------------------------------------------------------------------------------
 

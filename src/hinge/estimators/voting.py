@@ -19,10 +19,11 @@ from ..data.rows import Rows
 from ..learner import Learner
 from ..model import experts
 
-SAMPLE = 5000  # rows, of which a fifth is held out once
-FEW = 2500  # rows up to which each fifth is held out in turn
+SAMPLE = 10_000  # rows, of which a fifth is held out once
+SCORES, LEAST_SAMPLE = 100_000, 2_500  # with many labels: rows times labels, but not fewer rows
+FEW = 1_000  # rows up to which each fifth is held out in turn
 FOLDS = 5
-PASSES = 20  # at most, over the folds
+PASSES = 50  # at most, over the folds
 LEAST_WEIGHT = 0.1  # of an expert that is kept, relative to the leader's
 MOST_EXPERTS = 8
 
@@ -42,9 +43,10 @@ def with_vote(
     if has_lattice(learner):
         return learner
     chosen = learner.parameters["experts"] == "auto"
-    words = experts.FIT.split() if chosen else None
+    words = experts.FIT[learner._task.options_of] if chosen else None
     last: Learner | None = None
-    sample = (visited if random is None else random.permutation(visited))[-SAMPLE:]
+    size = max(LEAST_SAMPLE, min(SAMPLE, SCORES // max(1, len(learner.labels.known))))
+    sample = (visited if random is None else random.permutation(visited))[-size:]
     folds = np.array_split(sample, min(FOLDS, len(sample)))
     for fold in folds if len(sample) <= FEW else folds[-1:]:
         its = _unlearned(learner, words)

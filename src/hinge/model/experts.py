@@ -30,13 +30,18 @@ DEFAULT = {
     }.items()
 }
 
-# The experts that `fit` begins with, for many passes over the same rows.
-FIT = " ".join(
-    f"{scaled}{expert}{average}"
-    for scaled in ("", "scaled:")
-    for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
-    for average in ("", ":average")
-)
+# The experts that `fit` begins with: averages, because the last weights of many rounds are a matter of luck.
+_LABELS_IN_FIT = ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
+_IN_FIT = {
+    "classification": _LABELS_IN_FIT,
+    "ordinal": _LABELS_IN_FIT,
+    "multilabel": ("pa1:-1", "pa1:0", "arow:0"),
+    "regression": ("pa1:-4", "pa1:-3", "pa1:-2", "pa1:-1", "pa1:0"),
+}
+FIT = {
+    task: tuple(f"{scaled}{word}:average" for scaled in ("", "scaled:") for word in words)
+    for task, words in _IN_FIT.items()
+}
 
 # What "auto" means for one option. A step without an exact lattice has a list.
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))

@@ -66,13 +66,23 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
         "tol": None,
     },
 }
-_OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
+_OF_TEXTS = (
+    "C",
+    "step",
+    "experts",
+    "average",
+    "fit_intercept",
+    "intercept_value",
+    "class_weight",
+    *table.OF_FIT,
+)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
 # A committee needs no option; these are for those who know more.
 _OF_COMMITTEE = (
     "experts", "epsilon", "threshold", "classes", "max_labels", "class_weight", "fit_intercept", "intercept_value",
     "hash_bits", "max_features", "at_max_features", "max_weights", "max_iter", "shuffle", "random_state", "verbose",
 )  # fmt: skip
+_PASSES_OF_COMMITTEE = {"classification": 20, "ordinal": 20, "multilabel": 10, "regression": 50}
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
@@ -97,7 +107,7 @@ CLASSES: dict[str, ClassOptions] = {
                 _OF_COMMITTEE,
                 positional=(),
                 experts="auto",
-                max_iter=20,
+                max_iter=_PASSES_OF_COMMITTEE[its.options_of],
             )
             for task, its in TASKS.items()
             if table.PARAMETERS["experts"].is_for(task)

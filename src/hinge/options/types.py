@@ -102,6 +102,7 @@ class TextClassifierOptions(TypedDict, total=False):
     hash_bits: int | None
     max_features: int
     step: str | None
+    experts: str | Sequence[str] | None
     average: bool | int | str
     fit_intercept: bool
     intercept_value: float | str
