@@ -260,7 +260,7 @@ class Bank final : public Memory {
     quads.alpha = static_cast<double>(tallied);
     const auto apply = [&](const auto& move) HINGE_INLINE_LAMBDA {
       move(records.at(0), starts[0].constant, starts[1].constant);
-      records.for_each(x, move);
+      records.for_each_last(x, move);
     };
     if (is_single()) {
       list_quads(its);

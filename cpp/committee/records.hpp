@@ -67,12 +67,12 @@ class ExpertRecords {
   // Calls each(record, value as it came, scaled value) for every feature that is not 0.
   template <class Each>
   void for_each(const Inputs& x, const Each& each) {
-    visit(x.plain, [&](const auto& features) {
-#if defined(__x86_64__) && defined(__GNUC__)
-      if (has_avx2) return each_avx2(features, x.scaled, each);
-#endif
-      each_feature(features, x.scaled, each);
-    });
+    visit(x.plain, [&](const auto& features) { each_anywhere<false>(features, x.scaled, each); });
+  }
+  // The same, while the records of the next instance are prefetched.
+  template <class Each>
+  void for_each_last(const Inputs& x, const Each& each) {
+    visit(x.plain, [&](const auto& features) { each_anywhere<true>(features, x.scaled, each); });
   }
 
   // Changes after `begin` can be rolled back. `note` records what an instance may overwrite, each record once; if it
@@ -107,18 +107,36 @@ class ExpertRecords {
   }
 
  private:
-  template <class Features, class Each>
+  template <bool Prefetches, class Features, class Each>
   HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
     for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
+      if constexpr (Prefetches && requires { x.columns; }) prefetch_record(x, j + x.size, [](const char* line) {
+        HINGE_PREFETCH_LATER(line);
+      });
       each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
     });
   }
 #if defined(__x86_64__) && defined(__GNUC__)
-  template <class Features, class Each>
+  template <bool Prefetches, class Features, class Each>
   HINGE_AVX2 void each_avx2(const Features& x, const double* scaled, const Each& each) {
-    each_feature(x, scaled, each);
+    each_feature<Prefetches>(x, scaled, each);
   }
 #endif
+  template <bool Prefetches, class Features, class Each>
+  void each_anywhere(const Features& x, const double* scaled, const Each& each) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (has_avx2) return each_avx2<Prefetches>(x, scaled, each);
+#endif
+    each_feature<Prefetches>(x, scaled, each);
+  }
+  // The lines of the record of feature j of a sparse instance. It may lie in the instances that follow.
+  template <class Features, class Prefetch>
+  HINGE_INLINE void prefetch_record(const Features& x, std::size_t j, const Prefetch& prefetch_line) const {
+    constexpr std::size_t line = 64;
+    const std::uintptr_t record = weights_ahead(values_.data() + shape.size, shape.size, x, j);
+    for (std::size_t i = 0; i < shape.size * sizeof(double) && i < most_prefetched; i += line)
+      prefetch_line(reinterpret_cast<const char*>(record + i));
+  }
 
   // What a record holds is kept, unless that is 0. (Most columns are new to a new learner.)
   HINGE_INLINE void note_record(std::size_t record) {
@@ -148,11 +166,8 @@ class ExpertRecords {
       repeat(scaled == nullptr ? 0 : scaled[j + f], scaled_values[f]);
     }
     if constexpr (sparse)
-      for (std::size_t f = 0; f < Together; ++f) {
-        const auto next = weights_ahead(values_.data() + shape.size, shape.size, x, j + ahead + f);
-        for (std::size_t i = 0; i < shape.size; i += 8)
-          HINGE_PREFETCH(reinterpret_cast<const char*>(next + i * sizeof(double)));
-      }
+      for (std::size_t f = 0; f < Together; ++f)
+        prefetch_record(x, j + ahead + f, [](const char* line) { HINGE_PREFETCH(line); });
     const auto add = [&](std::size_t from, std::size_t to, const Quad* values) HINGE_INLINE_LAMBDA {
       for (std::size_t g = from; g < to; g += 4) {
         Quad sum{}, group{};
@@ -196,6 +211,7 @@ class ExpertRecords {
   }
 
   static constexpr std::size_t ahead = 8;  // features
+  static constexpr std::size_t most_prefetched = 1024;  // bytes of a record: hardware prefetches what follows
 
   Buffer<double> values_;
   bool noting_ = false, copied_ = false;

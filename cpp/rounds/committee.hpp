@@ -134,7 +134,7 @@ struct CommitteeRound : RowRound {
     const std::size_t count = bank.members.size();
     room.amounts.assign(count * lanes, 0.0);
     room.own.resize(count * lanes);
-    room.moves.assign(count, Move());
+    room.moves.resize(count);
     room.sizes.resize(count);
     room.measured.clear();
     bank.make_room(room);
@@ -156,7 +156,7 @@ struct CommitteeRound : RowRound {
   // A member whose C or r is not known yet does nothing.
   void decide(std::size_t i, double q, const Example& e) {
     const Member& m = bank.members[i];
-    if (!bank.is_ready(m)) return;
+    if (!bank.is_ready(m)) return void(room.moves[i] = Move());
     room.moves[i] = m.rule->decide({room.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
                                    room.amounts.data() + i * lanes);
   }
