@@ -83,7 +83,9 @@ def number(value: float) -> str:
 
 def line(name: str, rounds: int, errors: Errors, best: Sequence[str]) -> list[str]:
     cells = [number(errors[key]) for key in (*OURS, *PEERS)]
-    lowest = min(float(errors[key]) for key in (*OURS, *PEERS) if key != "best expert" and errors[key] == errors[key])
+    lowest = min(
+        float(errors[key]) for key in (*OURS, *PEERS) if key != "best expert" and errors[key] == errors[key]
+    )
     for i, key in enumerate((*OURS, *PEERS)):
         if errors[key] == lowest and key != "best expert":
             cells[i] = f"**{cells[i]}**"
@@ -96,15 +98,17 @@ def figures(rows: Sequence[tuple[str, int, Errors]]) -> str:
     ratios = {name: e["committee"] / e["best expert"] for name, e in long}
     worst = max(ratios, key=lambda name: ratios[name])
     lines = [
-        f"committee / best expert, streams of 1,000 rounds or more: mean {np.mean(list(ratios.values())):.3f} (goal 1.03), "
-        f"largest {ratios[worst]:.3f} (goal 1.08; {worst})"
+        "committee / best expert, streams of 1,000 rounds or more: "
+        f"mean {np.mean(list(ratios.values())):.3f} (goal 1.03), largest {ratios[worst]:.3f} (goal 1.08; {worst})"
     ]
     for key in ('C="auto"', "0.7", *PEERS):
         with_it = [e for _, _, e in rows if not np.isnan(e[key])]
         ahead = sum(e["committee"] < e[key] for e in with_it)
         ratio = np.exp(np.mean([np.log(e["committee"] / e[key]) for e in with_it if e[key] < 1e9]))
         goal = " (goal: three quarters)" if key == "VW" else ""
-        lines.append(f"ahead of {key} on {ahead} of {len(with_it)} streams{goal}; error of the committee x {ratio:.2f}")
+        lines.append(
+            f"ahead of {key} on {ahead} of {len(with_it)} streams{goal}; error of the committee x {ratio:.2f}"
+        )
     return "\n".join(lines)
 
 
@@ -115,7 +119,9 @@ def from_file(path: Path) -> dict[str, Errors]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help=f"which to run (all): {', '.join(STREAMS)}")
     parser.add_argument("--numbers", type=Path)
     parser.add_argument("--peers", type=Path)

@@ -48,7 +48,9 @@ def vw_logistic(stream: Stream, x: Any, y: Any) -> Any:
     if stream.task != "classification":
         return None
     two = stream.classes == 2
-    return run_vw(stream, x, y, "--loss_function logistic " + ("--binary" if two else f"--oaa {stream.classes}"))
+    return run_vw(
+        stream, x, y, "--loss_function logistic " + ("--binary" if two else f"--oaa {stream.classes}")
+    )
 
 
 def run_vw(stream: Stream, x: Any, y: Any, options: str) -> Any:
@@ -125,7 +127,11 @@ def run_river(stream: Stream, x: Any, y: Any, classifier: Any, regressor: Any) -
         learner = OneVsRestClassifier(learner)
     model, made = Pipeline(StandardScaler(), learner), []
     dense = isinstance(x, np.ndarray)
-    rows = (enumerate(row.tolist()) for row in x) if dense else (zip(*row, strict=True) for row in sparse_rows(x))
+    rows = (
+        (enumerate(row.tolist()) for row in x)
+        if dense
+        else (zip(*row, strict=True) for row in sparse_rows(x))
+    )
     for row, truth in zip(rows, y.tolist(), strict=True):
         event = dict(row)
         truth = bool(truth) if not numbers and stream.classes == 2 else truth

@@ -94,7 +94,9 @@ def grades(name: str, file: str, most: int = 10) -> list[Stream]:
 # ---- texts --------------------------------------------------------------------------------------------------
 
 
-def texts(name: str, documents: list[str], y: Any, task: str = "classification", in_time: bool = False) -> list[Stream]:
+def texts(
+    name: str, documents: list[str], y: Any, task: str = "classification", in_time: bool = False
+) -> list[Stream]:
     """Words that occur or not, and the logarithms of their counts in rows of length 1 (no statistics of other rows)."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.preprocessing import normalize
@@ -102,7 +104,9 @@ def texts(name: str, documents: list[str], y: Any, task: str = "classification",
     rows = np.arange(len(documents)) if in_time else np.random.default_rng(0).permutation(len(documents))
     rows = rows[:MOST]
     y = np.asarray(y)[rows]
-    words = CountVectorizer(token_pattern=r"[^\W_]+", dtype=np.float64).fit_transform([documents[i] for i in rows])
+    words = CountVectorizer(token_pattern=r"[^\W_]+", dtype=np.float64).fit_transform(
+        [documents[i] for i in rows]
+    )
     words.sort_indices()
     there, lengths = words.copy(), words.copy()
     there.data = np.ones_like(there.data)
@@ -125,7 +129,9 @@ def sms() -> list[Stream]:
 
 def webkb() -> list[Stream]:
     pages = list(json_lines("webkb_course"))
-    return texts("webkb", [re.sub(r"<[^>]*>", " ", p["fulltext"]) for p in pages], [p["label"] for p in pages])
+    return texts(
+        "webkb", [re.sub(r"<[^>]*>", " ", p["fulltext"]) for p in pages], [p["label"] for p in pages]
+    )
 
 
 def newsgroups() -> list[Stream]:
@@ -168,7 +174,9 @@ def svmlight(names: list[str], several: bool = False) -> Any:
     parts = []
     for name in names:
         with lzma.open(folder() / f"{name}.svm.xz", "rb") as file:
-            parts.append(load_svmlight_file(file, n_features=2_000 if several else 60_000, multilabel=several))
+            parts.append(
+                load_svmlight_file(file, n_features=2_000 if several else 60_000, multilabel=several)
+            )
     x = vstack([part for part, _ in parts], format="csr")
     x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
     return x, [y for _, part in parts for y in part]
@@ -186,7 +194,17 @@ def conll() -> list[Stream]:
         if not lines[i][0]:
             continue
         (before, tag_before, _), (word, tag, chunk), (after, tag_after, _) = lines[i - 1 : i + 2]
-        events.append({"w": word, "t": tag, "s": word[-3:], "w-": before, "t-": tag_before, "w+": after, "t+": tag_after})
+        events.append(
+            {
+                "w": word,
+                "t": tag,
+                "s": word[-3:],
+                "w-": before,
+                "t-": tag_before,
+                "w+": after,
+                "t+": tag_after,
+            }
+        )
         chunks.append(chunk)
     x = DictVectorizer().fit_transform(events[:MOST])
     return [Stream("conll2000 tokens", "classification", x, codes(chunks[:MOST]))]
@@ -210,7 +228,9 @@ def reuters_topics() -> list[Stream]:
 
     documents = reuters_in_time()
     sets = MultiLabelBinarizer().fit_transform([d["topics"] for d in documents]).astype(np.int64)
-    return texts("reuters topics", bodies(documents), sets[:, sets.sum(axis=0) >= 3], "multilabel", in_time=True)
+    return texts(
+        "reuters topics", bodies(documents), sets[:, sets.sum(axis=0) >= 3], "multilabel", in_time=True
+    )
 
 
 USERS = ("beck-s", "farmer-d", "kitchen-l", "lokay-m", "williams-w3")

@@ -52,6 +52,9 @@ HINGE_INLINE bool present(Round& round, const Example& e, double tolerance) {
   if constexpr (Round::may_track) {
     if (books.tracked != nullptr) books.tracked->observe(std::sqrt(e.reading.score), e.weight);
   }
+  if constexpr (requires { round.calibrate(e); }) {
+    if (books.calibrates()) [[unlikely]] round.calibrate(e);
+  }
   const bool tallies = books.tallies();
   if (tallies && !books.averaging.after) round.tally();
   if (moves) round.move(e.x, move);
@@ -75,6 +78,14 @@ class Rounds {
   // After several passes over the same rows: drops what was cached about them.
   void forget_rows() { visited_ = VisitedRows(); }
 
+  // Calibrates with the scores of a round, or with those of the average if that predicts.
+  void calibrate(const Example& e, const Memory& its_memory) {
+    const Reading* reading = &e.reading;
+    Reading averaged;
+    if (books.averaging.on) reading = &(averaged = its_memory.read_average(e.x, reads, scores.data()));
+    if (lanes == 1) scores[0] = reading->score;
+    books.calibrate(scores.data(), lanes, e.truth, e.weight);
+  }
   // The sum of |amount| over all lanes.
   double total_amount() const {
     double sums[4] = {};  // four sums, so that no addition waits for the previous one
@@ -142,11 +153,12 @@ class Learner : public Books {
   using Choose = std::unique_ptr<Rounds> (*)(const Rule&, Memory&, Books&);
 
   Learner(std::unique_ptr<Rule> rule, std::unique_ptr<Memory> memory, Averaging its_averaging, bool start_at_first,
-          bool waits_for_constant, Choose choose)
+          bool waits_for_constant, Observes its_observes, Choose choose)
       : rule_(std::move(rule)), memory_(std::move(memory)), choose_(choose) {
     averaging = its_averaging;
     awaits_first = start_at_first;
     awaits_constant = waits_for_constant;
+    observes = its_observes;
     choose_rounds();
   }
   Learner(const Learner&) = delete;  // its rounds point to it

@@ -13,8 +13,9 @@ pytest.importorskip("matplotlib")
 from experiments import papers
 from experiments.papers.pictures import figure_of
 from experiments.papers.recipe import Panel, Picture, Series, Table
-from hinge import plots
+from hinge import Learner, plots
 from hinge.cli.race import title_of
+from hinge.streams.evaluation import Study
 
 
 def figure(curves, **options):
@@ -133,7 +134,81 @@ def test_errors_that_are_not_fractions_are_legible():
     ],
 )
 def test_the_title_of_a_comparison_names_all_ties(errors, title):
-    assert title_of("classification", errors) == title
+    assert title_of(Study.new("classification", {}), errors) == title
+
+
+# ---- the vote of a committee ------------------------------------------------------------------------------------
+
+
+def votes(count=40, **options):
+    """The experts of a committee after each of some examples."""
+    rng = np.random.default_rng(0)
+    learner = Learner("classification", **(options or {"experts": "auto"}))
+    found = []
+    for number in range(1, 10 * count + 1):
+        x = rng.normal(size=4)
+        learner.learn_one({f"x{j}": float(v) for j, v in enumerate(x)}, bool(x[0] + 0.3 * rng.normal() > 0))
+        if number % 10 == 0:
+            found.append((number, learner.experts))
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"C": "auto"}, {"C": [0.1, 1.0]}, {"experts": ["pa1:0"]}], ids=str)
+def test_the_vote_is_drawn_below_the_curves(options):
+    history = votes(**options)
+    curve = [(at, 0.2 + 0.5 / at) for at, _ in history]
+    drawn = figure({"so far": curve}, votes=history)
+    check_readable(drawn)
+    errors, panel = drawn.axes
+    assert panel.get_xlim() == errors.get_xlim()
+    assert panel.get_window_extent().y1 < errors.get_window_extent().y0
+    assert panel.get_xlabel() == "examples"
+    assert errors.get_xlabel() == ""
+    bands = plots.vote_bands(history)
+    assert len(panel.collections) == len(bands) <= len(plots.BANDS)
+    assert [text.get_text().rpartition("  ")[0] for text in panel.texts] == [name for name, _ in bands]
+
+
+@pytest.mark.parametrize("options", [{}, {"C": "auto"}, {"C": [0.1, 1.0]}], ids=str)
+def test_bands_are_the_whole_vote(options):
+    history = votes(**options)
+    bands = plots.vote_bands(history)
+    np.testing.assert_allclose(np.sum([shares for _, shares in bands], axis=0), 1)
+    assert len({name for name, _ in bands}) == len(bands)
+    shares = [shares[-1] for name, shares in bands if name != "others"]
+    assert shares == sorted(shares, reverse=True)
+    assert plots.vote_bands([]) == []
+
+
+def test_a_kind_with_most_of_the_vote_is_shown_expert_by_expert():
+    one_kind = plots.vote_bands(votes(C=[0.125, 1.0]))
+    assert {name for name, _ in one_kind} == {"PA-I, C = 0.125", "PA-I, C = 1"}
+    history = votes(experts=["pa1:0", "pa1:-1", "arow:0", "arow:-1"])
+    arow = np.mean([sum(its.weight for its in experts if its.family == "AROW") for _, experts in history])
+    assert abs(arow - 0.5) > 0.1
+    large, small = ("AROW, r", "PA-I") if arow > 0.5 else ("PA-I, C", "AROW")
+    names = [name for name, _ in plots.vote_bands(history)]
+    assert small in names
+    assert sum(name.startswith(large) for name in names) == 2
+
+
+def test_users_draw_the_vote_of_their_committee(tmp_path):
+    history = votes()
+    plots.plot_experts(history, tmp_path / "vote.svg")
+    assert (tmp_path / "vote.svg").read_bytes().startswith(b"<?xml")
+    check_readable(plots.experts_figure(history))
+    titles = [text.get_text() for text in plots.experts_figure(history).texts]
+    leader = max(history[-1][1], key=lambda expert: expert.weight)
+    assert titles[0] == f"Leader: {leader.in_words}, {100 * leader.weight:.0f} % of the vote"
+    with pytest.raises(ValueError, match="two or more entries"):
+        plots.plot_experts(history[:1], tmp_path / "none.svg")
+
+
+def test_bands_of_a_vote_differ_in_black_and_white():
+    lightness = [lab(fill)[0] for fill, _ in plots.BANDS]
+    assert min(abs(np.diff(lightness))) > 15
+    for _, ink in plots.BANDS:
+        assert lab(ink)[0] < 62, ink
 
 
 # ---- the passes of fit ------------------------------------------------------------------------------------------

@@ -102,7 +102,12 @@ def as_bytes(model):
 def test_rivers_checks_pass(cls, options, place):
     model = cls(**options)
     assert model._unit_test_skips() == set()
-    list(checks.yield_checks(model))[place](model.clone())  # new checks: their datasets can be iterated once
+    check = list(checks.yield_checks(model))[place]  # new checks: their datasets can be iterated once
+    if "shuffle_features" in str(
+        check
+    ):  # sums in another order: float32 weights do not agree to River's 1e-6
+        model = cls(**{**options, "dtype": "float64"})
+    check(model.clone())
 
 
 def test_classes_have_the_base_classes_of_river():
@@ -122,8 +127,9 @@ def test_without_an_intercept_the_classifier_equals_that_of_river(mode, C):
     ours = PAClassifier(C=C, step=("pa", "pa1", "pa2")[mode], fit_intercept=False)
     theirs = linear_model.PAClassifier(C=C, mode=mode, learn_intercept=False)
     for x, y in events(PAClassifier, 500):
-        ours_says, theirs_says = ours.predict_proba_one(x), theirs.predict_proba_one(x)
-        assert ours_says[True] == pytest.approx(theirs_says[True], rel=1e-9)
+        theirs_says = theirs.predict_proba_one(x)[True]  # the sigmoid of the score
+        assert 1 / (1 + np.exp(-ours.score_one(x))) == pytest.approx(theirs_says, rel=1e-9)
+        assert (ours.predict_proba_one(x)[True] > 0.5) == (theirs_says > 0.5)
         ours.learn_one(x, y)
         theirs.learn_one(x, y)
     assert ours.weights == pytest.approx(dict(theirs.weights), rel=1e-9, abs=1e-12)
@@ -222,14 +228,15 @@ def test_labels_may_have_any_type(labels, first):
     alone = model.predict_proba_one(x)
     if isinstance(labels[0], (bool, np.bool_)):
         assert list(alone) == [False, True]
-        assert alone[labels[first]] > 0.6
-        assert model.predict_proba_one(z)[labels[first]] < 0.4
+        assert alone[labels[first]] >= 0.5 >= model.predict_proba_one(z)[labels[first]]
         assert model.predict_one(z) == labels[1 - first]
     else:
         assert alone == {labels[first]: 1.0}
         assert model.predict_proba_many(pd.DataFrame([x, z])).to_dict("list") == {labels[first]: [1.0, 1.0]}
     assert model.predict_one(x) == labels[first]
-    model.learn_one(z, labels[1 - first])
+    for _ in range(5):
+        model.learn_one(z, labels[1 - first])
+        model.learn_one(x, labels[first])
     for event, truth in ((x, first), (z, 1 - first)):
         shares = model.predict_proba_one(event)
         assert list(shares) == list(labels)
@@ -244,7 +251,7 @@ def test_labels_may_have_any_type(labels, first):
 @pytest.mark.parametrize(
     "options", [{}, {"selection": "mira"}, {"hash_bits": 8, "selection": "prediction"}], ids=str
 )
-def test_probabilities_of_many_classes_are_the_softmax(options, tmp_path):
+def test_probabilities_of_many_classes_are_those_of_the_learner(options, tmp_path):
     model, learner = PAClassifier(C=0.1, **options), hinge.Learner("classification", C=0.1, **options)
     given = list(scaled(datasets.ImageSegments(), 300))
     right = 0
@@ -260,8 +267,8 @@ def test_probabilities_of_many_classes_are_the_softmax(options, tmp_path):
         one, scores = model.predict_proba_one(x), model.score_one(x)
         assert sum(one.values()) == pytest.approx(1.0)
         assert sorted(one, key=one.get) == sorted(scores, key=scores.get)
-        best, worst = max(scores, key=scores.get), min(scores, key=scores.get)
-        assert np.log(one[best] / one[worst]) == pytest.approx(scores[best] - scores[worst])
+        best = max(scores, key=scores.get)
+        assert one == learner.predict_proba_one(x)
         assert model.predict_one(x) == learner.predict_one(x) == best == guesses[k]
         assert shares.loc[k].to_dict() == pytest.approx(one)
         assert "Score: " + f"{scores[best]:,.5f}" in model.debug_one(x)
@@ -274,13 +281,13 @@ def test_probabilities_of_many_classes_are_the_softmax(options, tmp_path):
     assert model.explain_one(x, "another") == again._learner.explain_one(x, "another")
 
 
-def test_probabilities_of_two_scores_are_the_sigmoid_of_the_difference():
+def test_probabilities_of_two_scores():
     """Except for selection='max', each of two classes has a score."""
-    model = PAClassifier(selection="simproj")
-    for x, y in events(PAClassifier, 50):
+    model, loss = PAClassifier(C=0.05, selection="simproj"), metrics.LogLoss()
+    for x, y in events(PAClassifier, 300):
+        loss.update(y, model.predict_proba_one(x))
         model.learn_one(x, y)
-    scores, shares = model.score_one(x), model.predict_proba_one(x)
-    assert shares[True] == pytest.approx(1 / (1 + np.exp(scores[False] - scores[True])))
+    assert loss.get() < 0.6  # ln 2 is that of a guess
     assert PAClassifier(cost={"a": {"b": 2.0}, "b": {"c": 1.0}}).predict_proba_one(x) == pytest.approx(
         dict.fromkeys("abc", 1 / 3)
     )

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "../data/truth.hpp"
 #include "../rules/labels.hpp"
@@ -25,7 +26,12 @@ struct Ballot {
   bool learned_threshold = false;  // sets: lane 0 is the threshold
   double threshold = 0;            // sets without one: a label counts if its score is above it
   double epsilon = 0;              // numbers: errors up to it are no mistakes
+  double clip = 1;                 // the margin that the experts keep
 
+  // Of two or many classes.
+  double margin(const double* scores, std::size_t lanes, const Truth& truth) const {
+    return election == Election::signs ? truth.value * scores[0] : worst_margin({scores, lanes, 0}, truth);
+  }
   // What a prediction has cost.
   struct Outcome {
     double loss = 0;
@@ -33,8 +39,7 @@ struct Ballot {
   };
   Outcome judge(const double* scores, std::size_t lanes, const Truth& truth) const {
     switch (election) {
-      case Election::signs: return mistake_if(truth.value * scores[0] <= 0);
-      case Election::labels: return mistake_if(worst_margin({scores, lanes, 0}, truth) <= 0);
+      case Election::signs: case Election::labels: return mistake_if(margin(scores, lanes, truth) <= 0);
       case Election::sets: return judge_set(scores, lanes, truth);
       case Election::ranks: return judge_rank(scores, lanes, truth.value);
       case Election::numbers: break;
@@ -43,22 +48,52 @@ struct Ballot {
     return {error, error > epsilon};
   }
 
-  // The scores of the committee, one per lane: `scores` has those of each expert, in turn.
+  // The scores of the committee, one per lane: `scores` has those of each expert, in turn. The vote decides which label
+  // wins. How clearly it wins is the weighted mean of the experts' scores, each clipped at the margin: a vote alone
+  // would be unanimous on most instances, and tell them apart no further.
   void combine(const double* scores, const double* weights, std::size_t experts, std::size_t lanes, double* to) const {
-    std::fill_n(to, lanes, 0.0);
-    for (std::size_t k = 0; k < experts; ++k, scores += lanes) {
-      if (election == Election::labels)
-        to[top_label({scores, lanes, 0})] += weights[k];
-      else if (election == Election::numbers)
-        to[0] += weights[k] * scores[0];
-      else
-        for (std::size_t r = 0; r < lanes; ++r) to[r] += weights[k] * sign_of(scores[r] - limit_of(scores));
-    }
-    if (election == Election::sets && !learned_threshold)
-      for (std::size_t r = 0; r < lanes; ++r) to[r] += threshold;
+    const Experts its{scores, weights, experts, lanes};
+    if (election == Election::labels) return combine_labels(its, to);
+    for (std::size_t r = 0; r < lanes; ++r) to[r] = combined(its, r);
   }
 
  private:
+  struct Experts {
+    const double* scores;
+    const double* weights;
+    std::size_t count, lanes;
+    const double* of(std::size_t k) const { return scores + k * lanes; }
+  };
+  static constexpr double least = 0x1p-20;  // by how much a winner leads
+
+  double combined(const Experts& its, std::size_t r) const {
+    double vote = 0, mean = 0;
+    for (std::size_t k = 0; k < its.count; ++k) {
+      const double score = its.of(k)[r] - limit_of(its.of(k)), p = its.weights[k];
+      vote += p * (election == Election::numbers ? score : election == Election::ranks ? (score < 0 ? -1 : 1) : sign_of(score));
+      mean += p * std::clamp(score / clip, -1.0, 1.0);
+    }
+    if (election == Election::numbers) return vote;
+    // Half are above the threshold, half below: the lower rank.
+    if (election == Election::ranks) return vote == 0 ? -std::numeric_limits<double>::min() : vote;
+    const double its_limit = election == Election::sets && !learned_threshold ? threshold : 0;
+    return its_limit + (vote > 0 ? std::max(mean, least * vote) : vote < 0 ? std::min(mean, least * vote) : 0);
+  }
+  // The score of a label is the mean of its distances from the highest score of each expert.
+  void combine_labels(const Experts& its, double* to) const {
+    std::fill_n(to, its.lanes, 0.0);
+    for (std::size_t k = 0; k < its.count; ++k) to[top_label({its.of(k), its.lanes, 0})] += its.weights[k];
+    const std::size_t winner = top_label({to, its.lanes, 0});
+    std::fill_n(to, its.lanes, 0.0);
+    for (std::size_t k = 0; k < its.count; ++k) {
+      const double* const scores = its.of(k);
+      const double highest = *std::max_element(scores, scores + its.lanes), p = its.weights[k];
+      for (std::size_t r = 0; r < its.lanes; ++r) to[r] -= p * std::min(1.0, (highest - scores[r]) / clip);
+    }
+    const double highest = *std::max_element(to, to + its.lanes);
+    for (std::size_t r = 0; r < its.lanes; ++r) to[r] = r == winner ? highest : std::min(to[r], highest - least);
+  }
+
   static double sign_of(double x) { return static_cast<double>(x > 0) - static_cast<double>(x < 0); }
   double limit_of(const double* scores) const {
     if (election != Election::sets) return 0;

@@ -161,8 +161,10 @@ class Bank final : public Memory {
     records.sum(x, ask.sums.data());
     double all = 0;
     double* to = ask.scores.data();
-    for (const Voter& voter : voters)
-      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = score_of(voter, r, ask.sums.data());
+    for (const Voter& voter : voters) {
+      const double unit = unit_of(voter);
+      for (std::size_t r = 0; r < lanes(); ++r) all += *to++ = unit * score_of(voter, r, ask.sums.data());
+    }
     return all;
   }
   // The score of one lane, given the sums over the features.

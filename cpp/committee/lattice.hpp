@@ -29,13 +29,14 @@ struct StepLattice {
 };
 
 // The bottom's losses depend on the C that it is read with. So its statistics hold sums from which those of any C
-// follow: `loss` the margins m of v, `squared_loss` m^2, `progress` q. All its rounds had the loss g - C m.
+// follow: `loss` the margins m of v, `squared_loss` m^2, `cost` its steps o (the weights of the examples), `progress`
+// o(2m + oq). All its rounds had the loss g - C m.
 inline Statistics bottom_statistics(const Statistics& sums, double g, double C) {
   Statistics s = sums;
-  const auto rounds = static_cast<double>(s.rounds), updates = static_cast<double>(s.updates);
+  const auto rounds = static_cast<double>(s.rounds);
   s.loss = g * rounds - C * sums.loss;
   s.squared_loss = g * g * rounds - 2 * g * C * sums.loss + C * C * sums.squared_loss;
-  s.progress = C * (2 * g * updates - 2 * C * sums.loss - C * sums.progress);
+  s.progress = C * (2 * g * sums.cost - C * sums.progress);
   s.capped = s.updates;
   s.cost = static_cast<double>(s.mistakes);
   return s;

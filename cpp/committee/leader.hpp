@@ -41,6 +41,11 @@ inline double parameter_of(const Bank& bank, const Voter& voter) {
 
 inline Statistics statistics_of(const Bank& bank, const Voter& voter) {
   const Member& m = bank.members[voter.member];
+  if (m.place == Member::Place::top) {
+    Statistics its = m.statistics;
+    its.weighted = 0;
+    return its;
+  }
   if (m.place != Member::Place::bottom) return m.statistics;
   return bottom_statistics(m.statistics, bank.kind().margin, parameter_of(bank, voter));
 }

@@ -24,7 +24,7 @@ HINGE_INLINE void load_variances(const double* from, Quad& variances) {
   load_lanes(from, variances);
   variances = variances == 0 ? Quad{1, 1, 1, 1} : variances;
 }
-HINGE_INLINE Quad larger_of(const Quad& x, const Quad& y) { return x < y ? y : x; }
+HINGE_INLINE void raise_to(const Quad& least, Quad& x) { x = x < least ? least : x; }
 #else
 HINGE_INLINE void load_variances(const double* from, Quad& variances) {
   for (int i = 0; i < 4; ++i) variances.of[i] = variance_of(from[i]);
@@ -94,8 +94,11 @@ struct QuadRound {
     load_lanes(r.data() + at, regularizer);
     load_lanes(narrows.data() + at, chosen);
     const Quad square = s * x * x;
-    const Quad next = s * ((regularizer + larger_of(zeros, size - square)) / (regularizer + size));
-    const Quad held = chosen == 0 ? before : larger_of(least, next);
+    Quad rest = size - square;
+    raise_to(zeros, rest);
+    Quad next = s * ((regularizer + rest) / (regularizer + size));
+    raise_to(least, next);
+    const Quad held = chosen == 0 ? before : next;
     std::memcpy(stored, &held, sizeof held);
   }
 #else

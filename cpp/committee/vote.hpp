@@ -32,6 +32,7 @@ struct VoteRecord {
   double loss_of_all = 0;    // the sum of losses of rounds in which all experts lost the same
   std::int64_t telling = 0;  // D: the rounds that told experts apart
   double weight = 0;         // of all rounds: the sum of the weights of their examples
+  double loss = 0;           // of the vote's own predictions
 };
 
 class Vote {
@@ -39,10 +40,10 @@ class Vote {
   static constexpr double a = 2;
 
   // Several experts with the same prior.
-  void begin(std::size_t experts) {
-    prior.assign(experts, 1 / static_cast<double>(experts));
-    weights = prior;
-    behind = lost = lost_telling = std::vector<double>(experts);
+  void begin(std::size_t experts) { begin(std::vector<double>(experts, 1 / static_cast<double>(experts))); }
+  void begin(const std::vector<double>& priors) {
+    weights = prior = priors;
+    behind = lost = lost_telling = std::vector<double>(prior.size());
   }
   // Expert `child` is a copy of `parent`, from which it takes a fraction of the prior and of the weight.
   void split(std::size_t parent, std::size_t child, double fraction) {
@@ -58,6 +59,21 @@ class Vote {
       const double its = (*each)[parent];
       each->insert(each->begin() + place, its);
     }
+  }
+
+  // What another vote has learned about some of its experts, at these places.
+  void take(const Vote& other, const std::vector<std::size_t>& places) {
+    record = other.record;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      prior[k] = other.prior[places[k]], weights[k] = other.weights[places[k]];
+      lost[k] = other.lost[places[k]], lost_telling[k] = other.lost_telling[places[k]];
+    }
+    for (std::vector<double>* shares : {&prior, &weights}) {
+      double sum = 0;
+      for (const double share : *shares) sum += share;
+      for (double& share : *shares) share /= sum;
+    }
+    relate();
   }
 
   double expected(const double* losses) const {
@@ -127,11 +143,12 @@ class Vote {
   }
   // p <- (1 - alpha) p + alpha pi, and G so that p ~ pi exp(-eta G).
   void share(double alpha) {
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
+    relate();
+  }
+  void relate() {
     const double scale = record.delta / a;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      weights[k] = (1 - alpha) * weights[k] + alpha * prior[k];
-      behind[k] = weights[k] / prior[k];
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) behind[k] = weights[k] / prior[k];
     logarithms(behind.data(), behind.size());
     for (double& each : behind) each *= -scale;
     const double least = *std::min_element(behind.begin(), behind.end());

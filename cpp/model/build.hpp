@@ -191,7 +191,7 @@ inline Bank::Kind bank_kind(const Settings& s) {
   if (s.single || !s.cost.empty() || has_kernel(s) || s.geometry != "euclidean" || s.average_from > 0)
     throw std::invalid_argument("a committee has float64 weights, no costs, no kernel, no geometry and no average");
   Bank::Kind kind;
-  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon};
+  kind.ballot = {election_of(s), s.learned_threshold, s.threshold, s.epsilon, s.margin};
   kind.lanes = std::max<std::size_t>(1, lanes_of(s));
   kind.ranks = s.task == "ordinal";
   kind.has_constant = s.fit_intercept;
@@ -254,8 +254,9 @@ inline std::unique_ptr<Rounds> build_rounds(const Rule& rule, Memory& memory, Bo
 }
 
 inline Learner build(const Settings& s) {
-  return Learner(build_rule(s), build_memory(s), Averaging{s.average_from > 0, s.average_from, s.scikit_learn},
-                 s.start_at_first, waits_for_constant(s), build_rounds);
+  const Averaging averaging{s.average_from > 0, s.average_from, s.scikit_learn};
+  const auto observes = s.task == "classification" && !s.scikit_learn ? Observes::outcomes : Observes::nothing;
+  return Learner(build_rule(s), build_memory(s), averaging, s.start_at_first, waits_for_constant(s), observes, build_rounds);
 }
 
 // The memory of a learner with a kernel.
@@ -293,6 +294,7 @@ inline void add_labels_to_bank(Learner& learner, const Settings& before, const S
   learner.choose_rounds();
 }
 inline void add_labels(Learner& learner, const Settings& before, const Settings& after) {
+  if (is_binary(before) && !is_binary(after)) learner.calibration = Calibration();  // other scores
   if (is_committee(before)) return add_labels_to_bank(learner, before, after);
   if (has_kernel(before)) return add_labels_to_supports(learner, before, after);
   if (before.geometry == "entropy") return add_labels_as<Simplex, Simplex>(learner, before, after);

@@ -19,7 +19,7 @@ inline void each_field(const VoteRecord*, auto&& field) {
   field("vote_delta", &V::delta), field("vote_expected_loss", &V::expected_loss);
   field("vote_telling_loss", &V::telling_loss), field("vote_variance", &V::variance), field("vote_range", &V::range);
   field("vote_loss_of_all", &V::loss_of_all), field("vote_telling", &V::telling);
-  field("vote_weight", &V::weight);
+  field("vote_weight", &V::weight), field("vote_loss", &V::loss);
 }
 
 inline Bank& bank_of(Learner& learner) { return static_cast<Bank&>(learner.memory()); }
@@ -119,7 +119,9 @@ inline void restore_members(Bank& bank, const Tensors& from) {
   const double* sums = from.vector<double>("expert_threshold_sums", lanes * bank.members.size());
   for (Member& m : bank.members) {
     each_field(&m.statistics, [&]<class Number>(const char*, Number Statistics::*member) {
-      m.statistics.*member = static_cast<Number>(std::clamp(*numbers++, -1e300, 0x1p62));
+      const double its = *numbers++;
+      if (std::is_integral_v<Number> && !(its >= 0 && its <= 0x1p53)) Tensors::impossible("expert_statistics");
+      m.statistics.*member = static_cast<Number>(its);
     });
     for (double& each : m.thresholds) each = *thresholds++;
     for (double& each : m.threshold_sums) each = *sums++;

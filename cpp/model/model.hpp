@@ -178,6 +178,7 @@ struct Model : ModelParts {
   }
   // Swaps the two classes.
   void swap_classes() {
+    learner.calibration.swap_classes();
     if (is_committee(settings)) return bank_of(learner).negate();
     if (has_kernel(settings)) return supports_of(learner).negate();
     with_flat(settings, learner.memory(), [](auto& w) {

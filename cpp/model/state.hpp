@@ -4,6 +4,7 @@
 //     biases, bias_sums     many lanes: their bias coordinates, and the sums of these
 //     shape                 a covariance
 //     scales                of the columns (scaling.hpp)
+//     calibration           of probabilities (rounds/calibration.hpp)
 //     weight_bound, ...     scalars, one entry each (the functions `each_field`)
 #pragma once
 
@@ -182,12 +183,17 @@ struct Progress {
   bool awaits_first = false;
   double constant = 0;  // of the intercept, if the first instance has set it
   Quantile quantile;
+  Calibration calibration;
 
   static void save(const Settings& s, Learner& learner, Tensors& to) {
     save_fields(learner.statistics, to);
     to.put_number("awaits_first", learner.awaits_first);
     if (waits_for_constant(s) && !learner.awaits_constant) to.put_number("constant", learner.memory().constant());
     if (const Quantile* quantile = learner.quantile()) save_fields(*quantile, to);
+    if (learner.calibration.seen == 0) return;
+    std::vector<double> numbers;
+    learner.calibration.each_number([&](double number) { numbers.push_back(number); });
+    to.put("calibration", std::move(numbers));
   }
   Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
     from.get("awaits_first", awaits_first);
@@ -198,6 +204,12 @@ struct Progress {
     const bool is_needed = waits_for_constant(s) && statistics.rounds > 0;
     if (!is_power || (constant != 0 && !waits_for_constant(s)) || (constant == 0 && is_needed))
       Tensors::impossible("constant");
+    if (from.has("calibration")) {
+      if (learner.observes == Observes::nothing) Tensors::misfit("calibration");
+      const double* numbers = from.vector<double>("calibration", Calibration::numbers);
+      calibration.each_number([&](double& number) { number = *numbers++; });
+      if (!calibration.makes_sense()) Tensors::impossible("calibration");
+    }
     if (learner.quantile() == nullptr) return;
     quantile = loaded_fields(from, *learner.quantile());
     if (!quantile.makes_sense()) throw InputError("the radius is invalid");
@@ -211,6 +223,7 @@ struct Progress {
   void put(Learner& learner) const {
     learner.statistics = statistics;
     learner.awaits_first = awaits_first;
+    learner.calibration = calibration;
     if (learner.quantile() != nullptr) *learner.quantile() = quantile;
   }
 };

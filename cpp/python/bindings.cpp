@@ -168,5 +168,6 @@ NB_MODULE(_core, m) {
 
   m.def("flat", &Records::flat, "record"_a);
   m.def("count_changes", &count_changes, "labels"_a);
+  m.def("vote_on", &vote_on, "losses"_a, "prior"_a);
   m.def("shuffle_like_scikit_learn", &shuffle_like_scikit_learn, "order"_a, "seed"_a);
 }

@@ -10,6 +10,7 @@
 #include "../memories/memory.hpp"
 #include "../rules/quantile.hpp"
 #include "../rules/rule.hpp"
+#include "calibration.hpp"
 
 namespace hinge {
 
@@ -39,6 +40,10 @@ struct Statistics {
   }
 };
 
+// What the calibration learns from a round: nothing, only the size of the scores (later passes over the same rows, whose
+// scores are too good), or whether the prediction was right.
+enum class Observes : std::uint8_t { nothing, sizes, outcomes };
+
 // Which vectors the average includes: from which round, and whether before or after the update of the round.
 struct Averaging {
   bool on = false;
@@ -61,6 +66,8 @@ struct Books {
   bool awaits_constant = false;   // the first instance sets the constant feature (memories/constant.hpp)
   std::int64_t examples = 0;      // the number of examples so far; supports are numbered by it
   Quantile* tracked = nullptr;    // the quantile of the rule, if it tracks one
+  Calibration calibration;        // of classes
+  Observes observes = Observes::nothing;
 
   // Throws unless everything that the round reads and records is finite. The sum is not finite if one term is not. It
   // may also overflow although all terms are finite: `find_invalid` accepts that.
@@ -74,6 +81,17 @@ struct Books {
   HINGE_INLINE void count(const Move& move) { statistics.add(move); }
   // Whether the average includes the round that was counted last.
   HINGE_INLINE bool tallies() const { return averaging.on && statistics.rounds >= averaging.from; }
+
+  bool calibrates() const { return observes != Observes::nothing && Calibration::observes(statistics.rounds); }
+  // `scores`: those with which the example would have been predicted.
+  HINGE_APART void calibrate(const double* scores, std::size_t lanes, const Truth& truth, double weight) {
+    if (observes == Observes::sizes)
+      calibration.follow(scores, lanes, weight);
+    else if (lanes == 1)
+      calibration.observe(scores[0], truth.value > 0, weight);
+    else
+      calibration.observe(scores, lanes, static_cast<std::size_t>(truth.value), weight);
+  }
 
   // A weight of 0 changes nothing, but the example must still be valid. Returns false: no round was presented.
   HINGE_APART bool skip(Instance x, Reading reading, Truth truth, double weight) const {
@@ -89,15 +107,17 @@ struct Books {
     bool awaits_first, awaits_constant;
     std::int64_t examples;
     Quantile quantile;
+    Calibration calibration;
   };
   Snapshot snapshot() const {
-    return {statistics, awaits_first, awaits_constant, examples, tracked == nullptr ? Quantile() : *tracked};
+    return {statistics, awaits_first, awaits_constant, examples, tracked == nullptr ? Quantile() : *tracked, calibration};
   }
   void restore(const Snapshot& before) {
     statistics = before.statistics;
     awaits_first = before.awaits_first;
     awaits_constant = before.awaits_constant;
     examples = before.examples;
+    calibration = before.calibration;
     if (tracked != nullptr) *tracked = before.quantile;
   }
 

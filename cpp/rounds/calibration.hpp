@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../memories/arithmetic/exponential.hpp"
 
@@ -83,6 +84,13 @@ struct Calibration {
     its.step(z, g * z, g, v * z * z, v * z, v);
   }
 
+  // Follows the size of scores that say nothing about predictions (later passes over the same rows).
+  HINGE_APART void follow(const double* scores, std::size_t count, double its_weight) {
+    adapts(count == 1 ? std::abs(scores[0]) : lead(scores, count, largest(scores, count)), its_weight);
+  }
+  // The two classes change places, and with them the signs of the scores.
+  void swap_classes() { std::swap(first, second); }
+
   // The probability of the positive class: above 1/2 if and only if the score is above 0.
   double probability(double score) const {
     const bool shown = score > 0;
@@ -125,6 +133,17 @@ struct Calibration {
     for (std::size_t r = 0; r < top; ++r)
       if (to[r] >= to[top]) to[r] = std::nextafter(to[top], 0.0);
   }
+
+  // Its numbers, in the order of a file.
+  template <class Function>
+  void each_number(const Function& function) {
+    for (Logit* its : {&first, &second}) {
+      function(its->slope), function(its->constant), function(its->slope_curvature), function(its->mixed_curvature);
+      function(its->constant_curvature), function(its->seen);
+    }
+    function(size), function(weight), function(seen);
+  }
+  static constexpr std::size_t numbers = 15;
 
   // Whether a learner can reach this state.
   bool makes_sense() const {

@@ -71,16 +71,18 @@ struct CommitteeRound : RowRound {
     return true;  // even if no expert moves, the vote learns
   }
 
-  void move(const Instance& /*x*/, const Move& /*move*/) {
+  void move(const Instance& /*x*/, const Move& move) {
     if (bank.vote_learns) {
       bank.vote.learn(room.losses.data(), bank.vote.expected(room.losses.data()));
       bank.vote.record.weight += weight;
+      bank.vote.record.loss += weight * move.cost;
     }
     if (!bank.members_learn) return;
     bank.tally_averages();
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
     bank.move_members(inputs, room, weight);
   }
+  void calibrate(const Example& e) { books.calibrate(room.outcome.data(), lanes, e.truth, e.weight); }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
 
@@ -150,7 +152,11 @@ struct CommitteeRound : RowRound {
     for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
     double finite = room.bottom_margin;
-    for (const Move& its : room.moves) finite += its.length + its.loss * its.loss;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Move& its = room.moves[i];
+      const Statistics& sums = bank.members[i].statistics;
+      finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
+    }
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
   // A member whose C or r is not known yet does nothing.
@@ -203,7 +209,7 @@ struct CommitteeRound : RowRound {
   // ---- lattice ----
 
   double margin_of_bottom(const Example& e) const {
-    return bank.probe().slack({room.own.data(), lanes, 0}, e.truth) + bank.kind().margin;
+    return bank.kind().ballot.margin(room.own.data(), lanes, e.truth);
   }
   // Whether lanes were born. Their scores are those of the lanes from which they were born.
   bool give_birth(const Example& e) {
@@ -228,16 +234,21 @@ struct CommitteeRound : RowRound {
   // ---- statistics ----
 
   void count(Member& m, std::size_t i) {
-    const Move& move = room.moves[i];
+    Move& move = room.moves[i];
+    if (m.place == Member::Place::top && move.length > 0) {  // of the next lane that it may bear; PA heeds no weight
+      const double cap = bank.lattice.C_above(bank.starts[m.input()].C) * std::min(weight, 1.0);
+      move.weighted = weight != 1 && move.loss / move.q > cap;
+    }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
     const double margin = room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
-    s.loss += margin, s.squared_loss += margin * margin, s.progress += move.q;
+    s.loss += margin, s.squared_loss += margin * margin;
+    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * move.q);
     s.largest_q = std::max(s.largest_q, move.q);
-    s.weighted += weight != 1;
+    s.weighted += move.weighted;
   }
 };
 

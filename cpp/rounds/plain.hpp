@@ -37,6 +37,7 @@ struct PlainRound : RowRound {
     return move.moves();
   }
   void move(const Instance& x, const Move& move) { memory.move(all.amounts.data(), move.decay, x); }
+  void calibrate(const Example& e) { all.calibrate(e, memory); }
   void tally() { memory.tally(); }
   // Uniclass: the first instance becomes the centre.
   void start_at(const Example& e) {
@@ -78,6 +79,11 @@ struct WeightsRound : RowRound {
   }
   HINGE_INLINE void move(const Instance& x, const Move& move) {
     weights.move_by(amount, move.decay, x, Features::of(x), weights.constant());
+  }
+  HINGE_APART void calibrate(const Example e) {  // a copy: the example of the loop stays in registers
+    double score = e.reading.score;
+    if (books.averaging.on) score = weights.read_average(e.x, Reads::product, nullptr).score;
+    books.calibrate(&score, 1, e.truth, e.weight);
   }
   HINGE_INLINE void tally() { weights.tally(); }
   void start_at(const Example& /*e*/) {}  // distances only

@@ -32,6 +32,7 @@ struct ScaledRound : RowRound {
     return moves;
   }
   void move(const Instance& /*given*/, const Move& move) { inner.move(x, move); }
+  void calibrate(const Example& e) { inner.calibrate(with_scaled(e)); }
   void tally() { inner.tally(); }
   static void start_at(const Example& /*e*/) {}  // distances only
 

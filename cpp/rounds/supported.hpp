@@ -62,6 +62,7 @@ struct SupportedRound {
       budget->remove(redundant, supports);
     }
   }
+  void calibrate(const Example& e) { all.calibrate(e, supports); }
   void tally() { supports.tally(); }
 
   // Uniclass: the first instance becomes the centre.

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from . import theory as theory
     from .data.errors import InputError as InputError
     from .data.weights import IneffectiveWeights as IneffectiveWeights
+    from .estimators.auto import AutoClassifier as AutoClassifier
+    from .estimators.auto import AutoMultilabel as AutoMultilabel
+    from .estimators.auto import AutoOrdinal as AutoOrdinal
+    from .estimators.auto import AutoRegressor as AutoRegressor
     from .estimators.checks import expected_failed_checks as expected_failed_checks
     from .estimators.classifier import PAClassifier as PAClassifier
     from .estimators.multilabel import PAMultilabel as PAMultilabel
@@ -45,6 +49,10 @@ __version__ = "0.9.0"
 
 _WHERE = {
     "Algorithm": "options.catalogue",
+    "AutoClassifier": "estimators.auto",
+    "AutoMultilabel": "estimators.auto",
+    "AutoOrdinal": "estimators.auto",
+    "AutoRegressor": "estimators.auto",
     "ClassTfIdf": "structured.feature_maps",
     "EmailFeatures": "structured.feature_maps",
     "FeatureMap": "structured.feature_maps",

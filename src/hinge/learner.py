@@ -92,7 +92,8 @@ class Learner:
         self.parameters = parameters
         self.notes: dict[str, Any] = {}  # JSON that is saved with the model, such as where the data came from
         self.closed = task.is_closed(parameters)  # whether unknown labels are rejected
-        self.averaged = bool(parameters["average"])
+        # The vote of a committee decides which averages count.
+        self.averaged = bool(parameters["average"]) and not experts.words_of(task, parameters)
         factors = parameters["class_weight"]
         self._class_weight: dict[Any, float] | None = dict(factors) if factors else None
         # Whether the core learns and predicts labels without an encoding by the task: the fast path of one event.
@@ -160,6 +161,14 @@ class Learner:
         if self._predicts_labels:
             return self._engine.predict_label(x, self.averaged)
         return self._task.predict_one(self, x)
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """Classification: the probability of each label, the highest of them for the label that is predicted.
+
+        They are calibrated online, on scores that were computed before their labels were seen."""
+        lanes = self._lanes_one(x)
+        found = self._task.probabilities(self, lanes.reshape(1, -1))[0]
+        return dict(zip(self.labels.known, found.tolist(), strict=True))
 
     def _lanes_one(self, x: dict[Any, Any]) -> Doubles:
         lanes: Any = self._engine.scores_one(x, self.averaged)
@@ -235,6 +244,10 @@ class Learner:
             self._events()
             return Rows(*self._engine.read_dicts(event_list(events)))
 
+    def set_first_visit(self, first: bool) -> None:
+        """Whether the rows to come are new. Probabilities are calibrated on new rows only."""
+        self._engine.set_observes_outcomes(first)
+
     def forget_rows(self) -> None:
         """Drops what is cached between several passes over the same rows."""
         self._engine.forget_rows()
@@ -247,6 +260,10 @@ class Learner:
 
     def scores_of(self, rows: Rows, unseen: Doubles | None = None) -> Doubles:
         return self._task.scores(self, self.lanes_of(rows, unseen))
+
+    def predict_proba(self, X: Any) -> Doubles:
+        """The probabilities of the labels, one row per example: see `predict_proba_one`."""
+        return self._task.probabilities(self, self.scores(X))
 
     def lanes(self, X: Any) -> Doubles:
         """The raw scores of the core, one per lane (ordinal: w.x less each threshold; uniclass: |x - w|)."""
@@ -269,7 +286,7 @@ class Learner:
     def uncertainty_one(self, x: dict[Any, Any]) -> float:
         """x'Sx, with the constant feature of an intercept: the variance of the score of x. Unknown features have the
         initial variance."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         return self._engine.uncertainty_one(x)
 
     def uncertainty(self, X: Any) -> Doubles:
@@ -386,7 +403,7 @@ class Learner:
     @property
     def covariance(self) -> Doubles:
         """S: a matrix, or for geometry='diagonal' the variances; without the coordinate of the intercept."""
-        covariance.check_has_covariance(self.parameters["geometry"])
+        covariance.check_has_covariance(self)
         variances, upper = self._engine.factors()
         return covariance.covariance(variances, upper, self._has_intercept)
 
@@ -451,11 +468,16 @@ class Learner:
         """
         return explain.of_event(self, x, label)
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+    def certificate(self, X: Any = None, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What the learner suffered on the rows of X, learned once in this order, and what the theorems guaranteed.
 
-        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted.
+        `u` are the weights of a comparator and `intercept` its intercepts or thresholds. None: some are fitted. A
+        committee needs no data: what is guaranteed relative to its experts was observed.
         """
+        if experts.is_committee(self):
+            from .theory import committees
+
+            return committees.certificate(self, X, y, u, intercept)
         from .theory.hindsight.rows import certificate
 
         return certificate(self, X, y, u, intercept)
@@ -537,7 +559,7 @@ class Learner:
 
 def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
     """All options of a learner: the given values, and defaults for the others."""
-    parameters = CLASSES["Learner"].completed(values)
+    parameters = table.without_auto(CLASSES["Learner"].completed(values))
     if not task.keeps_open_step:
         parameters["step"] = task.step_of(parameters)
     if not checked:

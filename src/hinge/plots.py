@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MatplotlibMissing", "error_curves", "plot_history", "progressive_curves"]
+from .model.experts import Experts
+
+__all__ = ["MatplotlibMissing", "error_curves", "plot_experts", "plot_history", "progressive_curves"]
+
+VoteHistory = Sequence[tuple[int, Experts]]  # after how many examples, and the experts at that time
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can distinguish. Light ones are darkened,
 # because names are written in the colour of their curve.
@@ -21,6 +25,13 @@ WIDTH, HEIGHT = 10.0, 5.6
 CURVES_WIDTH, NARROWEST, LEFT, NAMES_FROM, RIGHT = 5.8, 5.0, 0.9, 0.3, 0.15
 ABOVE, BELOW = 0.9, 0.62
 NAME_SIZE, SMALLEST = 11.0, 9.0  # points
+
+# The bands of a vote: fill and ink. Dark and light ones alternate, so that they differ in black and white, too.
+BANDS = (("#0072B2", "#0072B2"), ("#F2B880", "#9A5B16"), ("#00654F", "#00654F"), ("#C9DFF0", "#3F7196"),
+         ("#A8417A", "#A8417A"), ("#F3E7A8", "#7D6A00"), ("#8A8A8A", "#595959"))  # fmt: skip
+VOTE_HEIGHT, VOTE_GAP = 2.3, 0.4  # in inches: the panel of a vote, and the room above it
+SMALL_SHARE = 0.02  # of the vote, of what is drawn with the others
+MOST_MOMENTS = 150  # at which a vote is drawn
 
 
 class MatplotlibMissing(ImportError):
@@ -56,14 +67,24 @@ def progressive_curves(
     bold: str | None = None,
     x: str = "examples",
     digits: int = 1,
+    votes: VoteHistory = (),
 ) -> None:
     """Draws errors over rounds, each curve a list of (round, error), into a file: .png, .svg, .pdf or .html.
 
     `share`: the errors are fractions from 0 to 1, and are shown in percent with `digits` decimals. `dashed`: curves to
     compare with. `bold`: the curve to emphasise, by default the one that ends lowest. `x`: the unit of the rounds.
+    `votes`: of a committee, (round, experts) at some rounds: a panel below the curves shows their shares of the vote.
     """
     figure = progressive_figure(
-        curves, title=title, subtitle=subtitle, share=share, dashed=dashed, bold=bold, x=x, digits=digits
+        curves,
+        title=title,
+        subtitle=subtitle,
+        share=share,
+        dashed=dashed,
+        bold=bold,
+        x=x,
+        digits=digits,
+        votes=votes,
     )
     if path.suffix.lower() == ".html":
         factor, unit = (100.0, " %") if share else (1.0, "")
@@ -82,8 +103,10 @@ def progressive_figure(
     bold: str | None,
     x: str,
     digits: int,
+    votes: VoteHistory = (),
 ) -> Any:
     """The figure of `progressive_curves`."""
+    votes = _thinned(votes)
     figure = _new_figure()
     axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
     rounds = max(curve[-1][0] for curve in curves.values())
@@ -105,9 +128,12 @@ def progressive_figure(
         end = factor * curve[-1][1]
         text = f"{_shortened(name)}  {end:.{digits}f}{unit}" if share else f"{_shortened(name)}  {end:.4g}"
         labels.append((min(end, axes.get_ylim()[1]), text, colour, is_best and not is_dashed))
-    _dress(axes, unit, x)
-    gap = _make_room(figure, axes, labels)
+    _dress(axes, unit, "" if votes else x)
+    bands = vote_bands(votes)
+    gap = _make_room(figure, axes, [*labels, *_band_labels(bands)] if bands else labels, len(labels))
     name_curves(axes, labels, gap=gap, size=NAME_SIZE)
+    if bands:
+        _add_votes(figure, axes, [at for at, _ in votes], bands, x)
     _write_title(figure, title, subtitle)
     return figure
 
@@ -126,9 +152,9 @@ def _shortened(name: str, most: int = 60) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _make_room(figure: Any, axes: Any, labels: list[tuple[float, str, str, bool]]) -> float:
+def _make_room(figure: Any, axes: Any, labels: list[tuple[float, str, str, bool]], count: int) -> float:
     """Enlarges the figure until all names fit in without overlap. Returns their distance, as a fraction of the height
-    of the axes."""
+    of the axes. The first `count` are one below the other."""
     names = [
         figure.text(0, 0, text, fontsize=NAME_SIZE, fontweight="bold" if bold else "normal", parse_math=False)
         for _, text, _, bold in labels
@@ -138,7 +164,7 @@ def _make_room(figure: Any, axes: Any, labels: list[tuple[float, str, str, bool]
         name.remove()
     line = 1.34 * NAME_SIZE / 72
     width = max(WIDTH, NARROWEST + room)
-    high = max(HEIGHT - ABOVE - BELOW, (len(labels) - 1) * line)
+    high = max(HEIGHT - ABOVE - BELOW, (count - 1) * line)
     height = high + ABOVE + BELOW
     figure.set_size_inches(width, height)
     across = min(CURVES_WIDTH, width - room)
@@ -164,6 +190,116 @@ def _write_title(figure: Any, title: str, subtitle: str) -> None:
             text.set_fontsize(max(SMALLEST, 0.98 * size * room / needed))
         while _inches(text) > room:
             text.set_text(text.get_text()[:-5] + "…")
+
+
+# ---- the vote of a committee --------------------------------------------------------------------------------
+
+
+def plot_experts(history: VoteHistory, path: str | Path, *, title: str = "") -> None:
+    """Draws how a committee's vote was shared over time into a file.
+
+    `history` has pairs (number of examples, `model.experts_` at that time; of a `Learner`: its `experts`).
+    """
+    if len(history) < 2:
+        raise ValueError("the history needs two or more entries: (number of examples, experts_)")
+    _write(experts_figure(history, title), Path(path))
+
+
+def experts_figure(history: VoteHistory, title: str = "") -> Any:
+    """The figure of `plot_experts`."""
+    history = _thinned(history)
+    figure = _new_figure()
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+    bands = vote_bands(history)
+    _draw_votes(axes, [at for at, _ in history], bands, "examples")
+    gap = _make_room(figure, axes, _band_labels(bands), len(bands))
+    name_curves(axes, _band_labels(bands), gap=gap, size=NAME_SIZE)
+    leader = max(history[-1][1], key=lambda expert: expert.weight)
+    subtitle = f"Shares of the vote over {history[-1][0]:,} examples"
+    _write_title(
+        figure, title or f"Leader: {leader.in_words}, {100 * leader.weight:.0f} % of the vote", subtitle
+    )
+    return figure
+
+
+def vote_bands(history: VoteHistory, most: int = len(BANDS)) -> list[tuple[str, list[float]]]:
+    """The shares of the vote over time, the largest at the end first: of each kind of experts, and of each expert of a
+    kind that has most of the vote. Beyond `most`, and if they are small, they are 'others'."""
+    if not history:
+        return []
+    kinds = _summed(history, {e.name: e.family for e in history[-1][1]})
+    large = {kind for kind, shares in kinds.items() if sum(shares) > 0.5 * len(history)}
+    shares = _summed(history, {e.name: e.in_words if e.family in large else e.family for e in history[-1][1]})
+    order = sorted(shares, key=lambda name: -sum(shares[name]))
+    seen = [name for name in order if max(sum(shares[name]) / len(history), shares[name][-1]) > SMALL_SHARE]
+    kept = order if order == seen and len(order) <= most else seen[: most - 1]
+    bands = sorted(((name, shares[name]) for name in kept), key=lambda band: -band[1][-1])
+    if rest := [shares[name] for name in order if name not in kept]:
+        bands.append(("others", [sum(its) for its in zip(*rest, strict=True)]))
+    return bands
+
+
+def _summed(history: VoteHistory, names: Mapping[str, str]) -> dict[str, list[float]]:
+    """The shares of the vote over time, of the experts that have the same name in `names`."""
+    shares = {name: [0.0] * len(history) for name in names.values()}
+    for place, (_, experts) in enumerate(history):
+        for expert in experts:
+            shares[names[expert.name]][place] += expert.weight
+    return shares
+
+
+def _thinned(history: VoteHistory) -> VoteHistory:
+    """Without the entries that would be closer than a line is wide."""
+    kept = list(history[:1])
+    for entry in history[1:]:
+        if entry[0] - kept[-1][0] >= history[-1][0] / MOST_MOMENTS or entry is history[-1]:
+            kept.append(entry)
+    return kept
+
+
+def _band_labels(bands: list[tuple[str, list[float]]]) -> list[tuple[float, str, str, bool]]:
+    """The names of the bands, at the middles of their right ends."""
+    labels: list[tuple[float, str, str, bool]] = []
+    below = 0.0
+    for (name, shares), (_, ink) in zip(bands, BANDS, strict=False):
+        share = 100 * shares[-1]
+        labels.append((below + share / 2, f"{_shortened(name)}  {share:.0f} %", ink, not labels))
+        below += share
+    return labels
+
+
+def _draw_votes(axes: Any, rounds: list[int], bands: list[tuple[str, list[float]]], x: str) -> None:
+    below = [0.0] * len(rounds)
+    for (_, shares), (fill, _) in zip(bands, BANDS, strict=False):
+        above = [low + 100 * share for low, share in zip(below, shares, strict=True)]
+        axes.fill_between(rounds, below, above, color=fill, linewidth=0, zorder=2)
+        axes.plot(rounds, above, color="white", linewidth=0.7, zorder=3)
+        below = above
+    axes.set_ylim(0, 100)
+    axes.set_xlim(rounds[0], rounds[-1])
+    _dress(axes, " %", x)
+
+
+def _add_votes(
+    figure: Any, curves: Any, rounds: list[int], bands: list[tuple[str, list[float]]], x: str
+) -> None:
+    """A panel below the curves, with the same horizontal axis."""
+    width, height = figure.get_size_inches()
+    taller = height + VOTE_HEIGHT + VOTE_GAP
+    at = curves.get_position()
+    figure.set_size_inches(width, taller)
+    up, scale = (VOTE_HEIGHT + VOTE_GAP) / taller, height / taller
+    curves.set_position((at.x0, up + at.y0 * scale, at.width, at.height * scale))
+    curves.xaxis.set_major_formatter(lambda value, _: "")
+    axes = figure.add_axes((at.x0, at.y0 * scale, at.width, VOTE_HEIGHT / taller))
+    axes.set_xscale(curves.get_xscale())
+    _draw_votes(axes, rounds, bands, x)
+    axes.set_xlim(curves.get_xlim())
+    axes.set_title("Share of the vote", loc="left", fontsize=11, color=INK)
+    name_curves(axes, _band_labels(bands), gap=1.34 * NAME_SIZE / 72 / VOTE_HEIGHT, size=NAME_SIZE)
+
+
+# ---- the passes of fit --------------------------------------------------------------------------------------
 
 
 def plot_history(history: Sequence[Mapping[str, float]], path: str | Path, *, title: str = "") -> None:

@@ -194,12 +194,10 @@ class PAClassifier(_MiniBatchModel, base.MiniBatchClassifier):
         return self._labels()[0] if label is None else label
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Two classes: the sigmoid of the score, as in River's class. More classes: the softmax of the scores. Not
-        calibrated: only its order is meaningful."""
-        labels = self._labels()
-        return dict(
-            zip(labels, _shares(np.atleast_1d(_numbers(self.score_one(x))), len(labels)), strict=True)
-        )
+        """The probability of each label, calibrated online."""
+        if not self._learner.labels.known:
+            return dict.fromkeys(self._labels(), 0.5)
+        return self._learner.predict_proba_one(x)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         import pandas
@@ -214,13 +212,10 @@ class PAClassifier(_MiniBatchModel, base.MiniBatchClassifier):
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         import pandas
 
-        labels = self._labels()
-        shares = [_shares(np.atleast_1d(scores), len(labels)) for scores in self._scores(X)]
-        return pandas.DataFrame(
-            {label: [share[k] for share in shares] for k, label in enumerate(labels)},
-            index=X.index,
-            dtype="float64",
-        )
+        if not self._learner.labels.known:
+            return pandas.DataFrame(0.5, index=X.index, columns=self._labels())
+        found = self._learner._task.probabilities(self._learner, self._scores(X))
+        return pandas.DataFrame(found, index=X.index, columns=self._labels())
 
 
 @constructor("river.PAMultilabel")
@@ -314,20 +309,6 @@ class PAMultilabel(_Model, base.MultiLabelClassifier):
 
 def _numbers(score: Any) -> Any:
     return list(score.values()) if isinstance(score, dict) else score
-
-
-def _shares(scores: npt.NDArray[np.float64], labels: int) -> list[float]:
-    """The sigmoid of one score, which stands for two labels, or the softmax of several."""
-    if labels == 1:
-        return [1.0]
-    if len(scores) == 1:
-        p = float(utils.math.sigmoid(float(scores[0])))
-        return [1.0 - p, p]
-    if len(scores) == 0:  # nothing learned
-        return [1.0 / labels] * labels
-    powers = np.exp(scores - scores.max())
-    shares: list[float] = (powers / powers.sum()).tolist()
-    return shares
 
 
 @constructor("river.PARegressor")

@@ -44,7 +44,9 @@ def test_the_command_learns_what_the_library_learns(run, tmp_path, kind, options
     ours = hinge.load(tmp_path / "model.hinge")
     X, scores = array(300)
     y = [float(LABELS[kind](score)) for score in scores]
-    twin = Learner("regression" if kind == "regression" else "classification", **options)
+    twin = Learner(
+        "regression" if kind == "regression" else "classification", **(options or {"experts": "auto"})
+    )
     twin.learn(X, np.asarray(y))
     np.testing.assert_array_equal(ours.weights, twin.weights[..., : ours.n_features])
     assert ours.statistics == twin.statistics
@@ -64,7 +66,7 @@ def test_the_command_learns_what_the_library_learns(run, tmp_path, kind, options
 
 def test_the_error_is_progressive(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(200))
-    said = run("learn", "train.svm", "--json").records
+    said = run("learn", "train.svm", "--json", "--step", "pa1").records
     X, scores = array(200)
     twin, wrong = Learner("classification", classes=[-1, 1]), 0
     errors = {}
@@ -116,7 +118,9 @@ def test_compressed_files_and_patterns_are_one_stream(run, tmp_path, pack):
 
 def test_passes_are_those_of_the_data_again_and_again(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(80))
-    done = run("learn", "train.svm", "-m", "model", "-q", "--max-iter", "3", "--verbose", "1")
+    done = run(
+        "learn", "train.svm", "-m", "model", "-q", "--max-iter", "3", "--verbose", "1", "--step", "pa1"
+    )
     assert re.findall(r"^pass (\d)", done.out, re.MULTILINE) == ["1", "2", "3"]
     X, scores = array(80)
     twin = Learner("classification", classes=[-1.0, 1.0])
@@ -149,7 +153,8 @@ def test_shuffled_passes_have_orders_of_their_own(run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(50))
     for seed in ("1", "1", "2"):
         name = f"m{len(list(tmp_path.glob('m*')))}"
-        run("learn", "train.svm", "-m", name, "-q", "--shuffle", "--passes", "2", "--random-state", seed)
+        options = ("--shuffle", "--passes", "2", "--random-state", seed, "--step", "pa1")
+        run("learn", "train.svm", "-m", name, "-q", *options)
     first, again, other = ((tmp_path / f"m{k}").read_bytes() for k in range(3))
     assert first == again != other
     X, scores = array(50)
@@ -215,13 +220,14 @@ def test_a_model_is_never_replaced_by_accident(run, tmp_path):
     assert hinge.load(tmp_path / "model").parameters["C"] == 0.01
 
 
-def test_a_resumed_model_is_bit_identical(run, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--step", "pa1"), ("--C", "auto")], ids=str)
+def test_a_resumed_model_is_bit_identical(run, tmp_path, options):
     lines = svmlight(400).splitlines(keepends=True)
     (tmp_path / "data.svm").write_text("".join(lines))
-    run("learn", "data.svm", "-m", "whole", "-q")
+    run("learn", "data.svm", "-m", "whole", "-q", *options)
     for have in (1, 150, 151, 399, 400):  # an append-only log, which grows between the runs
         (tmp_path / "data.svm").write_text("".join(lines[:have]))
-        done = run("learn", "data.svm", "-m", "parts", "--resume", "-q")
+        done = run("learn", "data.svm", "-m", "parts", "--resume", "-q", *options)
         assert done.code == 0, done.err
         assert f" {have} example" in done.out
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -230,7 +236,7 @@ def test_a_resumed_model_is_bit_identical(run, tmp_path):
 def test_resume_rejects_other_data_and_other_options(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(20))
     (tmp_path / "other.svm").write_text(svmlight(20, seed=1))
-    run("learn", "data.svm", "-m", "model", "-q")
+    run("learn", "data.svm", "-m", "model", "-q", "--step", "pa1")
     assert (
         "learned from data.svm: --resume needs the same data"
         in run("learn", "other.svm", "-m", "model", "--resume").err
@@ -246,7 +252,7 @@ def test_resume_rejects_other_data_and_other_options(run, tmp_path):
 def test_learning_starts_from_an_initial_model(run, tmp_path):
     (tmp_path / "one.svm").write_text(svmlight(50))
     (tmp_path / "two.svm").write_text(svmlight(50, seed=1))
-    run("learn", "one.svm", "-m", "first", "-q")
+    run("learn", "one.svm", "-m", "first", "-q", "--step", "pa1")
     run("learn", "two.svm", "-i", "first", "-m", "second", "-q", "--C", "0.5")
     twin = Learner("classification", classes=[-1.0, 1.0])
     X, scores = array(50)
@@ -368,7 +374,7 @@ USES = {
     "an unknown option": (["learn", "data.svm", "--stp", "pa"], "there is no option --stp: did you mean --step?"),
     "an option in lower case": (["learn", "data.svm", "--c", "1"], "there is no option --c: did you mean --C?"),
     "nothing like an option": (["learn", "data.svm", "--zzz"], "there is no option --zzz ("),
-    "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), not"),
+    "a bad value": (["learn", "data.svm", "--C", "lots"], "--C must be a number greater than 0 (inf is allowed), auto"),
     "an unknown step": (["learn", "data.svm", "--step", "pa3"], "--step must be pa, pa1, pa2, (labels)"),
     "no data": (["learn"], "required: DATA"),
     "no file": (["learn", "date.svm"], "there is no file date.svm: did you mean data.svm?"),
@@ -406,7 +412,7 @@ def test_invalid_arguments_are_reported_in_one_line(run, tmp_path, name):
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])
 def test_the_curve_is_drawn_with_its_bound(run, tmp_path, ending):
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n" * 100)
-    done = run("learn", "data.svm", "-q", "--plot", f"curve.{ending}")
+    done = run("learn", "data.svm", "-q", "--step", "pa1", "--plot", f"curve.{ending}")
     assert f"The curve is in curve.{ending}\n" in done.out
     data = (tmp_path / f"curve.{ending}").read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[ending])
@@ -426,7 +432,7 @@ def test_the_error_of_the_window_is_a_separate_curve(run, tmp_path):
 
 def test_a_bound_above_100_percent_is_not_drawn(run, tmp_path):
     (tmp_path / "data.svm").write_text(svmlight(300))
-    done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--certificate")
+    done = run("learn", "data.svm", "-q", "--step", "pa1", "--plot", "curve.html", "--certificate")
     assert "The curve is in curve.html (no bound: it is above 100 %, which says nothing)" in done.out
     assert "(There are 300 examples: it says nothing here.)" in done.out
     assert b"guaranteed" not in (tmp_path / "curve.html").read_bytes()
@@ -434,7 +440,8 @@ def test_a_bound_above_100_percent_is_not_drawn(run, tmp_path):
 
 def test_a_bound_above_the_largest_error_in_ranks_is_not_drawn(run, tmp_path):
     (tmp_path / "data.svm").write_text("0 1:1\n2 1:1\n1 2:1\n" * 30)
-    done = run("learn", "data.svm", "-q", "--plot", "curve.html", "--task", "ordinal", "--classes", "0,1,2")
+    ranks = ("--task", "ordinal", "--classes", "0,1,2", "--step", "pa1")
+    done = run("learn", "data.svm", "-q", "--plot", "curve.html", *ranks)
     assert (
         "(no bound: it is above the 2 ranks between the lowest and the highest, which says nothing)"
         in done.out
@@ -469,8 +476,8 @@ def test_the_bound_is_above_the_curve(run, tmp_path):
         )
         curve = Curve(1000)
         for _ in session.run():
-            score, statistics = session.study.score, session.study.learner.statistics
-            curve.see(Figures(session.position.examples, score, Score(), 0, 0.0, None), statistics)
+            score = session.study.score
+            curve.see(Figures(session.position.examples, score, Score(), 0, 0.0, None), session.study)
         bound = dict(_bounds(session.study, curve, stream))
         assert len(bound) > 50
         for rounds, error in curve.errors:

@@ -365,8 +365,8 @@ def test_a_model_with_names_rejects_numbered_features_and_vice_versa(run, tmp_pa
     (["--average", "yes"], "not about their average"),
 ], ids=str)  # fmt: skip
 def test_a_bound_is_drawn_only_where_a_theorem_holds(run, more, why):
-    run("learn", "data.svm", "-m", "model", "-q")
-    done = run("learn", "data.svm", "-q", "--plot", "curve.svg", *more)
+    run("learn", "data.svm", "-m", "model", "-q", "--step", "pa1")
+    done = run("learn", "data.svm", "-q", "--step", "pa1", "--plot", "curve.svg", *more)
     assert done.code == 0, done.err
     assert why in done.out.split("(no bound: ")[1]
 
@@ -375,9 +375,9 @@ def test_there_is_no_certificate_for_weighted_examples(run, tmp_path):
     plain = ["1 | a", "-1 | b c", "1 | a d"] * 5
     (tmp_path / "plain.vw").write_text("\n".join(plain) + "\n")
     (tmp_path / "weighted.vw").write_text("\n".join([*plain, "1 0.5 | a b"]) + "\n")
-    run("learn", "plain.vw", "-m", "plain", "-q")
+    run("learn", "plain.vw", "-m", "plain", "-q", "--step", "pa1")
     assert "J06 Theorem 4: mistakes" in run("inspect", "plain").out
-    done = run("learn", "weighted.vw", "-m", "weighted", "-q", "--plot", "curve.svg")
+    done = run("learn", "weighted.vw", "-m", "weighted", "-q", "--step", "pa1", "--plot", "curve.svg")
     assert "(no bound: the theorems are about examples without weights)" in done.out
     assert "nothing is known: examples had weights" in " ".join(run("inspect", "weighted").out.split())
 

@@ -37,7 +37,7 @@ def tuned(run, *arguments):
 def test_the_default_grid_suits_unscaled_columns(run, tmp_path):
     (tmp_path / "weather.csv").write_text(weather())
     learners = tuned(run, "weather.csv", "--label", "rain")
-    errors = {its["name"]: its["error"] for its in learners}
+    errors = {its["name"]: its["error"] for its in learners if its["name"] != "committee"}
     rainy = np.mean([line.endswith("yes") for line in weather().splitlines()[1:]])
     assert len({round(error, 3) for error in errors.values()}) > 10  # different C are different learners
     best = min(errors, key=errors.__getitem__)
@@ -79,7 +79,7 @@ def batch(rows=3, value=2.0, width=4):
 def test_C_is_relative_to_q():
     found = [
         its.texts["C"]
-        for its in default_candidates("classification", batch(), None, {})
+        for its in default_candidates("classification", batch(), None, {"intercept_value": 1})
         if its.texts.get("step") == "pa2"
     ]
     with_intercept, without = found[: len(found) // 2], found[len(found) // 2 :]

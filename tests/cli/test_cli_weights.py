@@ -21,7 +21,10 @@ def vw(folder, weight):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ([], "they scale C=1, which capped no step. Lower --C, or use --step pa2."),
+        (
+            ["--step", "pa1", "--intercept-value", "1"],
+            "they scale C=1, which capped no step. Lower --C, or use --step pa2.",
+        ),
         (["--step", "pa"], "--step pa does not use them."),
         (["--selection", "mira"], "they scale C=1"),
     ],
@@ -67,19 +70,22 @@ def test_weights_of_zero_have_an_effect(run, tmp_path):
 
 def test_class_weights_without_effect_are_reported(run, tmp_path):
     vw(tmp_path, 1)
-    assert NO_EFFECT in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q").out
+    plain = ("--step", "pa1", "--intercept-value", "1")
+    assert NO_EFFECT in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q", *plain).out
     assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q", "--C", "0.01").out
-    assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q").out
+    assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=1,1=1", "-q", *plain).out
+    assert NO_EFFECT not in run("learn", "w.vw", "--class-weight=-1=5,1=1", "-q").out  # the vote heeds them
 
 
 def test_comparisons_and_label_sets_report_ineffective_weights(run, tmp_path):
     vw(tmp_path, 3)
-    done = run("compare", "w.vw", "pa1", "pa", "-q")
+    done = run("compare", "w.vw", "pa1", "pa", "-q", "--intercept-value", "1")
     assert done.out.count(NO_EFFECT) == 1
     (tmp_path / "w.jsonl").write_text(
         "".join(json.dumps({"label": ["ab"[i % 2]], "x": i % 3 + 1, "w": 2}) + "\n" for i in range(20))
     )
-    done = run("learn", "w.jsonl", "--weight", "w", "--task", "multilabel", "-q", "--json")
+    options = ("--task", "multilabel", "--step", "pa1")
+    done = run("learn", "w.jsonl", "--weight", "w", *options, "-q", "--json")
     assert done.code == 0, done.err
     (remark,) = [text for text in done.records[-1]["remarks"] if NO_EFFECT in text]
     assert "--C" in remark
@@ -88,12 +94,12 @@ def test_comparisons_and_label_sets_report_ineffective_weights(run, tmp_path):
 @pytest.mark.parametrize(("C", "unused"), [(1, True), (100, True), (0.01, False)])
 def test_the_closing_line_says_that_C_capped_no_step(run, tmp_path, C, unused):
     vw(tmp_path, 1)
-    done = run("learn", "w.vw", "--C", C, "-q")
+    options = ("--C", C, "--intercept-value", "1")
+    done = run("learn", "w.vw", *options, "-q")
     (closing,) = [line for line in done.out.splitlines() if line.startswith("classification")]
-    assert closing.startswith(
-        f"classification (pa1, C={C}{' capped no step' if unused else ''}): 60 examples"
-    )
-    done = run("learn", "w.vw", "--C", C, "-q", "--json")
+    unused_words = " capped no step" if unused else ""
+    assert closing.startswith(f"classification (pa1, C={C}{unused_words}, intercept_value=1): 60 examples")
+    done = run("learn", "w.vw", *options, "-q", "--json")
     assert (done.records[-1]["capped"] == 0) == unused
 
 

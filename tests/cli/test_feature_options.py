@@ -217,7 +217,7 @@ def test_predictions_are_explained(run, tmp_path, format):
     if format in ("svm", "vw"):
         labels = ["abc".index(label) + 1 for label in labels]
     (tmp_path / f"d.{format}").write_text(table_of(format, rows, labels))
-    assert run("learn", f"d.{format}", "-m", "m.hinge", "-q").code == 0
+    assert run("learn", f"d.{format}", "-m", "m.hinge", "-q", "--step", "pa1").code == 0
     done = run("predict", f"d.{format}", "-m", "m.hinge", "-q", "--explain", "9", "--scores", "--json")
     for record in done.records:
         total = sum(value for _, value in record["contributions"])

@@ -76,6 +76,7 @@ CASES = [
     for kind in LABELS
     for options in (
         [],
+        ["--step", "pa1"],
         ["--average", "yes", "--step", "pa2"],
         ["--geometry", "diagonal", "--dtype", "float32"],
     )
@@ -118,12 +119,14 @@ def test_predictions_of_batches_equal_those_of_single_examples(
 
 
 @pytest.mark.parametrize("kind", ["two", "many", "numbers"])
-def test_predictions_equal_those_of_the_library(run, tmp_path, kind):
+@pytest.mark.parametrize("options", [{"experts": "auto"}, {"step": "pa1"}], ids=str)
+def test_predictions_equal_those_of_the_library(run, tmp_path, kind, options):
     (tmp_path / "data.jsonl").write_text(json_lines(kind))
-    done = run("learn", "data.jsonl", "--task", TASKS[kind], "-q", "-p", "out.txt", "--json")
+    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    done = run("learn", "data.jsonl", "--task", TASKS[kind], "-q", "-p", "out.txt", "--json", *flags)
     assert done.code == 0, done.err
     told = [json.loads(line)["prediction"] for line in (tmp_path / "out.txt").read_text().splitlines()]
-    learner = hinge.Learner(TASKS[kind])
+    learner = hinge.Learner(TASKS[kind], **options)
     expected = []
     for i, (x, y) in enumerate(labelled(kind)):
         expected.append(learner.predict_one(x))

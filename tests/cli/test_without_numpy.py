@@ -75,17 +75,19 @@ def test_from_a_pipe_and_of_vw(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [[1, -1], [2, 5], [3, 1, 2], [0.5, 1.5, 2.5]], ids=str)
-def test_it_is_the_learner_of_the_same_rows(tmp_path, labels):
+@pytest.mark.parametrize("options", [{"experts": "auto"}, {"step": "pa1"}, {"C": "auto"}], ids=str)
+def test_it_is_the_learner_of_the_same_rows(tmp_path, labels, options):
     """Also if there are more classes, which numpy helps with from the third one on."""
     from sklearn.datasets import load_svmlight_file
 
     data, model = tmp_path / "train.svm", tmp_path / "model"
     data.write_bytes(svmlight(labels))
-    code, loaded = learned("learn", data, "-m", model)
+    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    code, loaded = learned("learn", data, "-m", model, *flags)
     assert (code, loaded) == (0, labels == [3, 1, 2])
     X, y = load_svmlight_file(str(data))
     task = "regression" if labels[0] == 0.5 else "classification"
-    twin = hinge.Learner(task)
+    twin = hinge.Learner(task, **options)
     for row in range(len(y)):
         twin.learn(X[[row]], y[[row]])
     found = hinge.load(model)

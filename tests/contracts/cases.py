@@ -208,17 +208,62 @@ def _growing():
             yield from ((task, {**rule, "hash_bits": bits}) for bits in (None, 5))
 
 
+# Committees: of one lattice, of lists, and of every kind of expert.
+EXPERTS = ["pa", "pa1:-1", "pa1=0.3:average", "pa2:0", "pa2:0:average", "arow:0", "arow:-1:average"]
+EXPERTS += ["scaled:pa1:0", "scaled:pa1:0:average", "scaled:arow:0", "scaled:pa2=0.7:average"]
+R_LIST = {"geometry": "diagonal", "step": "pa2", "covariance_regularizer": [0.1, 1.0, 10.0]}
+COMMITTEES = [
+    ("classification", {"C": "auto"}),
+    ("classification", {"C": "auto", "step": "pa2", "average": True}),
+    ("classification", {"experts": EXPERTS}),
+    ("classification", {"experts": ["scaled:lattice", "scaled:lattice:average"], "margin": 0.5}),
+    ("classification", {**R_LIST, "average": True}),
+    ("multiclass", {"C": "auto", "average": True}),
+    ("multiclass", {"C": [0.01, 0.1, 1.0, float("inf")]}),
+    ("multiclass", {"experts": EXPERTS}),
+    ("multiclass", {"C": "auto", "selection": "simproj"}),
+    ("regression", {"C": "auto", "step": "pa1"}),
+    ("regression", {"experts": EXPERTS}),
+    ("regression", {"step": "pa2", "geometry": "diagonal", "covariance_regularizer": "auto"}),
+    ("multilabel", {"experts": EXPERTS, "threshold": "learned"}),
+    ("multilabel", {"C": "auto", "threshold": 0.1}),
+    ("ordinal", {"experts": EXPERTS, "selection": "simproj"}),
+    ("ordinal", {"C": "auto", "selection": "max", "sort_thresholds": False}),
+]
+
+
+def _committees():
+    """With a vocabulary and hashed, with an intercept and without."""
+    for number, (task, options) in enumerate(COMMITTEES):
+        for k, hash_bits in enumerate((None, 6) if number % 4 == 2 else (None,)):
+            more = {} if task == "ordinal" else {"fit_intercept": bool(k) ^ (number % 3 != 0)}
+            yield task, {"average": False, **options, "hash_bits": hash_bits, **more}
+
+
+def is_committee(options):
+    several = (options.get("C"), options.get("covariance_regularizer"), options.get("experts"))
+    return any(isinstance(each, (str, list)) for each in several)
+
+
 LABELLED = list(_labelled())
-GROWING = list(_growing())
+GROWING = [
+    *_growing(),
+    ("classification", {"C": "auto", "average": True}),
+    ("classification", {"experts": EXPERTS}),
+    ("classification", {"experts": EXPERTS, "hash_bits": 5}),
+    ("multilabel", {"experts": EXPERTS}),
+    ("multilabel", {"C": "auto", "threshold": 0.0}),
+]
 GEOMETRIES = list(_shaped())
-ALL = [*_learners(), *LABELLED, *GEOMETRIES]
+WITH_SEVERAL = list(_committees())
+ALL = [*_learners(), *LABELLED, *GEOMETRIES, *WITH_SEVERAL]
 # One of each step, and one of each option.
 SOME = [
     (task, options)
     for task, options in _learners()
     if (options["average"], options["dtype"], options["hash_bits"])
     in ((False, "float64", None), (True, "float64", None), (True, "float32", 6))
-] + [*LABELLED[::5], *GEOMETRIES[::3]]
+] + [*LABELLED[::5], *GEOMETRIES[::3], *WITH_SEVERAL[::3]]
 
 
 def name(case):
@@ -234,7 +279,8 @@ def name(case):
                 if isinstance(v, (dict, list))
                 else f"{k}={v}"
                 for k, v in case.items()
-                if k != "C" and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
+                if (k != "C" or isinstance(v, (str, list)))
+                and (isinstance(v, (dict, list)) or v not in (False, None, "float64"))
             )
             or "plain"
         )

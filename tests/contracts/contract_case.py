@@ -96,8 +96,12 @@ class Case:
         return self.options.get("geometry", "euclidean")
 
     @property
+    def is_committee(self) -> bool:
+        return cases.is_committee(self.options)
+
+    @property
     def has_covariance(self) -> bool:
-        return self.geometry in ("mahalanobis", "diagonal")
+        return not self.is_committee and self.geometry in ("mahalanobis", "diagonal")
 
     @property
     def kernel(self) -> Any:

@@ -19,6 +19,7 @@ from hinge.model import file
 OTHER: dict[str, Any] = {
     "step": "pa2",
     "C": 0.01,
+    "experts": ["arow:0", "pa1:-2"],
     "margin": 0.5,
     "selection": "simperc",
     "beta": 0.5,
@@ -34,7 +35,6 @@ OTHER: dict[str, Any] = {
     "fit_intercept": False,
     "intercept_value": 0.25,
     "scaling": "online",
-    "experts": "auto",
     "geometry": "diagonal",
     "kernel": "rbf",
     "degree": 2,
@@ -267,6 +267,10 @@ ESTIMATORS = [
     _array_case(hinge.PAOneClass, "uniclass", None, radius=0.8),
     _array_case(hinge.PAMultilabel, "multilabel", CLASSES),
     _array_case(hinge.PAOrdinal, "ordinal", RANKS, classes=RANKS),
+    _array_case(hinge.AutoClassifier, "classification", LABELS.tolist()),
+    _array_case(hinge.AutoRegressor, "regression", None),
+    _array_case(hinge.AutoMultilabel, "multilabel", CLASSES),
+    _array_case(hinge.AutoOrdinal, "ordinal", RANKS, classes=RANKS),
     RANKER,
     TEXT,
     SEQUENCE,
@@ -313,6 +317,12 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAMultilabel, {"geometry": "entropy", "scale": 5.0, "selection": "simproj", "average": True}),
     (hinge.PAOrdinal, {"geometry": "diagonal", "average": True}),
     (hinge.PAOrdinal, {"geometry": "mahalanobis", "selection": "max"}),
+    (hinge.AutoClassifier, {}),
+    (hinge.AutoClassifier, {"classes": CLASSES}),
+    (hinge.AutoClassifier, {"experts": ["lattice", "arow:0", "scaled:pa1:-2:average"]}),
+    (hinge.AutoRegressor, {}),
+    (hinge.AutoMultilabel, {}),
+    (hinge.AutoOrdinal, {"classes": RANKS}),
 ]
 OF_CONTRACTS += [
     (cls, {**options, "classes": RANKS})

@@ -41,7 +41,9 @@ def run(command, capfd):
     said = re.sub(
         r"(?<=  )( *)\d+\.\d(?=$)", r"\1#", said, flags=re.MULTILINE
     )  # seconds in lines of progress
-    return re.sub(r"^(\S.*?) +\d+\.\d\d(?=(   best)?$)", r"\1 #", said, flags=re.MULTILINE)  # us/example
+    return re.sub(
+        r"^(\S.*?) +\d+\.\d\d(?=(   (?:best|for comparison))?$)", r"\1 #", said, flags=re.MULTILINE
+    )  # us/example
 
 
 def printed(command, capfd):

@@ -16,6 +16,7 @@ import pytest
 import cases
 import kernel_cases
 import sequence_cases
+from hinge.model.experts import is_committee
 
 GOLDEN = Path(__file__).parent / "numbers.json"
 
@@ -35,7 +36,7 @@ def learned_numbers(learner, X, events):
     yield from (cases.number(learner.score_one(x)) for x in events)
     statistics = learner.statistics
     yield [getattr(statistics, name) for name in ("rounds", "updates", "mistakes", "loss", "squared_loss")]
-    if learner.parameters["geometry"] in ("mahalanobis", "diagonal"):
+    if learner.parameters["geometry"] in ("mahalanobis", "diagonal") and not is_committee(learner):
         yield learner.covariance
     elif learner.parameters["kernel"] is None:
         yield learner.weights

@@ -102,9 +102,9 @@ def test_rows_of_unit_length_with_an_intercept_give_a_hint(tmp_path, capsys):
     file = tmp_path / "unit.svm"
     rows = DIGITS / np.linalg.norm(DIGITS, axis=1, keepdims=True)
     file.write_text(lines(rows.round(7), DIGIT))
-    run(["learn", str(file), "-q", "--intercept-value", "1"])
+    run(["learn", str(file), "-q", "--step", "pa1", "--intercept-value", "1"])
     assert "--no-fit-intercept often has a lower error" in capsys.readouterr().out
-    run(["learn", str(file), "-q", "--no-fit-intercept"])
+    run(["learn", str(file), "-q", "--step", "pa1", "--no-fit-intercept"])
     assert "--no-fit-intercept" not in capsys.readouterr().out
 
 

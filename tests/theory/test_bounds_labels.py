@@ -35,11 +35,13 @@ def values(step, C=1.0, X=X2, y=Y2, u=U2, **options):
 
 def test_bounds_of_one_row_equal_those_computed_by_hand():
     for selection, count in [("max", "mistakes"), ("prediction", "updates")]:
+        sizes = 52 if selection == "max" else 50  # both rounds are updates, or one, of a size of at most R2
         assert values("pa1", 0.1, selection=selection) == pytest.approx(
             {
                 ("J06 Lemma 1", "progress"): 0.25 + 0.2 * 1.5,
                 ("J06 Theorem 4", count): 50 * (0.25 + 0.2 * 1.5),
                 ("J06 Theorem 4, sharper (derived)", count): 50 * (0.25 + 0.2 * 1.5),
+                ("PA-I loss (derived)", "loss"): 1.5 + 0.25 / 0.2 + 0.05 * sizes,
             }
         )
         capped = values("pa1", 0.01, selection=selection)
@@ -133,6 +135,7 @@ def test_bounds_of_mira_equal_those_computed_by_hand():
         {
             ("J06 Lemma 1", "progress"): 0.45,
             ("MIRA, beta > 0 (derived)", "mistakes"): 0.45 / (0.01 - 0.0001 * 50),
+            ("PA-I loss (derived)", "loss"): 1 + 0.25 / 0.2 + 0.05 * 52,
         }
     )
     capped = values("pa1", 0.001, selection="mira", beta=0.5)
@@ -147,10 +150,19 @@ def test_bounds_of_costs_equal_those_computed_by_hand():
     cost = np.array([[0.0, 4.0, 1.0], [1.0, 0.0, 4.0], [1.0, 1.0, 0.0]])
     for selection in ("max", "prediction"):
         any_C = ("J06 Theorem 9 for any C (derived)", "cost")
+        sharper, loss = ("J06 Theorem 9, sharper (derived)", "cost"), ("PA-I loss (derived)", "loss")
         found = values("pa1", 0.1, selection=selection, cost=cost)
-        assert found == pytest.approx({("J06 Lemma 1", "progress"): 0.75, any_C: 50 * 0.75})
+        assert found == pytest.approx(
+            {
+                ("J06 Lemma 1", "progress"): 0.75,
+                any_C: 50 * 0.75,
+                sharper: 50 * 0.75,
+                loss: 2.5 + 0.25 / 0.2 + 0.05 * (52 if selection == "max" else 50),
+            }
+        )
         found = values("pa1", 0.01, selection=selection, cost=cost)
         assert found[any_C] == pytest.approx(200 * (0.25 + 0.02 * 2.5))
+        assert found[sharper] == pytest.approx(4 / (0.04 - 0.0001 * 50) * (0.25 + 0.02 * 2.5))
         small = values("pa1", 2.0, X=X2 / 10, selection=selection, cost=cost)
         assert small["J06 Theorem 9", "cost"] == pytest.approx(0.25 + 4 * (1.85 + 2.0))
         assert ("J06 Theorem 9", "cost") not in values("pa1", 1.9, X=X2 / 10, selection=selection, cost=cost)
@@ -258,6 +270,29 @@ def test_one_example_reaches_the_bounds(kind, selection, step, C, options, theor
                 == pytest.approx(g.guaranteed)
                 == pytest.approx(2.0 if g.quantity == "progress" else 1)
             )
+
+
+@pytest.mark.parametrize("kind", RUNNERS)
+@pytest.mark.parametrize(
+    ("selection", "options", "theorems"),
+    [
+        ("max", {}, ["J06 Theorem 4, sharper (derived)", "PA-I loss (derived)"]),
+        ("prediction", {}, ["J06 Theorem 4, sharper (derived)", "PA-I loss (derived)"]),
+        ("mira", {"beta": 1.0}, ["MIRA, beta > 0 (derived)", "PA-I loss (derived)"]),
+        ("max", {"cost": 1 - np.eye(2)}, ["J06 Theorem 9, sharper (derived)", "PA-I loss (derived)"]),
+    ],
+)
+def test_one_capped_example_reaches_the_sharper_bounds(kind, selection, options, theorems):
+    """u = C a is where the step ends: l* = 1 - C/2. The bounds of the paper are above by the factor 2 - C/2."""
+    C, options = 0.5, {"selection": selection, **options}
+    stream = Stream("labels", 2, np.array([[0.5]]), [1], C * np.array([-0.5, 0.5]), options)
+    outcome = stream.run(kind, "pa1", C)
+    found = guarantees("pa1", outcome.statistics, stream.comparator(stream.u), C=C)
+    for theorem in theorems:
+        [g] = [g for g in found if g.theorem == theorem]
+        assert g.suffered == pytest.approx(g.guaranteed) == pytest.approx(1)
+    for paper in ("J06 Theorem 4", "J06 Theorem 9 for any C (derived)"):
+        assert all(g.guaranteed == pytest.approx(2 - C / 2) for g in found if g.theorem == paper)
 
 
 @pytest.mark.parametrize("kind", RUNNERS)

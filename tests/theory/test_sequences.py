@@ -307,7 +307,14 @@ T2, T5, T9 = "J06 Theorem 2", "J06 Theorem 5 (N03 Theorem 3)", "J06 Theorem 9"
 
 def expected(step, needs):
     """The theorems that must have applied at least once. (Theorem 9 has a test of its own: |Phi - Phi| <= 1.)"""
-    names = {"pa1": {("J06 Lemma 1", "progress"), (T9 + " for any C (derived)", "cost")}}.get(step, set())
+    names = {
+        "pa1": {
+            ("J06 Lemma 1", "progress"),
+            (T9 + " for any C (derived)", "cost"),
+            (T9 + ", sharper (derived)", "cost"),
+            ("PA-I loss (derived)", "loss"),
+        }
+    }.get(step, set())
     if step == "pa2":
         names |= {(T5, "squared loss"), (T5, "cost")}
     if step == "pa" and needs == "separable":

@@ -7,6 +7,7 @@ ones would find a bound that is too large.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from theorem_streams import ALL, LINEAR, Stream, check, streams
 
 T5 = "J06 Theorem 5 (N03 Theorem 3)"
 ANY_NORM = "J06 Theorem 3 for any norms (derived)"
+SHARPER, PA1_LOSS = "J06 Theorem 4, sharper (derived)", "PA-I loss (derived)"
 
 # theorem, quantity, step, tasks, what the stream needs
 THEOREMS = [
@@ -34,6 +36,8 @@ THEOREMS = [
     ("J06 Theorem 3", "mistakes", "pa", ["classification"], "unit"),
     (ANY_NORM, "squared loss", "pa", ALL, "nonzero"),
     ("J06 Theorem 4", "mistakes", "pa1", ["classification"], "any"),
+    (SHARPER, "mistakes", "pa1", ["classification"], "any"),
+    (PA1_LOSS, "loss", "pa1", ALL, "any"),
     (T5, "squared loss", "pa2", ALL, "any"),
     (T5, "mistakes", "pa2", ["classification"], "any"),
     ("N03 Theorem 1", "squared loss and loss", "pa", ALL, "realizable"),
@@ -67,10 +71,65 @@ def test_the_theorem_holds(kind, theorem, quantity, step, task, needs):
             found = guarantees(step, learner.statistics, u, C=C, moved=moved)
             assert all(g.holds for g in found), [str(g) for g in found if not g.holds]
             guarantee = find(found, theorem, quantity)
-            uncapped = theorem == "J06 Lemma 1" and step == "pa1" and math.inf == C
-            assert guarantee.applicable or (uncapped and u.loss > 0), str(guarantee)
+            uncapped = step == "pa1" and math.inf == C
+            needs_cap = {"J06 Lemma 1": u.loss > 0, PA1_LOSS: True, SHARPER: u.largest_q == 0}
+            assert guarantee.applicable or (uncapped and needs_cap[theorem]), str(guarantee)
+            if theorem == SHARPER and guarantee.applicable:  # never worse
+                paper = find(found, "J06 Theorem 4", "mistakes").guaranteed
+                assert guarantee.guaranteed <= paper * (1 + 1e-12)
 
     check(kind, setups, holds)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task", ALL)
+def test_the_bounds_of_pa1_carry_over_to_sample_weights(kind, task):
+    """C_t = C o_t (docs/theory/committees.md). A step of at most C o_t gains at least what the step a o_t does, so that
+    a mistake of weight o counts o; and what the step min(C o, m/R2) does, so that it counts 1."""
+
+    def holds(setup):
+        stream, C, seed = setup
+        learner = stream.learner(kind, "pa1", C)
+        o = np.random.default_rng(seed).choice([0.25, 0.5, 1.0, 3.0], size=len(stream.X))
+        if task == "uniclass" and "w1" not in stream.options:
+            o[0] = 1.0  # the first centre, not a round
+        lost, mistakes, sizes, charged = 0.0, 0.0, 0.0, 0.0
+        largest_q = stream.comparator().largest_q
+        for t, x in enumerate(stream.X):
+            y = None if stream.y is None else stream.y[t]
+            before = replace(learner.statistics)  # the reference changes its own
+            learner.learn(x, y, o[t])
+            after = learner.statistics
+            if after.rounds == before.rounds:
+                continue
+            lost += o[t] * (after.loss - before.loss)
+            mistakes += o[t] * (after.mistakes - before.mistakes)
+            one = one_round(stream, t).comparator()
+            charged += o[t] * one.loss
+            sizes += o[t] ** 2 * one.largest_q * (after.updates - before.updates)
+        D2 = stream.comparator().distance2
+        slack = 1 + 1e-9
+        assert lost <= (charged + D2 / (2 * C) + C / 2 * sizes) * slack + 1e-12
+        if task == "classification":
+            m, total = stream.options["margin"], D2 + 2 * C * charged
+            for R2, least, count in [
+                (o.max() * largest_q, C, mistakes),
+                (largest_q, C * o.min(), learner.statistics.mistakes),
+            ]:
+                a = min(least, m / R2) if R2 else least
+                assert count <= total / (2 * a * m - a * a * R2) * slack
+
+    seeds = st.integers(0, 2**32 - 1)
+    check(kind, st.tuples(streams(task), st.sampled_from([0.05, 0.3, 1.0, 4.0]), seeds), holds)
+
+
+def one_round(stream, t):
+    """The stream of one round alone."""
+    options = dict(stream.options)
+    if stream.task == "uniclass" and "w1" not in options:
+        options["w1"] = stream.X[0]
+    y = None if stream.y is None else stream.y[t : t + 1]
+    return replace(stream, X=stream.X[t : t + 1], y=y, options=options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -105,9 +164,13 @@ def test_bounds_equal_those_computed_by_hand():
         {
             ("J06 Lemma 1", "progress"): 0.25 + 2 * 0.1 * 1.5,
             ("J06 Theorem 4", "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
+            (SHARPER, "mistakes"): 25 * (0.25 + 2 * 0.1 * 1.5),
+            (PA1_LOSS, "loss"): 1.5 + 0.25 / 0.2 + 0.05 * 26,
         }
     )
-    assert values("pa1", 0.01)["J06 Theorem 4", "mistakes"] == pytest.approx(100 * (0.25 + 2 * 0.01 * 1.5))
+    cautious = values("pa1", 0.01)
+    assert cautious["J06 Theorem 4", "mistakes"] == pytest.approx(100 * (0.25 + 2 * 0.01 * 1.5))
+    assert cautious[SHARPER, "mistakes"] == pytest.approx((0.25 + 2 * 0.01 * 1.5) / (0.02 - 0.0001 * 25))
     assert values("pa2", 0.1) == pytest.approx(
         {
             (T5, "squared loss"): (25 + 5) * (0.25 + 0.2 * 2.25),
@@ -262,6 +325,29 @@ def test_one_example_reaches_the_bounds(kind, task):
     C = 0.75 / q
     names = [(T5, "squared loss")] + ([(T5, "mistakes")] if task == "classification" else [])
     reached(kind, one_example(task, 2 / (q + 1 / (2 * C))), "pa2", names, C)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task", ALL)
+def test_one_capped_example_reaches_the_bounds_of_pa1(kind, task):
+    """u is where the step C ends. Mistakes: half the step C = m/q suffices for u, which then has half the margin."""
+    q = 1.0 if task == "uniclass" else 16.0
+    reached(kind, one_example(task, 0.5 / q), "pa1", [(PA1_LOSS, "loss")], 0.5 / q)
+    if task == "classification":
+        reached(kind, one_example(task, 0.5 / q), "pa1", [(SHARPER, "mistakes")], 0.5 / q)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("C", [0.02, 0.1, 0.5])
+def test_orthogonal_instances_reach_the_sharper_theorem_4(kind, C):
+    """Each is a mistake of loss 1 with a capped step; J06 Theorem 4 is above by 2 - C R2, of which C R2 < 1."""
+    stream = Stream("classification", np.eye(6), np.ones(6), np.full(6, C))
+    reached(kind, stream, "pa1", [(SHARPER, "mistakes"), (PA1_LOSS, "loss")], C)
+    learner = stream.learner(kind, "pa1", C)
+    play(learner, stream.X, stream.y)
+    found = guarantees("pa1", learner.statistics, stream.comparator(), C=C)
+    paper, sharper = (find(found, name, "mistakes").guaranteed for name in ("J06 Theorem 4", SHARPER))
+    assert paper == pytest.approx((2 - C) * sharper)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -90,6 +90,7 @@ def test_every_theorem_holds_with_entropy(kind, task, step, signed, rule):
 
 
 ENTROPY_LEMMA = ("J06 Lemma 1, entropy (derived)", "progress")
+ENTROPY_LOSS = ("PA-I loss, entropy (derived)", "loss")
 E5 = "J06 Theorem 5 (N03 Theorem 3), entropy (derived)"
 ENTROPY_EXPECTED = {
     ("pa", True): {
@@ -98,8 +99,13 @@ ENTROPY_EXPECTED = {
         ("J06 Theorem 2, entropy (derived)", "mistakes"),
     },
     ("pa", False): {ENTROPY_LEMMA, ("N03 Theorem 4 (resolved)", "squared loss and loss")},
-    ("pa1", True): {ENTROPY_LEMMA, ("J06 Theorem 4, entropy (derived)", "mistakes")},
-    ("pa1", False): {ENTROPY_LEMMA},
+    ("pa1", True): {
+        ENTROPY_LEMMA,
+        ("J06 Theorem 4, entropy (derived)", "mistakes"),
+        ("J06 Theorem 4, sharper, entropy (derived)", "mistakes"),
+        ENTROPY_LOSS,
+    },
+    ("pa1", False): {ENTROPY_LEMMA, ENTROPY_LOSS},
     ("pa2", True): {(E5, "squared loss"), (E5, "mistakes")},
     ("pa2", False): {(E5, "squared loss")},
 }

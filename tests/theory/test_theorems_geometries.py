@@ -95,6 +95,8 @@ def test_every_theorem_holds_with_a_covariance(kind, task, step, realizable, geo
 
 FULL = {("M11 Theorem 1 (resolved)", "squared loss"), ("AROW", "mistakes"), ("SOP", "mistakes")}
 LEMMA = ("J06 Lemma 1, Mahalanobis (derived)", "progress")
+SHARPER = ("J06 Theorem 4, sharper, Mahalanobis (derived)", "mistakes")
+PA1_LOSS = ("PA-I loss, Mahalanobis (derived)", "loss")
 INSENSITIVE = ("N03 Theorem 1, Mahalanobis (derived)", "squared loss and loss")
 EXPECTED = {
     ("classification", "pa"): {
@@ -104,11 +106,11 @@ EXPECTED = {
         (T1, "mistakes"),
         ("M11 Theorem 1 (resolved)", "squared loss"),
     },
-    ("classification", "pa1"): {LEMMA, (T2, "mistakes")},
+    ("classification", "pa1"): {LEMMA, (T2, "mistakes"), SHARPER, PA1_LOSS},
     ("classification", "pa2"): {(T3, "squared loss"), (T3, "mistakes"), ("AROW", "mistakes")},
     ("classification", "perceptron"): {("SOP", "mistakes")},
     ("regression", "pa"): {LEMMA, INSENSITIVE, (T1, "squared loss")},
-    ("regression", "pa1"): {LEMMA},
+    ("regression", "pa1"): {LEMMA, PA1_LOSS},
     ("regression", "pa2"): {(T3, "squared loss")},
 }
 
@@ -151,6 +153,7 @@ def test_theorems_of_many_labels_hold_with_a_covariance(kind, task, selection, s
     assert (LEMMA in seen) or step == "pa2"
     if selection in ("max", "prediction"):
         assert ({"pa": T1, "pa1": T2, "pa2": T3}[step], count) in seen
+        assert step != "pa1" or {(SHARPER[0], count), PA1_LOSS} <= seen
     else:
         assert any(quantity == "mistakes" for _, quantity in seen)
 
@@ -226,7 +229,17 @@ def test_bounds_equal_those_computed_by_hand():
         {("SOP", "mistakes"): 2.5 + math.sqrt((0.25 + 5 / 4) * math.log(6))}
     )
     # PAM-I, C = 1/2: tau = 1/2 and then 1/2, w = 1/2 and 0; Q = 0 + 4/4
-    assert of("pa1", 0.5) == pytest.approx({LEMMA: 0.25 + 1 + 2.5, (T2, "mistakes"): 2 * (0.25 + 1 + 2.5)})
+    # v = 1 and 4/2: R2 = 2, twice
+    assert of("pa1", 0.5) == pytest.approx(
+        {
+            LEMMA: 0.25 + 1 + 2.5,
+            (T2, "mistakes"): 2 * (0.25 + 1 + 2.5),
+            SHARPER: 2 * (0.25 + 1 + 2.5),
+            PA1_LOSS: 2.5 + 0.25 + 1 + 0.25 * 4,
+        }
+    )
+    cautious = of("pa1", 0.1)  # w = 0.1 and 0, Q = 0.4^2 + 4 (1/2)^2
+    assert cautious[SHARPER] == pytest.approx((0.25 + 1.16 + 0.2 * 2.5) / (0.2 - 0.01 * 2))
 
 
 @pytest.mark.parametrize("kind", KINDS)

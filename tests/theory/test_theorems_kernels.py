@@ -276,7 +276,7 @@ def test_an_adaptive_cache_keeps_no_support_with_slack(kind, task, options):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("C", [0.1, 1.0, 5.0])
 def test_the_bounds_of_pa_hold_in_feature_space(kind, C):
-    """J06 Theorems 4 and 5 and the master inequality, for any u."""
+    """J06 Theorems 4 and 5, the sharper Theorem 4, the loss of PA-I and the master inequality, for any u."""
 
     def holds(stream):
         losses, R2 = stream.losses(), stream.R2
@@ -286,6 +286,10 @@ def test_the_bounds_of_pa_hold_in_feature_space(kind, C):
                 pass
         L, squares, U = losses.sum(), (losses**2).sum(), stream.norm**2
         assert first.statistics.mistakes <= max(R2, 1 / C) * (U + 2 * C * L) * SLACK
+        a = min(C, 1 / R2)
+        assert first.statistics.mistakes <= (U + 2 * C * L) / (2 * a - a * a * R2) * SLACK
+        sizes = first.statistics.updates * R2
+        assert first.statistics.loss <= (L + U / (2 * C) + C / 2 * sizes) * SLACK
         assert first.statistics.progress <= (U + 2 * C * L) * SLACK
         assert second.statistics.squared_loss <= (R2 + 1 / (2 * C)) * (U + 2 * C * squares) * SLACK
         assert math.isclose(first.statistics.largest_q, R2)

@@ -16,6 +16,7 @@ from label_streams import RUNNERS, Stream, find, random_stream
 from reference_labels import STEPS_OF
 
 EXAMPLES = 20
+PA1_LOSS = "PA-I loss (derived)"
 
 
 # --- every theorem on random sequences -------------------------------------------------------------------
@@ -51,6 +52,8 @@ def applies(guarantee, stream, step, C, u):
     if name.endswith("separable)") or name == "perceptron, separable":
         separates = all((rows @ u > 0).all() for rows, _, _ in rounds)
         return from_zero and separates and (nus == 1).all()
+    if name == PA1_LOSS:
+        return math.inf > C and bool((nus == 1).all())
     if name == "J06 Theorem 9":
         largest = max(asked.max() for _, asked, _ in rounds)
         return R2 <= 1 and largest <= C
@@ -62,7 +65,8 @@ def applies(guarantee, stream, step, C, u):
         return stream.margin == 0 and min((rows @ u).min() for rows, _, _ in rounds) > 0
     if name.startswith(("J06 Theorem 4, sharper", "S06 Theorem 1 for", "MIRA, beta > 0")):
         return stream.margin > 0 and (R2 > 0 or math.inf > C)
-    assert name.startswith(("J06 Theorem 4", "J06 Theorem 5", "J06 Theorem 9 for any C")), name
+    whole = ("J06 Theorem 4", "J06 Theorem 5", "J06 Theorem 9 for any C", "J06 Theorem 9, sharper")
+    assert name.startswith(whole), name
     return True
 
 
@@ -109,10 +113,20 @@ def test_every_theorem_holds(kind, family, selection, step, costs, needs):
                     assert g.applicable == applies(g, stream, step, C, u), str(g)
                 if g.applicable:
                     seen.add((g.theorem, g.quantity))
+            assert_sharper(found)
 
     holds()
     missing = EXPECTED[family, selection, step, costs, needs] - seen
     assert not missing, missing
+
+
+def assert_sharper(found):
+    """T0.1 is never worse than the theorem of the paper."""
+    known = {(g.theorem, g.quantity): g.guaranteed for g in found if g.applicable}
+    for theorem, paper in [("4", "4"), ("9", "9 for any C (derived)"), ("9", "9")]:
+        for quantity in ("mistakes", "updates", "cost"):
+            sharper = known.get((f"J06 Theorem {theorem}, sharper (derived)", quantity), 0.0)
+            assert sharper <= known.get((f"J06 Theorem {paper}", quantity), math.inf) * (1 + 1e-12)
 
 
 def expected(family, selection, step, costs, needs):
@@ -138,8 +152,11 @@ def expected(family, selection, step, costs, needs):
         names.add(("J06 Theorem 3 for any norms" + (mean or " (derived)"), "cost" if costs else count))
     if step == "pa1" and costs:
         names |= {("J06 Theorem 9", "cost"), ("J06 Theorem 9 for any C (derived)", "cost")}
+        names |= {("J06 Theorem 9, sharper (derived)", "cost"), (PA1_LOSS, "loss")}
     elif step == "pa1" and one:
-        names |= {("J06 Theorem 4", count), ("J06 Theorem 4, sharper (derived)", count)}
+        names |= {("J06 Theorem 4", count), ("J06 Theorem 4, sharper (derived)", count), (PA1_LOSS, "loss")}
+    elif step == "pa1" and selection == "mira":
+        names.add((PA1_LOSS, "loss"))
     if selection in ("simperc", "conproj"):
         names |= {("S06 Theorem 1", count)} if step == "pa1" else set()
     if step == "pa1" and selection in ("conproj", "simproj", "mira"):

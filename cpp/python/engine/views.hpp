@@ -152,6 +152,30 @@ inline nb::tuple factors(Engine& self) {
   return nb::make_tuple(d, numpy_matrix(std::move(factors.u), size, size));
 }
 
+// ---- probabilities ----
+
+// Of the classes, one row per row of scores.
+inline nb::object probabilities(Engine& self, const Matrix& scores) {
+  const SharedReading reading(self);
+  if (self.learner.observes == Observes::nothing) throw InputError("only classes have probabilities");
+  const std::size_t count = scores.shape(0), lanes = scores.shape(1), classes = std::max<std::size_t>(2, lanes);
+  std::vector<double> found(count * classes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* const from = scores.data() + i * lanes;
+    double* const to = found.data() + i * classes;
+    if (lanes == 1)
+      to[1] = self.learner.calibration.probability(from[0]), to[0] = 1 - to[1];
+    else
+      self.learner.calibration.probabilities(from, lanes, to);
+  }
+  return numpy_matrix(std::move(found), count, classes);
+}
+// Whether the rounds to come are the first ones over their rows.
+inline void set_observes_outcomes(Engine& self, bool outcomes) {
+  const Writing writing(self);
+  if (self.learner.observes != Observes::nothing) self.learner.observes = outcomes ? Observes::outcomes : Observes::sizes;
+}
+
 // ---- statistics ----
 
 inline nb::tuple statistics(Engine& self) {
@@ -229,6 +253,8 @@ inline void bind_views(EngineClass& engine) {
           "data"_a, "indices"_a, "indptr"_a, "width"_a)
       .def("uncertainty_one", &uncertainty_one, "x"_a.none())
       .def("factors", &factors)
+      .def("probabilities", &probabilities, "scores"_a)
+      .def("set_observes_outcomes", &set_observes_outcomes, "outcomes"_a)
       .def("statistics", &statistics)
       .def("count_prediction", &count_prediction, "mistake"_a, "cost"_a)
       .def("reset_losses", &reset_losses)

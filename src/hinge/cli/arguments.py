@@ -147,6 +147,8 @@ def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Stud
     if arguments.task not in (None, study.task):
         raise ValueError(f"{path} is a model for {study.task}, not for {arguments.task}")
     wanted = learner_options.options_for(study.task, arguments.algorithm, options)
+    if study.learner.parameters.get("experts") is not None:
+        learner_options.check_for_committee([name for name in wanted if name != "experts"])
     known = {**study.learner.parameters, "features": getattr(study.ranker, "features", None)}
     changed = {name: value for name, value in wanted.items() if known.get(name) != value}
     if changed and arguments.resume:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import plots
+from ..model.experts import Experts
 from ..model.statistics import Statistics
 from ..streams.evaluation import Study
 from ..streams.session import Session
 from ..streams.stream import Stream
 from ..theory.certificate import Certificate
+from .committees import leader_of
 from .hindsight import certified, first_is_start, hindsight, moments, no_comparators
 from .progress import Figures, error_text, short_error
 
@@ -25,13 +27,16 @@ class Curve:
         self.errors: list[tuple[int, float]] = []
         self.lately: list[tuple[int, float]] = []
         self.statistics: list[Statistics] = []  # at the same moments
+        self.votes: list[tuple[int, Experts]] = []  # the experts of a committee, at the same moments
 
-    def see(self, figures: Figures, statistics: Statistics) -> None:
+    def see(self, figures: Figures, study: Study) -> None:
         if not figures.score.rounds:
             return
         self.errors.append((figures.score.rounds, figures.score.error))
         self.lately.append((figures.score.rounds, figures.window.error))
-        self.statistics.append(statistics)
+        self.statistics.append(study.learner.statistics)
+        if study.is_committee:
+            self.votes.append((figures.score.rounds, study.experts))
 
 
 def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: bool) -> None:
@@ -60,7 +65,8 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         bold="so far",
         x=study._task.counted,
         digits=2,
-        title=_title(study.task, curve.errors[-1][1], bound),
+        votes=curve.votes,
+        title=_title(study, curve.errors[-1][1], bound),
         subtitle=f"Progressive error on {session.position.learned:,} examples, each predicted before it was learned"
         + (f"; lately: the last {curve.window:,}" if "lately" in curves else ""),
     )
@@ -77,9 +83,10 @@ def _largest(study: Study, error: float) -> str:
     return f"the {error:.0f} ranks between the lowest and the highest"
 
 
-def _title(task: str, error: float, bound: list[tuple[int, float]]) -> str:
-    guaranteed = f"; guaranteed: at most {short_error(task, bound[-1][1])}" if bound else ""
-    return f"{task.capitalize()}: {error_text(task, error)}{guaranteed}"
+def _title(study: Study, error: float, bound: list[tuple[int, float]]) -> str:
+    guaranteed = f"; guaranteed: at most {short_error(study.task, bound[-1][1])}" if bound else ""
+    leader = f"; {leader_of(study.experts).in_words} leads" if study.is_committee else ""
+    return f"{study.task.capitalize()}: {error_text(study, error)}{guaranteed}{leader}"
 
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.svm import LinearSVC
 
-from .. import Learner, PAClassifier, PAOneClass, PARegressor
+from .. import Learner, PAOneClass
 from ..streams import absolute, progressive
 from ..theory import Comparator, Guarantee, comparator, follow
 from ..theory.theorems import strongest
+from .committees import guarantee_of
 from .console import Watch, percent
 
 Doubles = npt.NDArray[np.float64]
@@ -25,6 +26,7 @@ Event = dict[str, float]
 # C = 1/R^2 minimises the bound of 'pa1' (J06 Theorem 4), where R^2 is the largest squared norm of an instance: 58 here.
 # Half of it makes a step of 'pa2' about half as long as one of 'pa'.
 LEARNERS: dict[str, dict[str, Any]] = {
+    "committee": {"experts": "auto"},
     "perceptron": {"step": "perceptron"},
     "pa": {"step": "pa"},
     "pa1": {"step": "pa1", "C": 0.02},
@@ -99,7 +101,7 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
     events = stream.events
     learned = {}
     for name, options in LEARNERS.items():
-        model = PAClassifier(**options)
+        model = Learner("classification", **options)
         curve = []
         for event in progressive(model, events):
             curve.append(event.error)
@@ -110,12 +112,21 @@ def classify(stream: Stream, watch: Watch) -> tuple[list[Run], float]:
     machines = _machines(stream.X, signs)
     runs = []
     for name, (model, curve, seconds) in learned.items():
-        comparators = _comparators(stream, signs, machines, LEARNERS[name], model.constant_)
-        found = strongest(model.step, model.stats_, comparators, C=model.C)
-        if model.average:
-            found = [_about_the_average(guarantee) for guarantee in found]
-        runs.append(Run(name, curve, model.stats_.updates, seconds, most_informative(found)))
+        found = _guarantees(model, stream, signs, machines, LEARNERS[name])
+        runs.append(Run(name, curve, model.statistics.updates, seconds, found))
     return runs, min(1 - float(m.score(stream.X, signs)) for m in machines)
+
+
+def _guarantees(
+    model: Learner, stream: Stream, signs: npt.NDArray[Any], machines: list[Any], options: dict[str, Any]
+) -> list[Guarantee]:
+    if "experts" in options:
+        return [guarantee_of(model)]
+    comparators = _comparators(stream, signs, machines, options, model.constant)
+    found = strongest(model.step, model.statistics, comparators, C=model.parameters["C"])
+    if model.averaged:
+        found = [_about_the_average(guarantee) for guarantee in found]
+    return most_informative(found)
 
 
 def _comparators(
@@ -165,24 +176,18 @@ def regress(seed: int) -> OtherTask:
     data = load_diabetes()
     order = np.random.default_rng(seed).permutation(len(data.target))
     X = np.ascontiguousarray(data.data[order] / data.data.std())
-    y = data.target[order] / 100  # of size 1, like the features
+    y = data.target[order] / 100  # so that an epsilon of 0.1 is small
     stream = Stream(X, y.tolist(), list(data.feature_names))
 
-    model = PARegressor(step="pa2", C=0.02)
-    *_, last = progressive(model, stream.events, absolute)
+    learner = Learner("regression", experts="auto")
+    *_, last = progressive(learner, stream.events, absolute)
     means = np.concatenate([[0.0], np.cumsum(y)[:-1] / np.arange(1, len(y))])
     naive = float(np.abs(y - means).mean())
-
-    epsilon = model.epsilon
-    solver = LinearSVR(C=model.C, epsilon=epsilon, loss="squared_epsilon_insensitive", random_state=0)
-    solver.fit(X, y)
-    b = {"intercept": float(solver.intercept_[0]), "intercept_value": model.constant_}
-    u = comparator("regression", X, y, solver.coef_, epsilon=epsilon, **b)
     return OtherTask(
-        "regression, pa2",
+        "regression",
         f"diabetes of {len(y)} patients after a year, a number from 25 to 346",
         f"mean absolute error {100 * last.error:.0f}; predicting the mean so far: {100 * naive:.0f}",
-        most_informative(strongest("pa2", model.stats_, [u], C=model.C)),
+        [guarantee_of(learner)],
     )
 
 

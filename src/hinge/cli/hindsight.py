@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .._core import TextPart
+from ..learner import Learner
+from ..model.experts import is_committee
 from ..options.table import COVARIANCES
 from ..streams.batches import Batch, part, rows_of_text
 from ..streams.evaluation import Study, with_labels
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
 from ..structured.sequence_learner import SequenceLearner
+from ..theory import committees
 from ..theory.certificate import Certificate, Hindsight
 from ..theory.hindsight import rows, sentences
 
@@ -19,7 +22,9 @@ from ..theory.hindsight import rows, sentences
 def no_comparators(study: Study, stream: Stream | Shuffled) -> str:
     """Why the loss of a fixed predictor on the stream cannot be measured; "" if it can."""
     learner = study.learner
-    if isinstance(learner, SequenceLearner):
+    if study.is_committee:
+        why_not = "a committee is compared with its experts, not with fixed predictors: hinge inspect prints its bound"
+    elif isinstance(learner, SequenceLearner):
         why_not = sentences.no_theorem(learner)
     elif study.ranker is not None:
         why_not = sentences.started_elsewhere(learner)
@@ -74,16 +79,27 @@ def see(seen: Hindsight, study: Study, batch: Batch, name: str) -> None:
 
 def certified(studies: Sequence[tuple[Study, str]], stream: Stream | Shuffled) -> list[Certificate]:
     """The certificates of learners that have learned the stream once. Each study comes with the reason why it has none,
-    or "". The stream is read once for all of them."""
-    seen = [None if why_not else hindsight(study) for study, why_not in studies]
+    or "". The stream is read once for all of them; committees do not need it."""
+    seen = [
+        None if why_not or _committee(study) is not None else hindsight(study) for study, why_not in studies
+    ]
     for piece in stream.once() if any(seen) else ():
         for (study, _), each in zip(studies, seen, strict=True):
             if each is not None:
                 see(each, study, with_labels(piece.batch, study._task), piece.file.name)
-    return [
-        Certificate.none(why_not) if each is None else each.certificate()
-        for (_, why_not), each in zip(studies, seen, strict=True)
-    ]
+    return [_certificate(study, why_not, each) for (study, why_not), each in zip(studies, seen, strict=True)]
+
+
+def _certificate(study: Study, why_not: str, seen: Hindsight | None) -> Certificate:
+    if seen is not None:
+        return seen.certificate()
+    committee = _committee(study)
+    return Certificate.none(why_not) if committee is None else committees.certificate(committee)
+
+
+def _committee(study: Study) -> Learner | None:
+    learner = study.learner
+    return learner if isinstance(learner, Learner) and is_committee(learner) else None
 
 
 def moments(study: Study, stream: Stream | Shuffled, examples: list[int]) -> Iterator[Hindsight]:

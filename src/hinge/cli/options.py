@@ -42,6 +42,9 @@ OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONL
 
 # The allowed values of options that accept fewer values than in Python, or are written differently.
 ALLOWED = {
+    "C": "a number greater than 0 (inf is allowed), auto, or several numbers: 0.1,1,10",
+    "covariance_regularizer": "a finite number greater than 0, auto, or several numbers: 0.1,1,10",
+    "experts": "none, auto, or words: pa1:-1,arow:0",
     "kernel": "none, linear, poly or rbf",
     "features": "tfidf or email",
     "cost": "none, or JSON: a square matrix or an object of objects, of numbers of 0 or more with 0 on the diagonal",
@@ -83,8 +86,12 @@ def parameter_help(parameter: Parameter, brief: bool = False) -> str:
     default, text = PASSES.get(parameter.name, (parameter.default, parameter.help))
     text, allowed = on_command_line(text), ""
     if not _is_switch(parameter) and (not brief or _has_words(parameter)):
-        allowed = f"Allowed: {ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)}. "
+        allowed = f"Allowed: {_allowed(parameter)}. "
     return f"{first_sentence(text) if brief else text} {allowed}[default: {shown(default)}]"
+
+
+def _allowed(parameter: Parameter) -> str:
+    return ALLOWED.get(parameter.name) or on_command_line(parameter.allowed)
 
 
 def _is_switch(parameter: Parameter) -> bool:
@@ -116,7 +123,7 @@ def read_value(name: str, text: str) -> Any:
         raise BadOption(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     value = _value(name, text)
     if not parameter.accepts(value):
-        raise BadOption(f"{flag(name)} must be {on_command_line(parameter.allowed)}, not {text!r}")
+        raise BadOption(f"{flag(name)} must be {_allowed(parameter)}, not {text!r}")
     return value
 
 
@@ -130,6 +137,10 @@ def _value(name: str, text: str) -> Any:
         return _from_json(name, content, f"{text[1:]} is not JSON")
     if text[:1] in "[{":
         return _from_json(name, text, "this is not JSON")
+    if name == "experts" and text.lower() not in ("auto", "none"):
+        return text.replace(",", " ").split()
+    if name in ("C", "covariance_regularizer") and "," in text:
+        return [word_value(each.strip()) for each in text.split(",")]
     if name == "classes":
         return [word_value(word.strip()) for word in text.split(",")]
     if name == "class_weight" and "=" in text:

@@ -63,10 +63,10 @@ def skipped_examples(count: int) -> str:
     return f"{examples(count)} {'were' if count != 1 else 'was'} skipped"
 
 
-def error_text(task: str, error: float) -> str:
+def error_text(study: Study, error: float) -> str:
     if error != error:
         return "no error yet"
-    return f"{short_error(task, error)} {TASKS[task].error_words}"
+    return f"{short_error(study.task, error)} {study.error_words}"
 
 
 def short_error(task: str, error: float) -> str:
@@ -148,7 +148,7 @@ class Lines(Quiet):
 
     def start(self, study: Study) -> None:
         self.task = study.task
-        about = TASKS[self.task].error_words
+        about = study.error_words
         print(f"{'examples':>12}  {'error':>9}  {'lately':>9}  {'updates':>11}  {'seconds':>8}   (error: {about})",
               file=self.out)  # fmt: skip
 
@@ -205,10 +205,11 @@ class Bar(Quiet):
             transient=True,  # the summary repeats the numbers
         )
         self.bar: Any = None
-        self.task, self.shown_at = "", 0.0
+        self.study: Study | None = None
+        self.shown_at = 0.0
 
     def start(self, study: Study) -> None:
-        self.task = study.task
+        self.study = study
         self.bar = self.progress.add_task(
             "", total=None, examples=0, speed="", error="", window="", updates=0, completed=0
         )
@@ -216,7 +217,7 @@ class Bar(Quiet):
 
     def see(self, figures: Figures) -> None:
         now = time.monotonic()
-        if self.bar is None or now - self.shown_at < 0.1:
+        if self.bar is None or self.study is None or now - self.shown_at < 0.1:
             return
         self.shown_at = now
         self.progress.update(
@@ -225,8 +226,8 @@ class Bar(Quiet):
             completed=figures.done or 0.0,
             examples=figures.examples,
             speed=f"{figures.examples / max(figures.seconds, 1e-9):,.0f}",
-            error=error_text(self.task, figures.score.error),
-            window=f"(lately {short_error(self.task, figures.window.error)})",
+            error=error_text(self.study, figures.score.error),
+            window=f"(lately {short_error(self.study.task, figures.window.error)})",
             updates=figures.updates,
         )
 

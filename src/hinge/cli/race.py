@@ -36,6 +36,7 @@ class Runner:
     study: Study | None = None
     seconds: float = 0.0  # of predicting and learning
     out: str = ""  # why it was excluded
+    is_candidate: bool = True  # else it is there for comparison
     curve: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -115,6 +116,9 @@ class Race:
                 runner.out = str(error)
         if all(runner.out for runner in self.runners):
             raise ValueError(self.runners[0].out)
+        studies = [runner.study for runner in self.runners if runner.study is not None]
+        for study in studies:  # all have the same error, so that they can be compared
+            study.as_committee = any(its.is_committee for its in studies)
 
     def _step(self, piece: Piece, start: int, stop: int) -> None:
         """A learner that rejects the examples is excluded. If all reject them, the data is invalid."""
@@ -141,7 +145,8 @@ class Race:
 
     @property
     def best(self) -> Runner:
-        return min(self.running, key=lambda runner: runner.error)
+        candidates = [runner for runner in self.running if runner.is_candidate]
+        return min(candidates or self.running, key=lambda runner: runner.error)
 
 
 def add_shown(parser: argparse.ArgumentParser) -> Any:
@@ -217,7 +222,7 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
             short_error(race.task, runner.error),
             f"{runner.study.learner.statistics.updates:,}",
             f"{1e6 * runner.seconds / race.examples:.2f}",
-            "best" if runner is race.best else "",
+            "best" if runner is race.best else "" if runner.is_candidate else "for comparison",
         )
     console = new_console()
     show_table(console, table)
@@ -227,8 +232,10 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         print("Stopped before the end of the data.")
     if race.bad.count:
         print(f"{skipped_examples(race.bad.count)}; the first: {race.bad.first[0]}", file=sys.stderr)
-    print(f"{race.examples:,} examples, {race.task}; error: {error_text(race.task, race.best.error)} for the best, "
-          "each predicted before it was learned")  # fmt: skip
+    assert race.best.study is not None
+    least = error_text(race.best.study, race.best.error)
+    best = f"error: {least} for the best, each predicted before it was learned"
+    print(f"{race.examples:,} examples, {race.task}; {best}")
 
 
 def _record(runner: Runner, race: Race) -> dict[str, Any]:
@@ -330,18 +337,19 @@ def draw(race: Race, path: str, as_json: bool) -> None:
     best = "" if len(drawn) == len(running) else f"; the best {len(drawn)} of {len(running)}"
     plots.progressive_curves(
         Path(path), curves, share=TASKS[race.task].error_is_share,
-        title=title_of(race.task, {r.name: r.error for r in running}),
+        title=title_of(race.best.study, {r.name: r.error for r in running}),
         subtitle=f"Progressive error, {race.examples:,} examples, each predicted before it was learned{best}",
         bold=race.best.name, x=TASKS[race.task].counted, digits=2,
     )  # fmt: skip
     print(json.dumps({"event": "plot", "file": path}) if as_json else f"The curves are in {path}")
 
 
-def title_of(task: str, errors: dict[str, float]) -> str:
+def title_of(study: Study | None, errors: dict[str, float]) -> str:
     """The learner with the smallest error (or several that tie), and the error."""
+    assert study is not None
     least = min(errors.values())
     best = [name for name, error in errors.items() if error == least]
     if len(best) > 3:
         best = [*best[:2], f"{len(best) - 2} others"]
     names = best[0] if len(best) == 1 else f"{', '.join(best[:-1])} and {best[-1]}"
-    return f"{names} {'errs' if len(best) == 1 else 'err'} least: {error_text(task, least)}"
+    return f"{names} {'errs' if len(best) == 1 else 'err'} least: {error_text(study, least)}"

@@ -27,7 +27,7 @@ from ..data.target_arrays import class_list
 from ..learner import Learner
 from ..model import columns, explain, supports
 from ..model.covariance import check_has_covariance
-from ..model.experts import Experts
+from ..model.experts import OF_EXPERT, Experts
 from ..model.explain import Contribution
 from ..model.statistics import Statistics
 from ..options import hints, table
@@ -50,6 +50,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
     """The base of the estimators."""
 
     _task: ClassVar[str]
+    _given: ClassVar[Mapping[str, Any]] = {}  # options of the learner that the estimator decides
 
     # ---- the learner inside -----------------------------------------------------------------------------
 
@@ -60,7 +61,19 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         if options.get("gamma") == "scale" and "_gamma" in mine:
             options["gamma"] = mine["_gamma"]
         table.check_values(replaced)
-        return self._learner_class._from_checked(self._task, {**options, **replaced})
+        decided = mine.get("_decided", {})
+        return self._learner_class._from_checked(
+            self._task, {**self._given, **options, **decided, **replaced}
+        )
+
+    def _decide(self, rows: Rows) -> None:
+        """What 'auto' means in a `fit` of these rows."""
+        mine = self.__dict__
+        values = {name: mine[name] for name in table.DECIDED_BY_FIT if mine.get(name) == "auto"}
+        linear = self.kernel is None and self.batch_tolerance is None and self.max_iter > 1
+        scales = linear and rows.indptr is None and self.w1 is None and mine.get("geometry") != "entropy"
+        decided = {"average": linear, "scaling": "online" if scales else None}
+        self._decided = {name: decided[name] for name in values}
 
     def _fitted(self) -> Learner:
         learner: Learner | None = self.__dict__.get("_learner")
@@ -329,7 +342,7 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
     def uncertainty(self, X: Any) -> npt.NDArray[np.float64]:
         """x'Sx of each row: how unsure the model is in its direction (geometries with a covariance)."""
         learner = self._fitted()
-        check_has_covariance(learner.parameters["geometry"])
+        check_has_covariance(learner)
         if self._takes_names(X):
             return learner.uncertainty(X)
         return learner.uncertainty_of(self._rows(X, reset=False))
@@ -379,12 +392,9 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         learner = self._fitted().leader()
         module, name = TASKS[self._task].estimator
         plain = getattr(importlib.import_module(f"..{module}", __package__), name)
-        options = plain._option_names
-        mine = self.get_params(deep=False)
-        alone = plain(
-            **{name: value for name, value in mine.items() if name in options},
-            **{name: value for name, value in learner.parameters.items() if name in options - mine.keys()},
-        )
+        mine = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_EXPERT}
+        options = {**learner.parameters, **mine}
+        alone = plain(**{name: options[name] for name in plain._option_names if name in options})
         kept = {name: self.__dict__[name] for name in alone._kept if name in self.__dict__}
         return alone._keep(learner, **kept)
 
@@ -393,7 +403,8 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._fitted().statistics
 
-    def certificate(self, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
+    def certificate(self, X: Any = None, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
         """What was suffered on the rows of X, learned once in their order (`partial_fit`, or `fit` with max_iter=1 and
-        shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found."""
+        shuffle=False), and what was guaranteed against the comparator `u`, or against some that are found. A committee
+        needs no data: what is guaranteed relative to its experts was observed."""
         return self._fitted().certificate(X, y, u, intercept)

@@ -82,6 +82,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._first_rows(X, sample_weight, together=True)
+        new._decide(rows)
         y = inputs.labels(new, y)
         new._classes = classes = new._found_classes(y)
         learner = new._begin(classes, new._class_weights(classes, y))
@@ -187,6 +188,20 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
         places = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         labels: npt.NDArray[Any] = classes[places]
         return labels
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class, (n, n_classes), in the order of `classes_`; the highest is that of the
+        predicted class.
+
+        They come from the scores by a calibration that is learned online: on the scores that rows had before their
+        labels were seen, so no rows have to be held back. In `fit` these are the rows of the first pass."""
+        scores = self._scores(X)
+        learner = self._fitted()
+        return learner._task.probabilities(learner, scores)
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The probability of each label for the features `x`; the highest is that of the predicted label."""
+        return self._asked().predict_proba_one(x)
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """The accuracy of the predictions for X, as scikit-learn has it."""

@@ -106,7 +106,7 @@ class SavedInFiles:
 
 
 # Options that `fit` may determine: the learner's values can differ from the estimator's.
-_FOUND = ("classes", "class_weight", "gamma", "w1")
+_FOUND = ("classes", "class_weight", "gamma", "w1", "experts", *table.DECIDED_BY_FIT)
 
 
 def _check_agreement(of_learner: Mapping[str, Any], values: Mapping[str, Any]) -> None:

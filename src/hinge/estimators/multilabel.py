@@ -73,6 +73,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
+        new._decide(rows)
         y, new._one_each = _label_sets(new, y)
         learner = new._begin(new._found_labels(y, rows.count))
         new._fit_learner(learner, X, rows, y, sample_weight)

@@ -71,6 +71,7 @@ class PAOrdinal(ClassifierMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
+        new._decide(rows)
         y = new._ranks(y)
         learner = new._begin(np.unique(y) if new.classes is None else np.asarray(new.classes))
         new._fit_learner(learner, X, rows, y, sample_weight)

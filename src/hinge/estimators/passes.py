@@ -20,10 +20,12 @@ from ..data.rows import Rows
 from ..data.targets import Encoded
 from ..data.weights import warn_if_ineffective
 from ..learner import Learner
+from ..model.experts import is_committee
 from ..model.statistics import Statistics
 from ..tasks import TASKS, batch
 from . import inputs
 from .progress import reporter
+from .voting import has_lattice, with_vote
 
 if TYPE_CHECKING:
     from ..data.types import Doubles
@@ -77,7 +79,6 @@ class FitsInPasses:
         self, learner: Learner, X: Any, rows: Rows, y: Any, sample_weight: npt.ArrayLike | None
     ) -> None:
         """Makes passes over the rows (of X) until there is no improvement, or the batch conversion."""
-        self._name_features(learner)
         if sample_weight is not None:
             of = rows.arrays[0] if rows.indptr is None else _Sized(rows)
             sample_weight = inputs.weights(sample_weight)
@@ -86,14 +87,34 @@ class FitsInPasses:
         held = self._hold_back(X, y, sample_weight, rows.count)
         if self.max_iter > 1 or self.batch_tolerance is not None:
             rows = rows.by_rows()
+        votes = self.max_iter > 1 and rows.count > 1 and is_committee(learner)
+        if votes:
+            learner = self._with_vote(learner, rows, truth, weights, held)
+        self._name_features(learner)
         report = None
         if self.batch_tolerance is not None:
+            _set_first_visit(learner, False)  # it presents rows with losses only
             report, history = self._convert_batch(learner, rows, truth, weights)
         else:
-            learner, history = self._pass_over(learner, rows, truth, weights, held)
+            learner, history = self._pass_over(learner, rows, truth, weights, held, votes)
+        if votes:
+            learner._engine.set_learning(True, True)
+        _set_first_visit(learner, True)
         learner.forget_rows()
+        self.__dict__.pop("_decided", None)
         self._keep(learner, n_iter_=len(history), history_=history, batch_report_=report)
         warn_if_ineffective(learner, weights, stacklevel=4)
+
+    def _with_vote(
+        self, learner: Learner, rows: Rows, truth: Encoded, weights: Doubles | None, held: HeldBack | None
+    ) -> Learner:
+        """A committee whose vote is settled, and whose experts are to learn all rows. With a lattice, whose experts are
+        yet to be born, the vote learns in the first pass."""
+        random = check_random_state(self.random_state) if self.shuffle else None
+        visited = np.arange(rows.count) if held is None else held.others
+        learner = with_vote(learner, (rows, truth, weights), visited, self.max_iter, random)
+        learner._engine.set_learning(True, has_lattice(learner))
+        return learner
 
     def _pass_over(
         self,
@@ -102,6 +123,7 @@ class FitsInPasses:
         truth: Any,
         weights: Doubles | None,
         held: HeldBack | None = None,
+        votes: bool = False,
     ) -> tuple[Any, History]:
         """Makes the passes. Returns the learner (with early stopping the best one) and the history."""
         random = check_random_state(self.random_state)
@@ -112,6 +134,8 @@ class FitsInPasses:
                 before, began = learner.statistics, time.perf_counter()
                 order = self._order(random, rows, held)
                 learner.learn_rows(rows, truth, weights, order=order, repeats=self.max_iter > 1)
+                if votes:  # not from rows that were seen before
+                    learner._engine.set_learning(True, False)
                 entry = entry_of(before, learner.statistics, time.perf_counter() - began)
                 badness = entry["mean_loss"]
                 if held is not None:
@@ -121,6 +145,7 @@ class FitsInPasses:
                         kept = copy.copy(learner)
                 history.append(entry)
                 report(history)
+                _set_first_visit(learner, False)
                 if entry["updates"] == 0:
                     return kept, history
                 if self.tol is not None:
@@ -210,6 +235,11 @@ class FitsInPasses:
         passes = len(history)
         report = BatchReport(not last, presented, passes, float(self.batch_tolerance), int(self.max_updates))
         return report, history
+
+
+def _set_first_visit(learner: Any, first: bool) -> None:
+    if isinstance(learner, Learner):  # sequences have no probabilities
+        learner.set_first_visit(first)
 
 
 def entry_of(before: Statistics, after: Statistics, seconds: float) -> dict[str, float]:

@@ -51,6 +51,7 @@ class PARegressor(RegressorMixin, StreamEstimator):
         """Learns from scratch, in several passes (see `max_iter`, `tol`, `shuffle`, `batch_tolerance`)."""
         new = self._aside()
         rows = new._rows(X, reset=True)
+        new._decide(rows)
         y = inputs.numbers(new, y)
         learner = new._new_learner(**new._start_names())
         new._fit_learner(learner, X, rows, y, sample_weight)

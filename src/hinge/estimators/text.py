@@ -184,6 +184,13 @@ class TextClassifier(PAClassifier):
         return learner.labels.known[place]
 
     @of_one_example
+    def predict_proba_one(self, x: str) -> dict[Any, float]:  # type: ignore[override]
+        """The probability of each label for a text."""
+        learner = self._fitted()
+        found = learner._task.probabilities(learner, self._scores_of([x]))[0]
+        return dict(zip(learner.labels.known, found.tolist(), strict=True))
+
+    @of_one_example
     def score_one(self, x: str) -> Any:  # type: ignore[override]
         """The score of a text; more than two classes: a dict of scores."""
         learner = self._fitted()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .experts import is_committee
+
 if TYPE_CHECKING:
     from ..data.types import Doubles
+    from ..learner import Learner
 
 
 def geometry_options(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +42,10 @@ def covariance(variances: Doubles, upper: Doubles | None, with_intercept: bool) 
     return symmetric
 
 
-def check_has_covariance(geometry: str) -> None:
+def check_has_covariance(learner: Learner) -> None:
+    geometry = learner.parameters["geometry"]
+    if is_committee(learner):
+        raise AttributeError("each expert of a committee has its own covariance: see leader()")
     if geometry not in ("mahalanobis", "diagonal"):
         raise AttributeError(
             f"there is no covariance with geometry={geometry!r}; there is one with 'diagonal' and 'mahalanobis'"

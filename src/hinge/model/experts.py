@@ -30,10 +30,20 @@ DEFAULT = {
     }.items()
 }
 
+# The experts that `fit` begins with, for many passes over the same rows.
+FIT = " ".join(
+    f"{scaled}{expert}{average}"
+    for scaled in ("", "scaled:")
+    for expert in ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")
+    for average in ("", ":average")
+)
+
 # What "auto" means for one option. A step without an exact lattice has a list.
 _PA1_LIST = " ".join(f"pa1:{j}" for j in range(-6, 3))
 _PA2_LIST = " ".join(f"pa2:{j}" for j in range(-9, 4))
 _AROW_LIST = " ".join(f"arow:{j}" for j in range(1, -4, -1))
+
+_NAMES = {"pa": "PA", "pa1": "PA-I", "pa2": "PA-II", "arow": "AROW"}
 
 
 def is_several(value: Any) -> bool:
@@ -100,6 +110,27 @@ class Expert(NamedTuple):
         return self.name.removeprefix("scaled:").replace("=", ":").split(":")[0]
 
     @property
+    def family(self) -> str:
+        """Its kind without the parameter, in words: AROW on scaled columns."""
+        name = "PA-I" if self.kind == "lattice" else _NAMES[self.kind]
+        return f"{name}{' averaged' if self.averaged else ''}{' on scaled columns' if self.scaled else ''}"
+
+    @property
+    def in_words(self) -> str:
+        """AROW, r = 0.25, on scaled columns."""
+        name, *parameter = self._name_and_parameter()
+        parts = [name, *parameter, *["averaged"] * self.averaged, *["on scaled columns"] * self.scaled]
+        return ", ".join(parts)
+
+    def _name_and_parameter(self) -> list[str]:
+        """The ends of the lattice stand for every C beyond them."""
+        if self.kind == "pa" or math.isinf(self.parameter):
+            return ["PA"]
+        name, letter = ("AROW", "r") if self.kind == "arow" else (_NAMES.get(self.kind, "PA-I"), "C")
+        less = " or less" if self.kind == "lattice" else ""
+        return [name] + ([f"{letter} = {self.parameter:.4g}{less}"] if self.parameter > 0 else [])
+
+    @property
     def options(self) -> dict[str, Any]:
         """The options of the plain learner that this expert is."""
         if self.kind == "arow":
@@ -110,6 +141,10 @@ class Expert(NamedTuple):
         else:
             own = {"step": "pa2" if self.kind == "pa2" else "pa1", "C": self.parameter}
         return {**own, "average": self.averaged, "scaling": "online" if self.scaled else None}
+
+
+# The options that an expert decides.
+OF_EXPERT = ("step", "C", "experts", "geometry", "covariance_regularizer", "average", "scaling")
 
 
 class Experts(list[Expert]):

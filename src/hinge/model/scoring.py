@@ -43,7 +43,7 @@ def lanes_of(learner: Learner, rows: Rows, unseen: Doubles | None = None) -> Dou
 
 def uncertainty(learner: Learner, X: Any) -> Doubles:
     """x'Sx of each row."""
-    check_has_covariance(learner.parameters["geometry"])
+    check_has_covariance(learner)
     X = as_events(X)
     if are_events(X):
         return np.asarray(for_each(learner.uncertainty_one, event_list(X)))

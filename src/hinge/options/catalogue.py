@@ -6,6 +6,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..model.experts import is_several
 from ..tasks import TASKS, on_streams, task_named
 from ..tasks.task import Task
 from . import table, validators
@@ -167,7 +168,7 @@ def options_of(name: str, task: str, options: dict[str, Any]) -> dict[str, Any]:
         made, options = _arow(made, options)
     if name in _DIAGONAL_TOO and options.get("geometry") == "diagonal":
         made["geometry"] = "diagonal"
-    if made.get("geometry") == "diagonal":
+    if made.get("geometry") == "diagonal" and "covariance_update" not in made:
         # As published: 1/s_i += x_i^2/r (AROW), the diagonal of S^-1 (CW).
         made["covariance_update"] = "precision"
     free = [option for option in ("covariance_update", *_FREE.get(name, ())) if option in options]
@@ -190,6 +191,9 @@ def _arow(made: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any]
     """AROW's r is both the slack of PA-II, 1/(2C), and what an update adds to the inverse covariance, x x'/r."""
     rest = {option: value for option, value in options.items() if option != "r"}
     r = options.get("r", 1.0)
+    if is_several(r):  # a vote of several, of which each has its own C
+        geometry = {"geometry": "diagonal", "covariance_update": "drop"}
+        return {**made, **geometry, "covariance_regularizer": r}, rest
     if not validators.real(0)(r):
         raise ValueError(f"r must be a finite number greater than 0, not {r!r}")
     return {**made, "C": 1 / (2 * float(r)), "covariance_regularizer": float(r)}, rest

@@ -49,10 +49,13 @@ class ClassOptions:
         }
 
 
+_DECIDED_BY_FIT: dict[str, Any] = {"average": "auto", "scaling": "auto"}
 # Keywords of `ClassOptions` for estimators that differ from the table.
 _DIFFERENT: dict[str, dict[str, Any]] = {
-    "PARegressor": {"step": None},
-    "PAOrdinal": {"selection": "simproj"},
+    "PAClassifier": _DECIDED_BY_FIT,
+    "PARegressor": {"step": None, **_DECIDED_BY_FIT},
+    "PAMultilabel": _DECIDED_BY_FIT,
+    "PAOrdinal": {"selection": "simproj", **_DECIDED_BY_FIT},
     "PARanker": {"max_iter": 1, "shuffle": False},
     "PASequence": {"selection": "prediction", "average": True, "max_iter": 10, "tol": None},
     "PAStructured": {
@@ -65,6 +68,11 @@ _DIFFERENT: dict[str, dict[str, Any]] = {
 }
 _OF_TEXTS = ("C", "step", "average", "fit_intercept", "intercept_value", "class_weight", *table.OF_FIT)
 _NOT_OF_TEXTS = ("batch_tolerance", "max_updates")
+# A committee needs no option; these are for those who know more.
+_OF_COMMITTEE = (
+    "experts", "epsilon", "threshold", "classes", "max_labels", "class_weight", "fit_intercept", "intercept_value",
+    "hash_bits", "max_features", "at_max_features", "max_weights", "max_iter", "shuffle", "random_state", "verbose",
+)  # fmt: skip
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
@@ -78,11 +86,24 @@ CLASSES: dict[str, ClassOptions] = {
             ClassOptions(its.estimator[1], task, _OF_ONE_LEARNER, **_DIFFERENT.get(its.estimator[1], {}))
             for task, its in TASKS.items()
         ),
+        *(
+            ClassOptions(
+                its.estimator[1].replace("PA", "Auto"),
+                task,
+                _OF_COMMITTEE,
+                positional=(),
+                experts="auto",
+                max_iter=20,
+            )
+            for task, its in TASKS.items()
+            if table.PARAMETERS["experts"].is_for(task)
+        ),
         ClassOptions(
             "TextClassifier",
             "classification",
             [name for name in _OF_TEXTS if name not in _NOT_OF_TEXTS],
             own=texts.ROWS,
+            average="auto",
         ),
         ClassOptions("river.PAClassifier", "classification", _OF_RIVER),
         ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),

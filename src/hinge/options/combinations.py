@@ -194,16 +194,22 @@ def _check_experts(task: Task, values: Mapping[str, Any], what: str) -> None:
     words, average = values.get("experts"), values.get("average", False)
     if words is None:
         if int(average) > 1:
-            raise ValueError(f"average={average!r} does not go with {what}: its averages begin at the first round")
+            raise ValueError(
+                f"average={average!r} does not go with {what}: its averages begin at the first round"
+            )
         return
     if average:
         raise ValueError(f"average={average!r} does not go with experts: give words that end in ':average'")
     if values.get("selection") == "simperc":
-        raise ValueError("selection='simperc' takes steps of length C: use C=[...] with step='pa1', not experts")
+        raise ValueError(
+            "selection='simperc' takes steps of length C: use C=[...] with step='pa1', not experts"
+        )
     if any("lattice" in word for word in words) and not (
         task.has_exact_lattice and values.get("selection", "max") == "max"
     ):
-        raise ValueError("the expert 'lattice' is for regression, and for classification with selection='max'")
+        raise ValueError(
+            "the expert 'lattice' is for regression, and for classification with selection='max'"
+        )
 
 
 def _check_geometry(task: Task, values: Mapping[str, Any]) -> None:

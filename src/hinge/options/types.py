@@ -12,6 +12,48 @@ if TYPE_CHECKING:
     from ..structured.feature_maps import FeatureMap
 
 
+class AutoOrdinalOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    max_iter: int
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class AutoRegressorOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    epsilon: float
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+    max_iter: int
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+
+class AutoClassifierOptions(AutoOrdinalOptions, total=False):
+    max_labels: int
+    class_weight: Mapping[Any, float] | str | None
+    fit_intercept: bool
+    intercept_value: float | str
+
+
+class AutoMultilabelOptions(AutoOrdinalOptions, total=False):
+    threshold: float | str
+    max_labels: int
+    fit_intercept: bool
+    intercept_value: float | str
+
+
 class SequenceLearnerOptions(TypedDict, total=False):
     step: str | None
     C: float | str | Sequence[float]
@@ -20,7 +62,7 @@ class SequenceLearnerOptions(TypedDict, total=False):
     cost: Any
     classes: Sequence[Any] | npt.NDArray[Any] | None
     max_labels: int
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     at_max_features: str
@@ -41,7 +83,7 @@ class PARankerOptions(TypedDict, total=False):
     features: str | FeatureMap
     classes: Sequence[Any] | npt.NDArray[Any] | None
     max_labels: int
-    average: bool | int
+    average: bool | int | str
     w1: npt.ArrayLike | Mapping[Any, float] | None
     max_features: int
     max_weights: float
@@ -60,7 +102,7 @@ class TextClassifierOptions(TypedDict, total=False):
     hash_bits: int | None
     max_features: int
     step: str | None
-    average: bool | int
+    average: bool | int | str
     fit_intercept: bool
     intercept_value: float | str
     class_weight: Mapping[Any, float] | str | None
@@ -79,7 +121,7 @@ class PAStructuredOptions(TypedDict, total=False):
     C: float | str | Sequence[float]
     margin: float
     selection: str
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     max_weights: float
@@ -106,7 +148,7 @@ class PASequenceOptions(TypedDict, total=False):
     cost: Any
     classes: Sequence[Any] | npt.NDArray[Any] | None
     max_labels: int
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     at_max_features: str
@@ -132,7 +174,7 @@ class RiverPARegressorOptions(TypedDict, total=False):
     fit_intercept: bool
     intercept_value: float | str
     scaling: str | None
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     at_max_features: str
@@ -166,7 +208,7 @@ class RiverPAMultilabelOptions(TypedDict, total=False):
     fit_intercept: bool
     intercept_value: float | str
     scaling: str | None
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     at_max_features: str
@@ -198,7 +240,7 @@ class RiverPAClassifierOptions(TypedDict, total=False):
     fit_intercept: bool
     intercept_value: float | str
     scaling: str | None
-    average: bool | int
+    average: bool | int | str
     hash_bits: int | None
     max_features: int
     at_max_features: str
@@ -226,7 +268,7 @@ class PAOneClassOptions(TypedDict, total=False):
     radius: float | None
     contamination: float
     max_radius: float | None
-    average: bool | int
+    average: bool | int | str
     w1: npt.ArrayLike | Mapping[Any, float] | None
     hash_bits: int | None
     max_features: int
@@ -278,7 +320,7 @@ class PAOrdinalOptions(TypedDict, total=False):
     sort_thresholds: bool | None
     classes: Sequence[Any] | npt.NDArray[Any] | None
     scaling: str | None
-    average: bool | int
+    average: bool | int | str
     w1: npt.ArrayLike | Mapping[Any, float] | None
     hash_bits: int | None
     max_features: int

@@ -13,6 +13,7 @@ from ..data.weights import GivenWeights
 from ..features.features import Features
 from ..features.pipeline import Pipeline
 from ..learner import Learner
+from ..model.experts import Experts, is_committee
 from ..model.explain import Contribution
 from ..model.loading import load
 from ..options import table
@@ -60,6 +61,8 @@ class Study:
         self.ranker: Any = None if model is learner else model  # a PARanker, if features depend on the label
         self._task, self.task = learner._task, learner.task
         self.features: Features | None = None  # what made features of records, to be kept with the model
+        self.is_committee = isinstance(learner, Learner) and is_committee(learner)
+        self.as_committee = self.is_committee  # whether the error is that of committees, if the task has two
         self.score = Score()
         self.order = Order()
         self.given_weights = GivenWeights()
@@ -85,11 +88,38 @@ class Study:
         study.features = features
         return study
 
+    @property
+    def experts(self) -> Experts:
+        """The experts of a committee; a single learner has none."""
+        learner = self.learner
+        return learner.experts if self.is_committee and isinstance(learner, Learner) else Experts()
+
+    @property
+    def error_words(self) -> str:
+        """What the error is, after its number."""
+        return (self._measures_otherwise and self._task.committee_error_words) or self._task.error_words
+
+    @property
+    def _measures_otherwise(self) -> bool:
+        """Whether the error is the one that committees have, and single learners of this task have not."""
+        return self.as_committee and self._task.committee_error_words is not None
+
+    @property
+    def _guesses(self) -> bool:
+        """Whether the core does not count the error: it is that of the average, or not of a single learner."""
+        return self.learner.averaged or (self._measures_otherwise and not self.is_committee)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         model = self.model if self.features is None else Pipeline(self.features, self.model)
         model.save(path)
 
     # ---- learning ---------------------------------------------------------------------------------------------
+
+    def begin_pass(self, number: int) -> None:
+        """Passes count from 0. The vote of a committee learns in the first one: later, the examples were seen before,
+        and their errors say little about others."""
+        if self.is_committee and isinstance(self.learner, Learner):
+            self.learner._engine.set_learning(members=True, vote=number == 0)
 
     def learn(
         self,
@@ -108,7 +138,7 @@ class Study:
         self._name(batch)
         rows = labelled(batch, self._task)
         known = batch if rows is None else taken(batch, rows)
-        if self.learner.averaged:
+        if self._guesses:
             costs = costs or self.guess(batch, name) or []
             costs = costs if rows is None else [costs[row] for row in rows]
         rejected = start = 0
@@ -166,7 +196,7 @@ class Study:
         # What the batch conversion does not present has no loss: it was predicted, and it was right.
         rounds = len(batch) if passing else after.rounds - before.rounds
         self.score.rounds += self._task.count(y, rounds)
-        by_cost = self._task.suffers_cost
+        by_cost = self._task.suffers_cost or self._measures_otherwise
         suffered = after.cost - before.cost if by_cost else after.mistakes - before.mistakes
         for cost in [suffered] if costs is None else costs:
             self.score.cost += cost
@@ -190,9 +220,9 @@ class Study:
             start = stop
 
     def guess(self, batch: Batch, name: str) -> list[float] | None:
-        """What the prediction of each example costs, if it is that of the average; None: the core counts it. What will
-        be rejected, or has no label, costs nothing: it is not learned."""
-        if not self.learner.averaged:
+        """What the prediction of each example costs, if the core does not count it; None: it does. What will be
+        rejected, or has no label, costs nothing: it is not learned."""
+        if not self._guesses:
             return None
         rows = labelled(batch, self._task)
         if rows is None:
@@ -309,6 +339,8 @@ class Study:
 
     def _costs_of(self, batch: Batch, y: Any, name: str) -> list[float]:
         """What the prediction of each example costs."""
+        if self._measures_otherwise:
+            return self._task.committee_costs(self.predict(batch, name), y, self.learner.labels)
         made = self.scores(batch) if self._task.is_judged_by_scores else self.predict(batch, name)
         truth = y.tolist() if isinstance(y, memoryview) else y
         return self._task.costs(made, truth, self.learner.labels)

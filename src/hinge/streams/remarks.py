@@ -21,7 +21,7 @@ def remarks(study: Study) -> list[str]:
             f"{ignored:,} features were ignored: they were new when the model had its "
             f"{learner.parameters['max_features']:,} features (--max-features)."
         )
-    if study.given_weights.changed_nothing(learner):
+    if study.given_weights.changed_nothing(learner) and not study.is_committee:  # a vote heeds all weights
         found.append(_ineffective_weights(learner.parameters))
     if not isinstance(learner, Learner) or study.score.rounds < ENOUGH:
         return found

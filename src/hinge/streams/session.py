@@ -258,6 +258,7 @@ class Session:
                 self.stream.passes = position.passes
             if self.study is not None:
                 self.study.score = self._score_of_pass()
+                self.study.begin_pass(position.passes)
             yield from self._pass()
             if self.stopped:
                 return

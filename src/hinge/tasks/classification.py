@@ -97,6 +97,13 @@ class Classification(LabelTask):
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
         return scores_by_label(self, learner, lanes) if self.many_scores(learner.labels) else lanes
 
+    def probabilities(self, learner: Learner, scores: Doubles) -> Doubles:
+        found: Any = learner._engine.probabilities(scores.reshape(len(scores), -1))
+        count = len(learner.labels.known)
+        if count >= 2:
+            return found  # type: ignore[no-any-return]
+        return found[:, :count] * 0 + 1.0  # type: ignore[no-any-return]
+
     def predictions(self, learner: Learner, lanes: Doubles) -> list[Any]:
         labels = learner.labels
         if not labels.known:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..data.labels import Labels, plain
+from ..model.experts import is_committee
 from .task import LabelTask
 
 if TYPE_CHECKING:
@@ -65,12 +66,16 @@ class Ordinal(LabelTask):
         learner._engine.learn_one(x, rank_of(learner.labels, y), weight)
 
     def score_one(self, learner: Learner, x: dict[Any, Any]) -> float:
-        return float(learner._lanes_one(x)[0] + learner._engine.bias(0, learner.averaged))
+        return float(self.scores(learner, learner._lanes_one(x)[None])[0])
 
     def predict_one(self, learner: Learner, x: dict[Any, Any]) -> Any:
         return learner.labels.known[int(ranks_of(learner._lanes_one(x)[None])[0])]
 
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
+        """w.x; of a committee, whose lanes are votes for "above this threshold" from -1 to 1, the mean of the ranks."""
+        if is_committee(learner):
+            mean: Doubles = (1 + by_lane(lanes)).sum(axis=1) / 2
+            return mean
         return by_lane(lanes)[:, 0] + learner._engine.bias(0, learner.averaged)
 
     def predictions(self, learner: Learner, lanes: Doubles) -> list[Any]:

@@ -139,6 +139,10 @@ class Task:
     def scores(self, learner: Learner, lanes: Doubles) -> Doubles:
         return lanes
 
+    def probabilities(self, learner: Learner, scores: Doubles) -> Doubles:
+        """The probability of each label, given its scores; one row per example."""
+        raise ValueError(f"only classification has probabilities, not {self.name}")
+
     def named_scores(self, learner: Learner, lanes: Doubles) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
         scores: list[Any] = self.scores(learner, lanes).tolist()
@@ -177,6 +181,7 @@ class Task:
     has_sentences = False  # whether an example is a sentence, with one tag per token
     has_feature_map = False  # whether features depend on the label
     is_judged_by_scores = False  # whether `costs` takes the scores in place of the predictions
+    committee_error_words: str | None = None  # if the error of a committee is another one: what it is
     suffers_cost = False  # whether the core adds up `costs` as the cost; else they are its mistakes
     scores_within_batches = (
         True  # whether the core can return the scores of each example of a batch before its round
@@ -205,6 +210,10 @@ class Task:
     def costs(self, made: Sequence[Any], truth: Sequence[Any], labels: Labels) -> list[float]:
         """What each prediction costs."""
         return [float(a != b) for a, b in zip(made, truth, strict=True)]
+
+    def committee_costs(self, made: Sequence[Any], truth: Sequence[Any], labels: Labels) -> list[float]:
+        """The same for the prediction of a committee."""
+        return self.costs(made, truth, labels)
 
     def count(self, truth: Any, examples: int) -> int:
         """How many predictions were made for a batch of examples."""
@@ -293,6 +302,7 @@ class RankingTask(LabelTask):
     """What the tasks with sets of labels share: every relevant label should score higher than every other one."""
 
     error_words = "with a label out of order"
+    committee_error_words = "of the labels wrong"  # a vote has no order
     has_label_sets = True
     checks_numbers = True
     is_judged_by_scores = True
@@ -302,6 +312,11 @@ class RankingTask(LabelTask):
 
     def costs(self, made: Sequence[Any], truth: Sequence[Any], labels: Labels) -> list[float]:
         return [float(_is_out_of_order(*its)) for its in zip(made, truth, strict=True)]
+
+    def committee_costs(self, made: Sequence[Any], truth: Sequence[Any], labels: Labels) -> list[float]:
+        """The share of the labels that are wrong."""
+        count = max(1, len(labels.known))
+        return [len(set(a) ^ set(b)) / count for a, b in zip(made, truth, strict=True)]
 
 
 def _is_out_of_order(scores: dict[Any, float], relevant: Sequence[Any]) -> bool:

@@ -13,9 +13,12 @@ sample weights other than 1. Rows of weight 0 are not rounds, and must be left o
 `label_comparator` is for many labels, `prototype_comparator` for features that depend on the label,
 `ordinal_comparator` for ranks, `structured_comparator` for structures. In the entropy geometry, `on_simplex` measures
 any of them; with a covariance, `follow` runs the learner over the stream, and its `Trace` makes the comparators.
+
+`vote` is the vote of a committee on any losses, with its guarantees.
 """
 
 from .certificate import Certificate
+from .committees import CommitteeCertificate, VoteRecord, Votes, vote
 from .comparators.arrays import (
     comparator,
     label_comparator,
@@ -30,9 +33,12 @@ from .theorems import Guarantee, cache_bound, guarantees
 
 __all__ = [
     "Certificate",
+    "CommitteeCertificate",
     "Comparator",
     "Guarantee",
     "Trace",
+    "VoteRecord",
+    "Votes",
     "cache_bound",
     "comparator",
     "follow",
@@ -42,4 +48,5 @@ __all__ = [
     "ordinal_comparator",
     "prototype_comparator",
     "structured_comparator",
+    "vote",
 ]

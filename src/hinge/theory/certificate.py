@@ -67,9 +67,11 @@ class Certificate:
 
     @property
     def tightest(self) -> Guarantee | None:
-        """The guarantee about mistakes or losses that is nearest to what was suffered."""
-        losses = ("mistakes", "updates", "cost", "squared loss", "loss")
-        about = [g for g in self.applicable if g.quantity in losses] or self.applicable
+        """The guarantee about mistakes or squared losses that is nearest to what was suffered; if there is none, about
+        losses, or about anything."""
+        first = ("mistakes", "updates", "cost", "squared loss"), ("loss",)
+        named = ([g for g in self.applicable if g.quantity in quantities] for quantities in first)
+        about = next(filter(None, named), self.applicable)
         rounded = [(round(g.suffered / g.guaranteed, 9) if g.guaranteed > 0 else 1.0, g) for g in about]
         return max(rounded, key=lambda pair: pair[0])[1] if rounded else None
 

@@ -22,7 +22,7 @@ from contract_case import in_form
 
 
 def shapes(case):
-    return case.is_learner and case.geometry != "euclidean" and not case.grows
+    return case.is_learner and case.geometry != "euclidean" and not case.grows and not case.is_committee
 
 
 def covariances(case):

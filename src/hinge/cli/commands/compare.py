@@ -1,9 +1,9 @@
 """Compare several learners on the same stream, in one pass.
 
-Learners are named as in 'hinge algorithms', with options after a colon. The options below apply to all learners; the
-options of a learner override them.
+Learners are named as in 'hinge algorithms', with options after a colon; 'committee' is what 'hinge learn' uses without
+options. The options below apply to all learners; the options of a learner override them.
 
-  hinge compare train.svm pa1 pa2 arow:r=0.1,geometry=diagonal
+  hinge compare train.svm committee pa1 pa1:C=auto arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
 """
 
@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 
 from ...options.catalogue import algorithms
+from ...streams.stream import Piece
 from .. import learner_options, race, reading
 from ..arguments import check_plot, limits
 
 DEFAULT_LEARNERS = (
+    "committee",
     "perceptron",
     "pa",
     "pa1",
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    names = {algorithm.name for algorithm in algorithms()}
+    names = {learner_options.COMMITTEE, *(algorithm.name for algorithm in algorithms())}
     specs = [word for word in arguments.data if word.partition(":")[0] in names]
     arguments.data = [word for word in arguments.data if word not in specs]
     if not arguments.data:
@@ -58,10 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
-    runners = [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or DEFAULT_LEARNERS)]
-    running = race.Race(race.in_order(stream, arguments), bad, lambda task, piece: runners, overrides=True)
+
+    def runners(task: str, piece: Piece) -> list[race.Runner]:
+        defaults = [spec for spec in DEFAULT_LEARNERS if learner_options.is_possible(task, spec, options)]
+        return [race.Runner(spec, spec, options) for spec in dict.fromkeys(specs or defaults)]
+
+    running = race.Race(race.in_order(stream, arguments), bad, runners, overrides=True)
     stopped = race.run(running, arguments)
-    race.show(running, arguments, runners)
+    race.show(running, arguments, running.runners)
     wanted = arguments.certificate
     if wanted is None:
         wanted = running.examples <= FEW_EXAMPLES and stream.can_be_read_again

@@ -82,7 +82,7 @@ def _values(action: argparse.Action) -> list[str]:
     if action.choices is not None:
         return [str(choice) for choice in action.choices]
     if action.dest == "algorithm" or (action.dest == "data" and "LEARNER" in str(action.metavar)):
-        return [algorithm.name for algorithm in algorithms()]
+        return ["committee", *(algorithm.name for algorithm in algorithms())]
     if action.dest in PARAMETERS:
         return re.findall(r"'([\w-]+)'", PARAMETERS[action.dest].allowed)
     return []

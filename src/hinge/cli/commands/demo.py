@@ -1,8 +1,9 @@
 """Learn from a real stream, and compare the mistakes with the guarantees.
 
-Six learners read 1,797 handwritten digits, one at a time, and predict whether each is odd or even before they learn it.
-The command prints their errors, the time per event and the guarantees of the theory. It also runs one stream
-of regression and one of one-class learning. It takes a few seconds, needs no network, and draws a picture.
+A committee and six single learners read 1,797 handwritten digits, one at a time, and predict whether each is odd or
+even before they learn it. The command prints their errors, the time per event and the guarantees of the theory. It also
+runs one stream of regression and one of one-class learning. It takes a few seconds, needs no network, and draws a
+picture.
 """
 
 from __future__ import annotations

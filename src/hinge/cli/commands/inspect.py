@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...learner import Learner
+from ...model.statistics import Statistics
 from ...options import table
 from ...streams.evaluation import Study
 from ...streams.files import printable
@@ -24,6 +25,7 @@ from ...streams.guessing import shown_label
 from ...streams.session import Position
 from ...structured.sequence_learner import SequenceLearner
 from ...theory.open_bounds import open_bound
+from .. import committees
 from ..app import whole
 from ..progress import error_text
 
@@ -44,12 +46,18 @@ def run(arguments: argparse.Namespace) -> int:
     study = Study.load(arguments.model)
     position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
-    bound = open_bound(study.learner, weighted=position is not None and position.weighted)
+    bound = _guaranteed(study, position)
     if arguments.json:
         print(json.dumps(_record(arguments.model, study, position, weights, bound)))
         return 0
     _show(arguments.model, study, position, weights, bound)
     return 0
+
+
+def _guaranteed(study: Study, position: Position | None) -> str:
+    if study.is_committee:
+        return committees.guaranteed(study)
+    return open_bound(study.learner, weighted=position is not None and position.weighted)
 
 
 # ---- weights ----------------------------------------------------------------------------------------------------
@@ -96,8 +104,10 @@ def _name(learner: Learner, names: list[Any], column: int) -> str:
 def _options(study: Study) -> dict[str, Any]:
     """The step, C, and the options that differ from the defaults."""
     p = {**study.learner.parameters, "step": study._task.step_of(study.learner.parameters)}
-    return {name: value for name, value in p.items() if isinstance(value, (bool, int, float, str))
-            and (name in ("step", "C") or value != table.default(name))}  # fmt: skip
+    always = () if study.is_committee else ("step", "C")
+    kinds = (bool, int, float, str, list) if study.is_committee else (bool, int, float, str)
+    return {name: value for name, value in p.items() if isinstance(value, kinds)
+            and (name in always or value != table.default(name))}  # fmt: skip
 
 
 def _record(path: str, study: Study, position: Position | None, weights: Any, bound: str) -> dict[str, Any]:
@@ -110,6 +120,7 @@ def _record(path: str, study: Study, position: Position | None, weights: Any, bo
         "error": position.score.error if position is not None and position.score.rounds else None,
         "weights": [{"label": label, "feature": name, "weight": weight} for label, name, weight in weights],
         "certificate": bound,
+        **committees.record(study), **committees.vote_record(study),
     }  # fmt: skip
 
 
@@ -122,14 +133,19 @@ def _show(path: str, study: Study, position: Position | None, weights: Any, boun
     for name, text in _lines(study, position):
         console.print(f"{name:<10} {printable(text)}", soft_wrap=True)
     console.print()
+    if study.is_committee:
+        committees.table_of(study, console)
+        console.print()
     if weights:
+        if study.is_committee:
+            console.print("The weights of the leader:", soft_wrap=True)
         with_labels = any(label for label, _, _ in weights)
         table = new_table(*(["label"] if with_labels else []), "feature", "weight", right=("weight",))
         for label, name, weight in weights:
             table.add_row(*([label] if with_labels else []), printable(name), f"{weight:.6g}")
         show_table(console, table)
         console.print()
-    say(console, f"Guaranteed: {bound}.")
+    say(console, f"Guaranteed: {bound.removesuffix('.')}.")
 
 
 def _lines(study: Study, position: Position | None) -> Iterator[tuple[str, str]]:
@@ -142,14 +158,32 @@ def _lines(study: Study, position: Position | None) -> Iterator[tuple[str, str]]
     yield "features", f"{learner.n_features:,}"
     if isinstance(learner, Learner) and learner.parameters["kernel"] is not None:
         yield "supports", f"{learner.n_support:,}: {s.insertions:,} inserted, {s.removals:,} removed"
+    yield from _vote(study) if study.is_committee else _steps(learner, s)
+    if position is not None:
+        state = "finished" if position.finished else "not finished (--resume continues)"
+        files = ", ".join(position.files[:3])
+        yield "learned", f"{position.learned:,} examples of {files} ({position.format}), {state}"
+        yield "error", f"{error_text(study, position.score.error)}, predicted before they were learned"
+
+
+def _steps(learner: Any, s: Statistics) -> Iterator[tuple[str, str]]:
     yield "rounds", f"{s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates"
     if learner.parameters["step"] == "pa1" and s.updates:
         capped = f"{s.capped:,} updates shorter" if s.capped else "no update shorter: pa1 acted like pa"
         yield "C", f"{learner.parameters['C']:g} made {capped}"
     yield "loss", f"{s.loss:.6g} in total, {s.mean_loss:.6g} per round; squared {s.squared_loss:.6g}"
     yield "largest q", f"{s.largest_q:.6g} (R^2 of the bounds)"
-    if position is not None:
-        state = "finished" if position.finished else "not finished (--resume continues)"
-        files = ", ".join(position.files[:3])
-        yield "learned", f"{position.learned:,} examples of {files} ({position.format}), {state}"
-        yield "error", f"{error_text(study.task, position.score.error)}, predicted before they were learned"
+
+
+def _vote(study: Study) -> Iterator[tuple[str, str]]:
+    statistics = study.learner.statistics
+    leader, vote = committees.leader_of(study.experts), committees.vote_of(study.learner)
+    yield "rounds", f"{statistics.rounds:,}: {statistics.mistakes:,} mistakes"
+    yield "leader", f"{leader.in_words}, with {committees.percent(leader.weight)} of the vote"
+    yield (
+        "vote",
+        (
+            f"{vote.telling:,} rounds told experts apart; expected loss {vote.expected_loss:,.6g}, "
+            f"of which mixing has cost {vote.delta:,.6g}"
+        ),
+    )

@@ -24,7 +24,7 @@ from ...streams.follow import Followed
 from ...streams.remarks import remarks as learned_remarks
 from ...streams.session import Every, Position, Predictions, Session
 from ...streams.stream import Piece, Shuffled, Stream
-from .. import learner_options, reading
+from .. import committees, learner_options, reading
 from ..app import whole
 from ..arguments import (
     can_be_locked,
@@ -174,7 +174,8 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
 
     def begin(piece: Piece) -> Study:
         task = learner_options.task_of(arguments, piece, stream.source, report.say)
-        study = learner_options.new_study(task, arguments.algorithm, options)
+        spec = learner_options.with_committee(task, arguments.algorithm, options)
+        study = learner_options.new_study(task, spec, options)
         study.features = reading.features_of(stream.source)
         return study
 
@@ -334,7 +335,7 @@ def follow(session: Session, report: Quiet, arguments: argparse.Namespace, curve
                 session.done,
             )
             if curve is not None and session.position.passes == 0:
-                curve.see(figures, study.learner.statistics)
+                curve.see(figures, study)
             if not started:
                 report.start(study)
                 started = True
@@ -374,12 +375,12 @@ def _summary(
             "updates": updates, "capped": statistics.capped, "loss": statistics.loss,
             "features": study.learner.n_features, "remarks": remarks, "skipped": session.bad.count,
             "unlabelled": session.unlabelled, "unread_lines": unread_lines, "unread_bytes": unread_bytes,
-            "seconds": round(session.seconds, 3), "model": saved,
+            "seconds": round(session.seconds, 3), "model": saved, **committees.record(study),
         })  # fmt: skip
         return
     if passing.get("verbose"):
         for number, (rounds, cost) in enumerate(position.scores, 1):
-            print(f"pass {number}: {error_text(study.task, cost / max(1, rounds))}")
+            print(f"pass {number}: {error_text(study, cost / max(1, rounds))}")
     for error in session.bad.first[: 3 if session.bad.count else 0]:
         print(printable(f"skipped: {error}"), file=sys.stderr)
     if session.bad.count:
@@ -395,8 +396,10 @@ def _summary(
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
         f"{study.task} ({learner_options.in_words(study)}): {examples(position.most)}{passes}, "
-        f"{error_text(study.task, score.error)}, {updates:,} updates, "
+        f"{error_text(study, score.error)}, {updates:,} updates, "
         f"{study.learner.n_features:,} features, {session.seconds:.2f} s"
     )
+    for text in committees.lines(study):
+        print(text)
     if saved is not None and not stopped:
         print(f"The model is in {saved}")

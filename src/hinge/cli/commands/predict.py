@@ -22,7 +22,7 @@ from ...streams.evaluation import Score, Study, has_labels, located
 from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
-from .. import reading
+from .. import committees, reading
 from ..app import whole
 from ..arguments import check_place, limits
 from ..progress import error_text, skipped_examples
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, kept, {**limits(study, {}, study.task), "grow": False}, bad)
     score, count = Score(), 0
-    remarks: list[str] = []
+    remarks = list(_about_explanations(study)) if arguments.explain is not None else []
     labelled = True  # every example so far, with labels that the model knows
     with _output(arguments.output) as write:
         for piece in stream.once():
@@ -85,9 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{skipped_examples(bad.count)}; the first: {bad.first[0]}", file=sys.stderr)
         for text in [*remarks, *reading.remarks(stream.source)]:
             print(text, file=sys.stderr)
-        error_of_all = f", {error_text(study.task, score.error)}" if labelled and count else ""
+        error_of_all = f", {error_text(study, score.error)}" if labelled and count else ""
         print(f"{count:,} predictions{error_of_all}", file=sys.stderr)
     return 0
+
+
+def _about_explanations(study: Study) -> Iterator[str]:
+    if study.is_committee:
+        leader = committees.leader_of(study.experts)
+        yield f"The contributions are to the score of the leader of the committee: {leader.in_words}."
 
 
 def formatted(

@@ -32,6 +32,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 # Only `fit` reads these, so other methods need not follow changes of them.
 OF_FIT = GROUPS["the passes of fit"]
+# 'auto' means that `fit` decides: estimators/passes.py.
+DECIDED_BY_FIT = ("average", "scaling")
 # The options of a `Learner`. (The feature map belongs to the ranker, not to its learner.)
 OF_LEARNER = tuple(name for name in PARAMETERS if name not in (*OF_FIT, "features"))
 
@@ -58,7 +60,11 @@ def check(task: str, values: Mapping[str, Any], rows: Mapping[str, Parameter] = 
     """Raises ValueError for a value, or a combination of values, that is not accepted."""
     check_values(values, rows)
     its_task = task_named(task)
-    combinations.check(its_task, {**values, "step": its_task.step_of(values)})
+    combinations.check(its_task, {**without_auto(values), "step": its_task.step_of(values)})
+    for name in DECIDED_BY_FIT:
+        if values.get(name) == "auto" and not its_task.has_linear_rows:
+            others = ", ".join(PARAMETERS["experts"].tasks)
+            raise ValueError(f"{name}='auto' is for {others}, not for {task}: say which")
     hash_bits = values.get("hash_bits")
     if hash_bits is not None and 2**hash_bits > values.get("max_features", default("max_features")):
         raise ValueError(f"hash_bits={hash_bits} means {2**hash_bits} columns, more than max_features")
@@ -70,6 +76,14 @@ def check_values(values: Mapping[str, Any], rows: Mapping[str, Parameter] = PARA
         row = rows[name]
         if value is not row.default and not row.accepts(value):
             raise ValueError(f"{name} must be {row.allowed}, not {shown(value)}")
+
+
+def without_auto(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with those of streams in place of 'auto'."""
+    return {
+        name: default(name) if name in DECIDED_BY_FIT and value == "auto" else value
+        for name, value in values.items()
+    }
 
 
 def copied(value: Any) -> Any:

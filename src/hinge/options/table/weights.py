@@ -33,22 +33,24 @@ ROWS = (
     Parameter(
         "scaling",
         None,
-        optional(choice("online")),
+        optional(choice("auto", "online")),
         "'online': each value is divided by the root mean square of the values other than 0 that its column has had "
         "so far, so the units of the columns do not matter. Zeros stay zeros; a column costs 16 bytes. Weights are "
-        "reported for the values as they come.",
+        "reported for the values as they come. None: values are used as they come. 'auto': 'online' in a `fit` of "
+        "several passes over dense rows, where columns often have different units; else None.",
         SCALED,
     ),
     Parameter(
         "average",
         False,
         Kind(
-            "bool | int",
-            "True, False, or a whole number of 1 or more",
-            lambda value: is_bool(value) or is_whole_from(1, 2**62)(value),
+            "bool | int | str",
+            "True, False, 'auto', or a whole number of 1 or more",
+            lambda value: is_bool(value) or one_of("auto")(value) or is_whole_from(1, 2**62)(value),
         ),
         "Predict with the average of the weight vectors of all rounds so far, which errs less on noisy data. A "
-        "number n starts the average at round n.",
+        "number n starts the average at round n. 'auto': True in a `fit` of several passes, where the data do not "
+        "drift; False in streams, where they may (and with kernels and the batch conversion).",
     ),
     Parameter(
         "w1",

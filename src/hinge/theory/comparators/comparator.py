@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 EUCLIDEAN, SECOND_ORDER, ENTROPY = "euclidean", "second order", "entropy"
@@ -35,6 +36,7 @@ class Comparator:
     largest_discrepancy: float  # eps*: the insensitivity with which u would have suffered nothing
     largest_q: float
     smallest_q: float  # NaN: not known
+    total_q: float = math.nan  # the sum of all q_t; NaN: not known
     selection: str = "only"  # which of a round's constraints the learner uses: the only one
     geometry: str = EUCLIDEAN
     obstacle: str = ""  # why no theorem applies to this u, if so
@@ -78,6 +80,7 @@ def joined(first: Comparator | None, then: Comparator) -> Comparator:
         largest_discrepancy=max(each.largest_discrepancy for each in both),
         largest_q=max(each.largest_q for each in both),
         smallest_q=min(each.smallest_q for each in both),
+        total_q=first.total_q + then.total_q,
         most_rows=max(each.most_rows for each in both),
         largest_cost=max(each.largest_cost for each in both),
         obstacle=first.obstacle or then.obstacle,

@@ -98,7 +98,7 @@ class Covariance:
         second_order = SecondOrder(
             self.full, self.initial_variance, self.regularizer, start2, self.log_determinant, **facts
         )
-        near = replace(c, geometry=SECOND_ORDER, distance2=start2 + Q, largest_q=largest_q)
+        near = replace(c, geometry=SECOND_ORDER, distance2=start2 + Q, largest_q=largest_q, total_q=math.nan)
         return replace(near, second_order=second_order)
 
     def largest_size(self, kind: Kind) -> float:

@@ -100,6 +100,7 @@ def on_simplex(
         from_zero=False,
         largest_q=float(q.max(initial=0.0)),
         smallest_q=float(q.min()) if len(q) else 0.0,
+        total_q=float(q.sum()) if len(q) == c.rounds else math.nan,
         obstacle=c.obstacle or obstacle,
     )
 

@@ -143,6 +143,7 @@ class Kind:
             largest_discrepancy=float(worst.max()) if len(worst) else float(self.insensitivity),
             largest_q=float(largest_q[asked].max(initial=0.0)),
             smallest_q=float(smallest[asked].min()) if len(worst) else 0.0,
+            total_q=float(largest_q[asked].sum()),
             norm2=place.norm2,
             start_norm=place.start_norm,
             most_rows=int(rows.max(initial=0)),
@@ -166,6 +167,7 @@ class Kind:
             squared_loss=squared_loss,
             largest_discrepancy=math.inf if loss or squared_loss else -math.inf,
             largest_q=statistics.largest_q,
+            total_q=math.nan,
             most_rows=most_rows,
             largest_cost=largest_cost,
         )

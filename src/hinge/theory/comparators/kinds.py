@@ -50,10 +50,11 @@ class Numbers(Kind):
         return Charge(np.maximum(0.0, discrepancies - self.insensitivity), discrepancies)
 
     def error_bound(self, quantity: str, guaranteed: float, rounds: int) -> float:
-        """The mean absolute error, by Cauchy-Schwarz."""
-        if quantity != "squared loss":
+        """The mean absolute error: a loss is what exceeds epsilon. For squared losses by Cauchy-Schwarz."""
+        if quantity not in ("loss", "squared loss"):
             return math.inf
-        return float(self.insensitivity + math.sqrt(guaranteed / rounds))
+        mean = guaranteed / rounds if quantity == "loss" else math.sqrt(guaranteed / rounds)
+        return float(self.insensitivity + mean)
 
 
 class Ball(Kind):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...data import sparse
-from ...data.errors import InputError
+from ...data.errors import InputError, InputTypeError
 from ...data.events import check_length, event, is_frame
 from ...data.rows import Rows, as_array, as_values, rows_of, unseen_norms
 from ...learner import Learner
 from ...model import columns as model_columns
+from ...model.experts import is_committee
 from ...model.supports import beta_of
 from ...options.table import COVARIANCES
 from .. import certificate as common
@@ -51,6 +52,8 @@ def starts_at_first(learner: Learner) -> bool:
 def no_theorem(learner: Learner) -> str:
     """Why there is no theorem for this learner on any stream; "" if there may be one."""
     p = learner.parameters
+    if is_committee(learner):
+        return "a committee has guarantees relative to its experts"
     if p["budget"] is not None:
         return (
             "no theorem is known for steps on a budget (of the perceptron's cache: hinge.theory.cache_bound)"
@@ -147,7 +150,9 @@ class OfRows(Hindsight):
                 elif self.simplex is not None:
                     suffered = self.simplex.measured(suffered, one.predictor, statistics)
                 elif not self.measured and not one.kind.fixed_size:
-                    suffered = replace(suffered, largest_q=statistics.largest_q, smallest_q=math.nan)
+                    suffered = replace(
+                        suffered, largest_q=statistics.largest_q, smallest_q=math.nan, total_q=math.nan
+                    )
                 made.append(suffered)
         return made
 
@@ -175,6 +180,10 @@ def of_learned(learner: Learner) -> OfRows:
 
 def certificate(learner: Learner, X: Any, y: Any = None, u: Any = None, intercept: Any = None) -> Certificate:
     """See `Learner.certificate`."""
+    if X is None:
+        raise InputTypeError(
+            "certificate needs the rows that were learned, X and y; only a committee's needs no data"
+        )
     check_length(X, "X")
     if not learner._task.has_kernel:  # the tasks with one vector per example have it
         raise ValueError(

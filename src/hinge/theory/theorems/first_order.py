@@ -50,6 +50,8 @@ ONE = ("max", "prediction")  # selections of one row
 
 ANY_NORM = f"J06 Theorem 3 for any norms{DERIVED}"
 SHARPER, MIRA = f"J06 Theorem 4, sharper{DERIVED}", f"MIRA, beta > 0{DERIVED}"
+SHARPER_COST = f"J06 Theorem 9, sharper{DERIVED}"
+PA1_LOSS = f"PA-I loss{DERIVED}"
 
 
 # ---- from one claim to another ------------------------------------------------------------------------------------
@@ -245,12 +247,15 @@ def distance_moved(run: Run) -> float:
     return 2 * math.sqrt(run.u.distance2)
 
 
-# S13.4 derived, and with m = beta S12.2's bound for MIRA. A row with a mistake has l_j >= m, and min(C/nu_j, l_j/q_j)
-# gains at least what any shorter step a does, 2 a m - a^2 R2; so with a = min(C/nu, m/R2) for the largest nu:
+# Derived (docs/theory/committees.md, T0.1), PA-I, any u; for labels S13.4, and with m = beta S12.2's bound for MIRA. A
+# row with a mistake has l_j >= m, and min(C/nu_j, l_j/q_j) gains at least what any shorter step a does, 2 a m - a^2 R2;
+# so with a = min(C/nu, m/R2) for the largest nu:
 #     mistakes <= (D2 + 2 C sum l*_t)/(2 a m - a^2 R2)
+# That is J06 Theorem 4 if C >= m/R2, and less if C is smaller: the factor of D2 is 1/(C (2 m - C R2)), and not 1/(C m).
 of_pa1 = partial(theorem, steps=("pa1",), kinds=RANKED, carries=True)
 
 
+@theorem(SHARPER, "mistakes", steps=("pa1",), kinds=("classification",), carries=True)
 @of_pa1(SHARPER, "mistakes", selections=("max",))
 @of_pa1(SHARPER, "updates", selections=("prediction",))
 @of_pa1(f"{S06_T1} for any C{DERIVED}", "mistakes", selections=("conproj",))
@@ -264,6 +269,19 @@ def any_C(run: Run) -> float:
     )
     run.need(a < math.inf, "it needs a cap or an instance that is not zero")
     return over(u.distance2 + times(2 * run.C, u.loss), 2 * a * u.margin - a * a * u.largest_q)
+
+
+# Derived (docs/theory/committees.md, T0.2), PA-I with a finite C, any u. A step gains at least what the step C does,
+# 2 C l_t - C^2 q_t, and the master inequality bounds the sum of the gains by D2 + 2 C sum l*_t:
+#     sum l_t <= sum l*_t + D2/(2 C) + C/2 (sum of q_t over the updates)
+# That sum is at most R2 times the updates, and at most the sum of all q_t. On a zero instance both losses are equal.
+@theorem(PA1_LOSS, "loss", steps=("pa1",), kinds=EVERY, selections=("only", *ONE, "mira"), carries=True)
+def pa1_loss(run: Run) -> float:
+    u, C = run.u, run.C
+    run.need(math.inf > C, "it needs a finite C")
+    run.need(u.smallest_nu == u.largest_nu == 1, "it needs nu = 1")
+    sizes: float = min(run.statistics.updates * u.largest_q, math.inf if math.isnan(u.total_q) else u.total_q)
+    return u.loss + u.distance2 / (2 * C) + C / 2 * sizes
 
 
 of_pa1(f"{S06_T1} for SimProj{DERIVED}", "mistakes", selections=("simproj",))(by_rows(any_C))
@@ -360,6 +378,20 @@ def any_cost(run: Run) -> float:
     u = run.u
     factor = max(u.largest_q / u.cost_unit, math.sqrt(u.largest_cost) / run.C)
     return times(factor, u.distance2) + times(times(2 * run.C, factor), u.loss)
+
+
+# The same with T0.1. A round gains at least g(l_t), g(l) = 2 a l - a^2 R2 with a = min(C, l/R2). Relative to the cost
+# that is least at the loss s = c sqrt(max rho): the one of the largest cost, or for 'max-additive' of the smallest.
+#     sum rho_t <= s^2/(c g(s)) (D2 + 2 C sum l*_t)
+@of_cost(SHARPER_COST, "cost")
+def sharper_cost(run: Run) -> float:
+    u, C = run.u, run.C
+    s = u.cost_unit * math.sqrt(u.largest_cost)
+    if times(C, u.largest_q) >= s:
+        factor = u.largest_q / u.cost_unit
+        return times(factor, u.distance2) + times(times(2 * C, factor), u.loss)
+    factor = s * s / u.cost_unit / (2 * s - times(C, u.largest_q))
+    return times(factor / C, u.distance2) + times(2 * factor, u.loss)
 
 
 @of_cost("J06 Theorem 9", "cost")
