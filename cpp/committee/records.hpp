@@ -14,6 +14,7 @@
 
 #include "../memories/arithmetic/buffer.hpp"
 #include "../memories/arithmetic/lane_sums.hpp"
+#include "quads.hpp"
 
 namespace hinge {
 
@@ -26,7 +27,10 @@ struct Inputs {
 struct RecordShape {
   std::size_t plain = 0;   // places summed with the values as they come, a multiple of 4
   std::size_t scaled = 0;  // places summed with the scaled values, a multiple of 4
-  std::size_t size = 0;    // all places, a multiple of 4
+  std::size_t plain_variances = 0;  // places of variances of the experts that see the values as they come, likewise
+  std::size_t size = 0;             // all places, a multiple of 4
+
+  std::size_t summed() const { return plain + scaled; }
 };
 
 class ExpertRecords {
@@ -53,26 +57,28 @@ class ExpertRecords {
     shape = next;
   }
 
-  // sums[i] = the sum over the features of value * record[i], for the places that are summed.
-  void sum(const Inputs& x, double* sums) const {
-    std::fill_n(sums, shape.plain + shape.scaled, 0.0);
+  // sums[i] = the sum over the features of value * record[i], for the places that are summed. `sizes`, unless it is
+  // nullptr, gains value^2 * variance, for the variances.
+  void sum(const Inputs& x, double* sums, double* sizes) const {
+    std::fill_n(sums, shape.summed(), 0.0);
     visit(x.plain, [&](const auto& features) {
 #if defined(__x86_64__) && defined(__GNUC__)
-      if (has_avx2) return sum_avx2(features, x.scaled, sums);
+      if (has_avx2) return sum_avx2(features, x.scaled, sums, sizes);
 #endif
-      sum_all(features, x.scaled, sums);
+      sum_all(features, x.scaled, sums, sizes);
     });
   }
 
-  // Calls each(record, value as it came, scaled value) for every feature that is not 0.
+  // Calls each(record, value as it came, scaled value) for every feature that is not 0, while the records of the next
+  // instance are prefetched.
   template <class Each>
   void for_each(const Inputs& x, const Each& each) {
-    visit(x.plain, [&](const auto& features) { each_anywhere<false>(features, x.scaled, each); });
-  }
-  // The same, while the records of the next instance are prefetched.
-  template <class Each>
-  void for_each_last(const Inputs& x, const Each& each) {
-    visit(x.plain, [&](const auto& features) { each_anywhere<true>(features, x.scaled, each); });
+    visit(x.plain, [&](const auto& features) {
+#if defined(__x86_64__) && defined(__GNUC__)
+      if (has_avx2) return each_avx2(features, x.scaled, each);
+#endif
+      each_feature(features, x.scaled, each);
+    });
   }
 
   // Changes after `begin` can be rolled back. `note` records what an instance may overwrite, each record once; if it
@@ -107,28 +113,20 @@ class ExpertRecords {
   }
 
  private:
-  template <bool Prefetches, class Features, class Each>
+  template <class Features, class Each>
   HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
     for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
-      if constexpr (Prefetches && requires { x.columns; }) prefetch_record(x, j + x.size, [](const char* line) {
-        HINGE_PREFETCH_LATER(line);
-      });
+      if constexpr (requires { x.columns; })
+        prefetch_record(x, j + x.size, [](const char* line) { HINGE_PREFETCH_LATER(line); });
       each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
     });
   }
 #if defined(__x86_64__) && defined(__GNUC__)
-  template <bool Prefetches, class Features, class Each>
+  template <class Features, class Each>
   HINGE_AVX2 void each_avx2(const Features& x, const double* scaled, const Each& each) {
-    each_feature<Prefetches>(x, scaled, each);
+    each_feature(x, scaled, each);
   }
 #endif
-  template <bool Prefetches, class Features, class Each>
-  void each_anywhere(const Features& x, const double* scaled, const Each& each) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (has_avx2) return each_avx2<Prefetches>(x, scaled, each);
-#endif
-    each_feature<Prefetches>(x, scaled, each);
-  }
   // The lines of the record of feature j of a sparse instance. It may lie in the instances that follow.
   template <class Features, class Prefetch>
   HINGE_INLINE void prefetch_record(const Features& x, std::size_t j, const Prefetch& prefetch_line) const {
@@ -156,7 +154,7 @@ class ExpertRecords {
   }
   // `Together` features from j on, while the records of the next ones are prefetched.
   template <std::size_t Together, class Features>
-  HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums) const {
+  HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums, double* sizes) const {
     constexpr bool sparse = requires { x.columns; };
     const double* records[Together];
     Quad plain_values[Together], scaled_values[Together];
@@ -180,18 +178,33 @@ class ExpertRecords {
       }
     };
     add(0, shape.plain, plain_values);
-    add(shape.plain, shape.plain + shape.scaled, scaled_values);
+    add(shape.plain, shape.summed(), scaled_values);
+    if (sizes == nullptr) return;
+    const auto add_variances = [&](std::size_t from, std::size_t to, const Quad* values) HINGE_INLINE_LAMBDA {
+      for (std::size_t g = from; g < to; g += 4) {
+        Quad sum{}, group{};
+        load_lanes(sizes + (g - shape.summed()), sum);
+        for (std::size_t f = 0; f < Together; ++f) {
+          load_variances(records[f] + g, group);
+          sum = sum + values[f] * values[f] * group;
+        }
+        std::memcpy(sizes + (g - shape.summed()), &sum, sizeof sum);
+      }
+    };
+    const std::size_t between = shape.summed() + shape.plain_variances;
+    add_variances(shape.summed(), between, plain_values);
+    add_variances(between, shape.size, scaled_values);
   }
   template <class Features>
-  HINGE_INLINE void sum_all(const Features& x, const double* scaled, double* sums) const {
+  HINGE_INLINE void sum_all(const Features& x, const double* scaled, double* sums, double* sizes) const {
     std::size_t j = 0;
-    for (; j + 4 <= x.size; j += 4) sum_some<4>(x, scaled, j, sums);
-    for (; j < x.size; ++j) sum_some<1>(x, scaled, j, sums);
+    for (; j + 4 <= x.size; j += 4) sum_some<4>(x, scaled, j, sums, sizes);
+    for (; j < x.size; ++j) sum_some<1>(x, scaled, j, sums, sizes);
   }
 #if defined(__x86_64__) && defined(__GNUC__)
   template <class Features>
-  HINGE_AVX2 void sum_avx2(const Features& x, const double* scaled, double* sums) const {
-    sum_all(x, scaled, sums);
+  HINGE_AVX2 void sum_avx2(const Features& x, const double* scaled, double* sums, double* sizes) const {
+    sum_all(x, scaled, sums, sizes);
   }
 #endif
 
