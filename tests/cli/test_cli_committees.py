@@ -58,8 +58,9 @@ def test_without_a_learner_there_is_a_committee(run, files, kind):
     assert done.code == 0, done.err
     learner = hinge.load(files / "model")
     assert learner.parameters["experts"] == "auto"
-    assert len(learner.experts) == EXPERTS
-    assert f"(a committee of {EXPERTS} experts" in done.out
+    count = len(DEFAULT[learner.task].split())
+    assert len(learner.experts) == count
+    assert f"(a committee of {count} experts" in done.out
 
 
 @pytest.mark.parametrize(
