@@ -36,7 +36,7 @@ struct CommitteeRound : RowRound {
       inputs.scaled = Bank::values_of(scaled);
       squares[1] = Bank::squares(scaled).square;
     }
-    const double score = bank.score_voters(inputs, room.ask);
+    const double score = score_all();
     const double square = std::max(squares[0], squares[1]);
     return Reading{score, score, square, square, true};
   }
@@ -46,6 +46,7 @@ struct CommitteeRound : RowRound {
     const Start before[2] = {bank.starts[0], bank.starts[1]};
     const bool starts = start(e);
     try {
+      if (starts) score_all();  // now with the constants
       decide_all(e);
       const Move move = elect(e);
       books.check(e, move);
@@ -60,7 +61,7 @@ struct CommitteeRound : RowRound {
   // Lanes of a lattice may be born. They change no prediction, so `move` stays as it is.
   bool admit(const Example& e, const Move& /*move*/) {
     if (bank.lattice.used && bank.members_learn && give_birth(e)) {
-      bank.score_voters(inputs, room.ask);
+      score_all();
       decide_members(e);  // shorter steps than before: nothing overflows
       judge(e);
     }
@@ -97,6 +98,11 @@ struct CommitteeRound : RowRound {
   double weight = 1;
 
  private:
+  // The scores of all experts, and x'Sx of those with a variance.
+  double score_all() {
+    bank.begin_sizes(room);
+    return bank.score_voters(inputs, room.ask, room.quads.sizes.data());
+  }
   // The squared size of the instance for a member, in the Euclidean geometry.
   double size_of(const Member& m) const { return squares[m.input()] + bank.constant2(m); }
 
@@ -146,26 +152,22 @@ struct CommitteeRound : RowRound {
     const std::size_t count = bank.members.size();
     room.amounts.assign(count * lanes, 0.0);
     room.own.resize(count * lanes);
-    room.moves.assign(count, Move());
-    room.sizes.resize(count);
-    room.measured.clear();
-    bank.make_room(room);
+    room.moves.resize(count);
+    room.narrowing.clear();
     for (std::size_t i = 0; i < count; ++i) {
       const Member& m = bank.members[i];
       for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
-      decide(i, size_of(m), e);
+      decide(i, bank.size_of(m, squares[m.input()], room), e);
       if (!m.is_shaped()) continue;
-      if (room.moves[i].moves()) room.measured.push_back(i);
-      else room.moves[i].q = 0;  // x'Sx is not known, and not needed
+      if (room.moves[i].length > 0) room.narrowing.push_back(i);
+      if (!room.moves[i].moves()) room.moves[i].q = 0;  // it counts where a member moves
     }
-    if (!room.measured.empty()) bank.measure(inputs, room);
-    for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
     if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
   }
   // A member whose C or r is not known yet does nothing.
   void decide(std::size_t i, double q, const Example& e) {
     const Member& m = bank.members[i];
-    if (!bank.is_ready(m)) return;
+    if (!bank.is_ready(m)) return void(room.moves[i] = Move());
     room.moves[i] = m.rule->decide({room.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
                                    room.amounts.data() + i * lanes);
   }
