@@ -15,7 +15,7 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed")
 from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing  # noqa: E402
 
 import hinge.river  # noqa: E402
-from hinge.river import PAClassifier, PAMultilabel, PARegressor  # noqa: E402
+from hinge.river import AutoClassifier, AutoRegressor, PAClassifier, PAMultilabel, PARegressor  # noqa: E402
 
 SETTINGS = [
     (PAClassifier, {}),
@@ -39,6 +39,14 @@ SETTINGS = [
     (PARegressor, {"geometry": "entropy", "signed": False}),
     (PAClassifier, {"kernel": "rbf", "gamma": 0.5}),
     (PAClassifier, {"kernel": "rbf", "gamma": 0.5, "budget": 20}),
+    (PAClassifier, {"C": "auto"}),
+    (PAClassifier, {"C": [0.01, 0.1, 1.0], "step": "pa2", "average": True}),
+    (PAClassifier, {"C": "auto", "selection": "simproj", "hash_bits": 10}),
+    (AutoClassifier, {}),
+    (AutoClassifier, {"hash_bits": 10, "experts": ["pa1:0", "scaled:arow:0:average"]}),
+    (PARegressor, {"C": "auto", "average": True}),
+    (AutoRegressor, {}),
+    (AutoRegressor, {"epsilon": 0.0, "fit_intercept": False}),
     (PARegressor, {"kernel": "rbf", "gamma": 1e-4}),  # dates of 7e5 in its data: |x - z|^2 has 11 digits less
 ]
 MULTILABEL = [
@@ -153,7 +161,8 @@ def test_without_an_intercept_the_regressor_equals_that_of_river(mode, C):
 
 @pytest.mark.parametrize(("cls", "options"), SETTINGS)
 def test_models_equal_the_learner(cls, options):
-    model, learner = cls(**options), hinge.Learner(cls._task, **options)
+    more = {"experts": "auto"} if cls in (AutoClassifier, AutoRegressor) else {}
+    model, learner = cls(**options), hinge.Learner(cls._task, **{**more, **options})
     for number, (x, y) in enumerate(events(cls)):
         assert model.score_one(x) == learner.score_one(x)
         model.learn_one(x, y, w=1.0 + number % 3)

@@ -155,10 +155,10 @@ class Bank final : public Memory {
     double outcome = 0;
   };
   // The scores of all voters. Returns their sum, which is not finite if one is not.
-  double score_voters(const Inputs& x, Ask& ask) const {
-    ask.sums.resize(records.shape.plain + records.shape.scaled);
+  double score_voters(const Inputs& x, Ask& ask, double* sizes = nullptr) const {
+    ask.sums.resize(summed());
     ask.scores.resize(voters.size() * lanes());
-    records.sum(x, ask.sums.data());
+    records.sum(x, ask.sums.data(), sizes);
     double all = 0;
     double* to = ask.scores.data();
     for (const Voter& voter : voters) {
@@ -188,9 +188,9 @@ class Bank final : public Memory {
   // Room for a round, so that it does not allocate.
   struct Work {
     Ask ask;
-    std::vector<double> own, amounts, sizes, losses, outcome, zeros;  // own: the scores of each member
-    std::vector<Move> moves;                                          // of each member
-    std::vector<std::size_t> measured;                                // members whose x'Sx is known: `sizes`
+    std::vector<double> own, amounts, losses, outcome, zeros;  // own: the scores of each member
+    std::vector<Move> moves;                                   // of each member
+    std::vector<std::size_t> narrowing;                        // members whose variances narrow
     double bottom_margin = 0;
     struct Lane {
       double amount;
@@ -202,19 +202,18 @@ class Bank final : public Memory {
   };
   Work work;
 
-  // x'Sx of all members with a variance, and from there of those that are `wanted`.
-  void measure(const Inputs& x, Work& its) {
-    QuadRound& quads = its.quads;
-    for (const QuadRound::Group& group : quads.shaped) {
-      Quad sizes{};
+  // What the constants beside the features add to x'Sx. The sum over the features follows (`score_voters`).
+  void begin_sizes(Work& its) const {
+    make_room(its);
+    for (const QuadRound::Group& group : its.quads.shaped) {
       const double constant = starts[group.scaled ? 1 : 0].constant;
-      add_sizes(records.at(0) + group.variances, constant, sizes);
-      records.for_each(x, [&](const double* record, double value, double scaled) HINGE_INLINE_LAMBDA {
-        add_sizes(record + group.variances, group.scaled ? scaled : value, sizes);
-      });
-      std::memcpy(quads.sizes.data() + group.at, &sizes, sizeof sizes);
+      for (std::size_t i = 0; i < 4; ++i)
+        its.quads.sizes[group.at + i] = constant * constant * variance_of(records.at(0)[group.variances + i]);
     }
-    for (const std::size_t i : its.measured) its.sizes[i] = quads.sizes[members[i].variance - summed()];
+  }
+  // The squared size of an instance for a member, given |x|^2 of its values.
+  double size_of(const Member& m, double square, const Work& its) const {
+    return m.is_shaped() ? its.quads.sizes[m.variance - summed()] : square + constant2(m);
   }
   double constant2(const Member& m) const { return starts[m.input()].constant * starts[m.input()].constant; }
 
@@ -297,12 +296,18 @@ class Bank final : public Memory {
   // A lane between, from the bottom, with C times its weights.
   void bear_below() {
     const double C = lattice.C_below(starts[members[0].input()].C);
-    admit(0, std::max(1.0, C), 0);
+    const Statistics its = statistics_of_bottom();
+    weight_bound_ *= std::max(1.0, C);
     copy_member(0, C, 1 / static_cast<double>(lattice.below + 2));
     lattice.below += 1;
-    Member& born = members[1];
-    become_between(born, -static_cast<int>(lattice.below));
-    born.statistics = bottom_statistics(members[0].statistics, kind_.margin, C);
+    become_between(members[1], -static_cast<int>(lattice.below));
+    members[1].statistics = its;
+  }
+
+  // Of the bottom of the lattice, read with the largest C for which it stands.
+  Statistics statistics_of_bottom() const {
+    const double first = starts[members[0].input()].C, C = lattice.C_below(first);
+    return bottom_statistics(members[0].statistics, kind_.margin, C, first > 0 ? C / first : 0);
   }
 
   // A copy of a member, directly after it: its weights times `factor`.
@@ -470,6 +475,7 @@ class Bank final : public Memory {
       for (Member& m : its)
         if (m.word.scaled == scaled && m.is_shaped()) m.variance = place++;
       place = padded<double>(place);
+      if (!scaled) shape.plain_variances = place - shape.summed();
     }
     shape.size = place;
     return shape;
@@ -503,7 +509,7 @@ class Bank final : public Memory {
     m.rule = make_rule_(m);
   }
   // The places that are summed; the variances follow.
-  std::size_t summed() const { return records.shape.plain + records.shape.scaled; }
+  std::size_t summed() const { return records.shape.summed(); }
   // Whether a member has one weight per column.
   bool is_single() const { return room_ == 1; }
 
@@ -517,9 +523,9 @@ class Bank final : public Memory {
     QuadRound& quads = its.quads;
     std::fill(quads.narrows.begin(), quads.narrows.end(), 0.0);
     std::fill(quads.r.begin(), quads.r.end(), 1.0);
-    for (const std::size_t i : its.measured) {
+    for (const std::size_t i : its.narrowing) {
       const std::size_t at = members[i].variance - summed();
-      quads.narrows[at] = its.moves[i].length > 0;
+      quads.narrows[at] = 1;
       quads.r[at] = members[i].parameter / weight;
     }
     quads.narrowing.clear();

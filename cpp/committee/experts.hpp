@@ -2,7 +2,8 @@
 //
 //     KIND      step                                            j: relative to the first round       =value
 //     pa        PA, which has no C
-//     pa1, pa2  PA-I, PA-II                                     C = 4^j l/q                          C
+//     pa1       PA-I                                            C = 4^j l/q                          C
+//     pa2       PA-II                                           C = 4^j/q                            C
 //     arow      AROW with a diagonal covariance                 r = 16^j q                           r
 //     lattice   PA-I with C = 4^j l/q for every integer j (lattice.hpp)
 //
@@ -43,7 +44,9 @@ struct ExpertWord {
   double parameter(double first_C, double first_size) const {
     if (!relative) return value;
     const int j = static_cast<int>(value);
-    const double its = kind == Kind::arow ? std::ldexp(first_size, 4 * j) : std::ldexp(first_C, 2 * j);
+    const double its = kind == Kind::arow  ? std::ldexp(first_size, 4 * j)
+                       : kind == Kind::pa2 ? std::ldexp(1 / first_size, 2 * j)
+                                           : std::ldexp(first_C, 2 * j);
     return std::clamp(its, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
   }
 };
@@ -90,6 +93,7 @@ inline std::vector<ExpertWord> expert_words(std::string_view text) {
     if (end > 0) experts.push_back(expert_word(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (experts.empty()) throw InputError("there are no experts");
   if (experts.size() > most) throw InputError("there are more than 64 experts");
   return experts;
 }

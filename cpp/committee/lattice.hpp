@@ -29,14 +29,14 @@ struct StepLattice {
 };
 
 // The bottom's losses depend on the C that it is read with. So its statistics hold sums from which those of any C
-// follow: `loss` the margins m of v, `squared_loss` m^2, `cost` its steps o (the weights of the examples), `progress`
-// o(2m + oq). All its rounds had the loss g - C m.
-inline Statistics bottom_statistics(const Statistics& sums, double g, double C) {
+// follow, in the unit of C_0: `loss` the margins m = C_0 v.x, `squared_loss` m^2, `cost` its steps o (the weights of the
+// examples), `progress` o(2m + o C_0 q). All its rounds had the loss g - c m, c = C/C_0.
+inline Statistics bottom_statistics(const Statistics& sums, double g, double C, double c) {
   Statistics s = sums;
   const auto rounds = static_cast<double>(s.rounds);
-  s.loss = g * rounds - C * sums.loss;
-  s.squared_loss = g * g * rounds - 2 * g * C * sums.loss + C * C * sums.squared_loss;
-  s.progress = C * (2 * g * sums.cost - C * sums.progress);
+  s.loss = g * rounds - c * sums.loss;
+  s.squared_loss = g * g * rounds - 2 * g * c * sums.loss + c * c * sums.squared_loss;
+  s.progress = C * (2 * g * sums.cost - c * sums.progress);
   s.capped = s.updates;
   s.cost = static_cast<double>(s.mistakes);
   return s;

@@ -47,7 +47,7 @@ inline Statistics statistics_of(const Bank& bank, const Voter& voter) {
     return its;
   }
   if (m.place != Member::Place::bottom) return m.statistics;
-  return bottom_statistics(m.statistics, bank.kind().margin, parameter_of(bank, voter));
+  return bank.statistics_of_bottom();
 }
 
 // What a plain learner with the parameters of a voter would hold: weights as columns x lanes, and so on.

@@ -31,14 +31,6 @@ HINGE_INLINE void load_variances(const double* from, Quad& variances) {
 }
 #endif
 
-// sizes += x^2 S
-HINGE_INLINE void add_sizes(const double* stored, double x, Quad& sizes) {
-  Quad square, variances;
-  repeat(x * x, square);
-  load_variances(stored, variances);
-  sizes = sizes + square * variances;
-}
-
 struct QuadRound {
   // Four variances, the weights that they belong to (if a member has one per column), and which values they see.
   struct Group {

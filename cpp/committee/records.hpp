@@ -14,6 +14,7 @@
 
 #include "../memories/arithmetic/buffer.hpp"
 #include "../memories/arithmetic/lane_sums.hpp"
+#include "quads.hpp"
 
 namespace hinge {
 
@@ -26,7 +27,10 @@ struct Inputs {
 struct RecordShape {
   std::size_t plain = 0;   // places summed with the values as they come, a multiple of 4
   std::size_t scaled = 0;  // places summed with the scaled values, a multiple of 4
-  std::size_t size = 0;    // all places, a multiple of 4
+  std::size_t plain_variances = 0;  // places of variances of the experts that see the values as they come, likewise
+  std::size_t size = 0;             // all places, a multiple of 4
+
+  std::size_t summed() const { return plain + scaled; }
 };
 
 class ExpertRecords {
@@ -53,18 +57,20 @@ class ExpertRecords {
     shape = next;
   }
 
-  // sums[i] = the sum over the features of value * record[i], for the places that are summed.
-  void sum(const Inputs& x, double* sums) const {
-    std::fill_n(sums, shape.plain + shape.scaled, 0.0);
+  // sums[i] = the sum over the features of value * record[i], for the places that are summed. `sizes`, unless it is
+  // nullptr, gains value^2 * variance, for the variances.
+  void sum(const Inputs& x, double* sums, double* sizes) const {
+    std::fill_n(sums, shape.summed(), 0.0);
     visit(x.plain, [&](const auto& features) {
 #if defined(__x86_64__) && defined(__GNUC__)
-      if (has_avx2) return sum_avx2(features, x.scaled, sums);
+      if (has_avx2) return sum_avx2(features, x.scaled, sums, sizes);
 #endif
-      sum_all(features, x.scaled, sums);
+      sum_all(features, x.scaled, sums, sizes);
     });
   }
 
-  // Calls each(record, value as it came, scaled value) for every feature that is not 0.
+  // Calls each(record, value as it came, scaled value) for every feature that is not 0, while the records of the next
+  // instance are prefetched.
   template <class Each>
   void for_each(const Inputs& x, const Each& each) {
     visit(x.plain, [&](const auto& features) {
@@ -110,6 +116,8 @@ class ExpertRecords {
   template <class Features, class Each>
   HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
     for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
+      if constexpr (requires { x.columns; })
+        prefetch_record(x, j + x.size, [](const char* line) { HINGE_PREFETCH_LATER(line); });
       each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
     });
   }
@@ -119,6 +127,14 @@ class ExpertRecords {
     each_feature(x, scaled, each);
   }
 #endif
+  // The lines of the record of feature j of a sparse instance. It may lie in the instances that follow.
+  template <class Features, class Prefetch>
+  HINGE_INLINE void prefetch_record(const Features& x, std::size_t j, const Prefetch& prefetch_line) const {
+    constexpr std::size_t line = 64;
+    const std::uintptr_t record = weights_ahead(values_.data() + shape.size, shape.size, x, j);
+    for (std::size_t i = 0; i < shape.size * sizeof(double) && i < most_prefetched; i += line)
+      prefetch_line(reinterpret_cast<const char*>(record + i));
+  }
 
   // What a record holds is kept, unless that is 0. (Most columns are new to a new learner.)
   HINGE_INLINE void note_record(std::size_t record) {
@@ -138,7 +154,7 @@ class ExpertRecords {
   }
   // `Together` features from j on, while the records of the next ones are prefetched.
   template <std::size_t Together, class Features>
-  HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums) const {
+  HINGE_INLINE void sum_some(const Features& x, const double* scaled, std::size_t j, double* sums, double* sizes) const {
     constexpr bool sparse = requires { x.columns; };
     const double* records[Together];
     Quad plain_values[Together], scaled_values[Together];
@@ -148,11 +164,8 @@ class ExpertRecords {
       repeat(scaled == nullptr ? 0 : scaled[j + f], scaled_values[f]);
     }
     if constexpr (sparse)
-      for (std::size_t f = 0; f < Together; ++f) {
-        const auto next = weights_ahead(values_.data() + shape.size, shape.size, x, j + ahead + f);
-        for (std::size_t i = 0; i < shape.size; i += 8)
-          HINGE_PREFETCH(reinterpret_cast<const char*>(next + i * sizeof(double)));
-      }
+      for (std::size_t f = 0; f < Together; ++f)
+        prefetch_record(x, j + ahead + f, [](const char* line) { HINGE_PREFETCH(line); });
     const auto add = [&](std::size_t from, std::size_t to, const Quad* values) HINGE_INLINE_LAMBDA {
       for (std::size_t g = from; g < to; g += 4) {
         Quad sum{}, group{};
@@ -165,18 +178,33 @@ class ExpertRecords {
       }
     };
     add(0, shape.plain, plain_values);
-    add(shape.plain, shape.plain + shape.scaled, scaled_values);
+    add(shape.plain, shape.summed(), scaled_values);
+    if (sizes == nullptr) return;
+    const auto add_variances = [&](std::size_t from, std::size_t to, const Quad* values) HINGE_INLINE_LAMBDA {
+      for (std::size_t g = from; g < to; g += 4) {
+        Quad sum{}, group{};
+        load_lanes(sizes + (g - shape.summed()), sum);
+        for (std::size_t f = 0; f < Together; ++f) {
+          load_variances(records[f] + g, group);
+          sum = sum + values[f] * values[f] * group;
+        }
+        std::memcpy(sizes + (g - shape.summed()), &sum, sizeof sum);
+      }
+    };
+    const std::size_t between = shape.summed() + shape.plain_variances;
+    add_variances(shape.summed(), between, plain_values);
+    add_variances(between, shape.size, scaled_values);
   }
   template <class Features>
-  HINGE_INLINE void sum_all(const Features& x, const double* scaled, double* sums) const {
+  HINGE_INLINE void sum_all(const Features& x, const double* scaled, double* sums, double* sizes) const {
     std::size_t j = 0;
-    for (; j + 4 <= x.size; j += 4) sum_some<4>(x, scaled, j, sums);
-    for (; j < x.size; ++j) sum_some<1>(x, scaled, j, sums);
+    for (; j + 4 <= x.size; j += 4) sum_some<4>(x, scaled, j, sums, sizes);
+    for (; j < x.size; ++j) sum_some<1>(x, scaled, j, sums, sizes);
   }
 #if defined(__x86_64__) && defined(__GNUC__)
   template <class Features>
-  HINGE_AVX2 void sum_avx2(const Features& x, const double* scaled, double* sums) const {
-    sum_all(x, scaled, sums);
+  HINGE_AVX2 void sum_avx2(const Features& x, const double* scaled, double* sums, double* sizes) const {
+    sum_all(x, scaled, sums, sizes);
   }
 #endif
 
@@ -196,6 +224,7 @@ class ExpertRecords {
   }
 
   static constexpr std::size_t ahead = 8;  // features
+  static constexpr std::size_t most_prefetched = 1024;  // bytes of a record: hardware prefetches what follows
 
   Buffer<double> values_;
   bool noting_ = false, copied_ = false;

@@ -16,6 +16,7 @@
 
 #include "../data/instance.hpp"
 #include "arithmetic/buffer.hpp"
+#include "arithmetic/lane_sums.hpp"
 #include "arithmetic/sums.hpp"
 #include "arithmetic/undo.hpp"
 
@@ -59,6 +60,7 @@ class Scaling {
     visit(x, [&](const auto& features) {
       std::size_t j = 0;
       for (; j + 2 <= features.size; j += 2) {  // two at a time: roots and divisions take most of the time
+        prefetch_sums(features, j), prefetch_sums(features, j + 1);
         const double *const a = at(features, j), *const b = at(features, j + 1);
         const Pair value = two_values(features, j), there{double(value[0] != 0), double(value[1] != 0)};
         const Pair count = Pair{a[0], b[0]} + there, sum = Pair{a[1], b[1]} + value * value;
@@ -116,6 +118,12 @@ class Scaling {
   template <class Features>
   const double* at(const Features& features, std::size_t j) const {
     return sums_.data() + 2 * features.column(j);
+  }
+  // Those of the next instance: the columns of sparse instances are far apart.
+  template <class Features>
+  void prefetch_sums(const Features& x, std::size_t j) const {
+    if constexpr (requires { x.columns; })
+      HINGE_PREFETCH(reinterpret_cast<const char*>(weights_ahead(sums_.data(), 2, x, j + x.size)));
   }
   // Two values, each by its scale.
   static void divide(const Pair& value, const Pair& count, const Pair& sum, double* to) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "../committee/leader.hpp"
@@ -120,7 +121,7 @@ inline void restore_members(Bank& bank, const Tensors& from) {
   for (Member& m : bank.members) {
     each_field(&m.statistics, [&]<class Number>(const char*, Number Statistics::*member) {
       const double its = *numbers++;
-      if (std::is_integral_v<Number> && !(its >= 0 && its <= 0x1p53)) Tensors::impossible("expert_statistics");
+      if (std::is_integral_v<Number> && !(its >= 0 && its <= 0x1p53 && its == std::floor(its))) Tensors::impossible("expert_statistics");
       m.statistics.*member = static_cast<Number>(its);
     });
     for (double& each : m.thresholds) each = *thresholds++;

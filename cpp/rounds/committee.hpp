@@ -36,7 +36,7 @@ struct CommitteeRound : RowRound {
       inputs.scaled = Bank::values_of(scaled);
       squares[1] = Bank::squares(scaled).square;
     }
-    const double score = bank.score_voters(inputs, room.ask);
+    const double score = score_all();
     const double square = std::max(squares[0], squares[1]);
     return Reading{score, score, square, square, true};
   }
@@ -46,6 +46,7 @@ struct CommitteeRound : RowRound {
     const Start before[2] = {bank.starts[0], bank.starts[1]};
     const bool starts = start(e);
     try {
+      if (starts) score_all();  // now with the constants
       decide_all(e);
       const Move move = elect(e);
       books.check(e, move);
@@ -60,8 +61,8 @@ struct CommitteeRound : RowRound {
   // Lanes of a lattice may be born. They change no prediction, so `move` stays as it is.
   bool admit(const Example& e, const Move& /*move*/) {
     if (bank.lattice.used && bank.members_learn && give_birth(e)) {
-      bank.score_voters(inputs, room.ask);
-      decide_all(e);
+      score_all();
+      decide_members(e);  // shorter steps than before: nothing overflows
       judge(e);
     }
     if (bank.members_learn) {
@@ -97,6 +98,11 @@ struct CommitteeRound : RowRound {
   double weight = 1;
 
  private:
+  // The scores of all experts, and x'Sx of those with a variance.
+  double score_all() {
+    bank.begin_sizes(room);
+    return bank.score_voters(inputs, room.ask, room.quads.sizes.data());
+  }
   // The squared size of the instance for a member, in the Euclidean geometry.
   double size_of(const Member& m) const { return squares[m.input()] + bank.constant2(m); }
 
@@ -132,37 +138,36 @@ struct CommitteeRound : RowRound {
   // ---- what each expert does ----
 
   void decide_all(const Example& e) {
-    weight = e.weight;
-    const std::size_t count = bank.members.size();
-    room.amounts.assign(count * lanes, 0.0);
-    room.own.resize(count * lanes);
-    room.moves.assign(count, Move());
-    room.sizes.resize(count);
-    room.measured.clear();
-    bank.make_room(room);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Member& m = bank.members[i];
-      for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
-      decide(i, size_of(m), e);
-      if (!m.is_shaped()) continue;
-      if (room.moves[i].moves()) room.measured.push_back(i);
-      else room.moves[i].q = 0;  // x'Sx is not known, and not needed
-    }
-    if (!room.measured.empty()) bank.measure(inputs, room);
-    for (const std::size_t i : room.measured) decide(i, room.sizes[i], e);
-    if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
+    decide_members(e);
     double finite = room.bottom_margin;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < bank.members.size(); ++i) {
       const Move& its = room.moves[i];
       const Statistics& sums = bank.members[i].statistics;
       finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
     }
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
+  void decide_members(const Example& e) {
+    weight = e.weight;
+    const std::size_t count = bank.members.size();
+    room.amounts.assign(count * lanes, 0.0);
+    room.own.resize(count * lanes);
+    room.moves.resize(count);
+    room.narrowing.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Member& m = bank.members[i];
+      for (std::size_t r = 0; r < lanes; ++r) room.own[i * lanes + r] = bank.score_of({i, false}, r, room.ask.sums.data());
+      decide(i, bank.size_of(m, squares[m.input()], room), e);
+      if (!m.is_shaped()) continue;
+      if (room.moves[i].length > 0) room.narrowing.push_back(i);
+      if (!room.moves[i].moves()) room.moves[i].q = 0;  // it counts where a member moves
+    }
+    if (bank.members[0].place == Member::Place::bottom) room.bottom_margin = margin_of_bottom(e);
+  }
   // A member whose C or r is not known yet does nothing.
   void decide(std::size_t i, double q, const Example& e) {
     const Member& m = bank.members[i];
-    if (!bank.is_ready(m)) return;
+    if (!bank.is_ready(m)) return void(room.moves[i] = Move());
     room.moves[i] = m.rule->decide({room.own.data() + i * lanes, lanes, q}, e.truth, e.weight,
                                    room.amounts.data() + i * lanes);
   }
@@ -241,12 +246,12 @@ struct CommitteeRound : RowRound {
     }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
-    const double margin = room.bottom_margin;
+    const double unit = bank.starts[m.input()].C, margin = unit * room.bottom_margin;
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
     s.loss += margin, s.squared_loss += margin * margin;
-    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * move.q);
+    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * (unit * move.q));
     s.largest_q = std::max(s.largest_q, move.q);
     s.weighted += move.weighted;
   }

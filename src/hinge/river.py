@@ -1,4 +1,5 @@
-"""PAClassifier, PARegressor and PAMultilabel for River's pipelines, over a hinge.Learner."""
+"""PAClassifier, PARegressor and PAMultilabel for River's pipelines, over a hinge.Learner; AutoClassifier and
+AutoRegressor, which need no option."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from .data.weights import check_weight
 from .estimators.option_changes import FollowsOptions
 from .learner import Learner
 from .model import encoding, file
+from .model.experts import Experts
 from .model.explain import Contribution
 from .model.statistics import Statistics
 from .options import table
@@ -30,9 +32,15 @@ from .tasks.multilabel import above_threshold
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .options.types import RiverPAClassifierOptions, RiverPAMultilabelOptions, RiverPARegressorOptions
+    from .options.types import (
+        RiverAutoClassifierOptions,
+        RiverAutoRegressorOptions,
+        RiverPAClassifierOptions,
+        RiverPAMultilabelOptions,
+        RiverPARegressorOptions,
+    )
 
-__all__ = ["PAClassifier", "PAMultilabel", "PARegressor"]
+__all__ = ["AutoClassifier", "AutoRegressor", "PAClassifier", "PAMultilabel", "PARegressor"]
 
 
 class _Model(FollowsOptions, base.Estimator):
@@ -62,6 +70,15 @@ class _Model(FollowsOptions, base.Estimator):
     def statistics(self) -> Statistics:
         """Rounds, mistakes, updates, cumulative loss and squared loss, largest q, progress."""
         return self._learner.statistics
+
+    @property
+    def experts_(self) -> Experts:
+        """The experts of a committee, as a table: the weight of each in the vote, its error so far."""
+        return self._learner.experts
+
+    def leader(self) -> Learner:
+        """The leading expert of a committee as a `hinge.Learner`, which continues by itself."""
+        return self._learner.leader()
 
     def score_one(self, x: dict[Any, Any]) -> Any:
         """w.x, with the intercept; many labels: a dict of scores. Unknown features have the weight 0."""
@@ -346,3 +363,50 @@ class PARegressor(_MiniBatchModel, base.MiniBatchRegressor):
         import pandas
 
         return pandas.Series(self._scores(X).tolist(), index=X.index, dtype="float64")
+
+
+@constructor("river.AutoClassifier")
+class AutoClassifier(PAClassifier):
+    """Classification with two or more classes that needs no option and no scaler: a committee of learners that vote.
+
+    Its experts are PA-I with many values of C, averages, and AROW, each with values as they come and scaled online. The
+    vote follows the experts that err least; `experts_` shows their weights.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from hinge.river import AutoClassifier
+    >>> evaluate.progressive_val_score(datasets.Phishing(), AutoClassifier(), metrics.Accuracy())
+    Accuracy: 86.48%
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ()
+    _kind: ClassVar[str] = "river.AutoClassifier"
+
+    def __init__(self, **options: Unpack[RiverAutoClassifierOptions]) -> None: ...
+
+
+@constructor("river.AutoRegressor")
+class AutoRegressor(PARegressor):
+    """Regression that needs no option and no scaler: a committee of learners whose predictions are averaged.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from hinge.river import AutoRegressor
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), AutoRegressor(), metrics.MAE())
+    MAE: 0.30495
+    """
+
+    _changeable: ClassVar[tuple[str, ...]] = ()
+    _kind: ClassVar[str] = "river.AutoRegressor"
+
+    def __init__(self, **options: Unpack[RiverAutoRegressorOptions]) -> None: ...

@@ -305,6 +305,22 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAOrdinal, {"selection": "simperc", "average": True}),
     (hinge.PAOrdinal, {"selection": "max", "step": "pa", "dtype": "float32", "classes": RANKS}),
     (hinge.PAOrdinal, {"selection": "conproj", "sort_thresholds": False, "average": 9}),
+    (hinge.PAClassifier, {"C": "auto"}),
+    (hinge.PAClassifier, {"C": "auto", "classes": CLASSES, "average": True}),
+    (hinge.PAClassifier, {"C": [0.01, 0.1, 1.0], "step": "pa2"}),
+    (
+        hinge.PAClassifier,
+        {
+            "geometry": "diagonal",
+            "step": "pa2",
+            "covariance_regularizer": "auto",
+            "covariance_update": "drop",
+        },
+    ),
+    (hinge.PARegressor, {"C": "auto"}),
+    (hinge.PARegressor, {"C": [0.1, 1.0], "average": True}),
+    (hinge.PAMultilabel, {"C": "auto", "threshold": "learned"}),
+    (hinge.PAOrdinal, {"C": "auto", "average": True}),
     (hinge.PAClassifier, {"geometry": "mahalanobis", "average": True}),
     (hinge.PAClassifier, {"geometry": "mahalanobis", "step": "cw", "classes": CLASSES}),
     (hinge.PAClassifier, {"geometry": "diagonal", "step": "perceptron", "fit_intercept": False}),
@@ -367,6 +383,8 @@ RIVER = [
     _river_case(hinge.river.PAClassifier, "classification"),
     _river_case(hinge.river.PARegressor, "regression"),
     _river_case(hinge.river.PAMultilabel, "multilabel"),
+    _river_case(hinge.river.AutoClassifier, "classification"),
+    _river_case(hinge.river.AutoRegressor, "regression"),
 ]
 EVERY = [*ESTIMATORS, *RIVER]
 

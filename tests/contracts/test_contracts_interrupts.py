@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import hinge
-from estimator_cases import ESTIMATORS, RIVER, SEQUENCE, STRUCTURED
+from estimator_cases import ESTIMATORS, RIVER, SEQUENCE, STRUCTURED, options_of
 from hinge.estimators.base import _FIRST
 
 # Modules that only look at what they are given: an interrupt there is the same as one at their call.
@@ -137,6 +137,22 @@ ACTIONS: dict[str, tuple[Any, Any, Any]] = {
     "the third class, with an average": (bring_new_class("b", "c", average=True), learn_event, learn_event),
     "the third class, with a covariance": (bring_new_class("b", "c", geometry="diagonal"), learn_event, learn_event),
     "the third class, with a kernel": (bring_new_class("b", "c", kernel="linear"), learn_event, learn_event),
+    "the third class, in a lattice": (bring_new_class("b", "c", C="auto", average=True), learn_event, learn_event),
+    "a batch with new classes for a committee": (
+        bring_new_class("b", "c", C=[0.1, 1.0]),
+        lambda m: m.learn_many(BATCH, ["b", "d", "a", "c"]),
+        learn_event,
+    ),
+    "a batch of new columns for a committee": (
+        bring_new_class("b", "c", C="auto"),
+        lambda m: m.learn_many(hinge_frame(), ["b", "c", "c", "b"]),
+        learn_event,
+    ),
+    "an event for experts in River": (
+        lambda: hinge.river.AutoClassifier(),
+        lambda m: m.learn_one(EVENT, "a"),
+        lambda m: m.learn_one({"f0": 1.0}, "b"),
+    ),
     "the fourth class": (bring_new_class("b", "c", "d"), learn_event, learn_event),
     "a class, each with its weights": (bring_new_class("b", selection="simproj"), learn_event, learn_event),
     "a batch with new classes": (
@@ -245,7 +261,7 @@ def with_another_option(case: Any) -> Any:
     return model
 
 
-for case in (*ESTIMATORS, *RIVER):
+for case in (each for each in (*ESTIMATORS, *RIVER) if "C" in options_of(each)):
     ACTIONS[f"a round after an option of {case} has changed"] = (
         lambda case=case: with_another_option(case),
         lambda m, case=case: case.teach["learn_one"](m, slice(30, 31)),

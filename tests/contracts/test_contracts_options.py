@@ -47,6 +47,10 @@ def test_every_option_of_texts_has_another_value():
     assert all(OTHER_OF_TEXTS[name] != mine[name] for name in OTHER_OF_TEXTS)
 
 
+# Committees of their own have neither C nor an average.
+OF_ONE_LEARNER = [case for case in EVERY if "C" in options_of(case)]
+
+
 def other(name):
     return OTHER_OF_TEXTS[name] if name in OTHER_OF_TEXTS else OTHER[name]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import hinge
-from cases import LABELS, WIDTH, as_dicts, new, part, stream
+from cases import COMMITTEES, LABELS, WIDTH, as_dicts, new, part, stream
 from concurrency import (
     LONG_CLASSES,
     PLAIN,
@@ -37,6 +37,9 @@ class Longer(LearnerCase):
 LEARNERS = [
     Longer(f"{task}-{options.get('geometry', 'plain')}", task, {"average": True, **options})
     for task, options in (*PLAIN, *SHAPED)
+]
+LEARNERS += [
+    Longer(f"{task}-committee-{i}", task, options) for i, (task, options) in enumerate(COMMITTEES[::3])
 ]
 KERNELS = [
     KernelCase(

@@ -328,6 +328,8 @@ MODELS = {
     ),
     "river.PAClassifier": (hinge.river.PAClassifier, of_river("a", pd.Series(LABELS))),
     "river.PARegressor": (hinge.river.PARegressor, of_river(0.5, pd.Series(NUMBERS))),
+    "river.AutoClassifier": (hinge.river.AutoClassifier, of_river("a", pd.Series(LABELS))),
+    "river.AutoRegressor": (hinge.river.AutoRegressor, of_river(0.5, pd.Series(NUMBERS))),
     "river.PAMultilabel": (
         hinge.river.PAMultilabel,
         {name: call for name, call in of_river({"a": True}, None).items() if not name.endswith("many")},

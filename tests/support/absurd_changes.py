@@ -56,6 +56,7 @@ EVERY = {
     "labels that are not a list": labels(5),
     "whether it is closed is missing": header_without("closed"),
 }
+NOT_OF_COMMITTEES = ("an infinite bound of the weights",)  # they find it again
 LEARNER = {"no task": header_without("task"), "an unknown task": header_with("task", value="ranking")}
 CLASSES = {
     "three labels": labels(["a", "b", "c"]),
@@ -121,6 +122,37 @@ OVERFLOWING_SIMPLEX = {
     "an exponent of 800": put("v", 0, 800.0),
     "an exponent of 1e200": put("v", 0, 1e200),
     "a shift of -1000": put("shift", (), -1000.0),
+}
+
+
+STARTED = {  # the first instance was learned: its constant, C and size, of values as they come and as they are scaled
+    "a negative constant": put("starts", 0, -1.0),
+    "an infinite first C": put("starts", 1, np.inf),
+    "too few starts": tensor("starts", lambda a: a[:-1]),
+    "a negative prior": put("vote", 0, -0.5),
+    "priors that are not shares": put("vote", 0, 0.9),
+    "weights that are not shares": tensor("vote", lambda a: np.r_[a[: len(a) // 5], 2 * a[len(a) // 5 :]]),
+    "a negative Delta": put("vote_delta", (), -1.0),
+    "an infinite Delta": put("vote_delta", (), np.inf),
+    "no Delta, but rounds that told experts apart": lambda _, tensors: tensors.update(
+        vote_telling=np.array(3), vote_delta=np.array(0.0)
+    ),
+    "a lane that a list does not have": put("lanes_above", (), 40),
+    "fewer lanes below than at the start": put("lanes_below", (), -1),
+    "half a round": put("expert_statistics", 0, 0.5),
+    "negative rounds": put("expert_statistics", 0, -1.0),
+    "weights of half a column": tensor("experts", lambda a: a[:-1]),
+    "no weights": tensor("experts", lambda a: a[:0]),
+    "no experts": parameter("experts", []),
+    "an unknown expert": parameter("experts", ["pa3:0"]),
+    "another committee": parameter("experts", ["pa1:1", "pa1:2", "pa1:3"]),
+}
+SCALED = {
+    "half a value of a column": put("scales", 0, 0.5),
+    "a negative sum of squares": put("scales", 1, -1.0),
+    "scales of half a column": tensor("scales", lambda a: a[:-1]),
+    "too few scales": tensor("scales", lambda a: a[:-2]),
+    "no scales": without("scales"),
 }
 
 
@@ -253,6 +285,9 @@ def changes(case):
         return [*tables, supports(case)]
     if case.task == "classification":
         tables.append(CLASSES)
+    if case.is_committee:
+        tables[0] = {what: change for what, change in EVERY.items() if what not in NOT_OF_COMMITTEES}
+        return [*tables, STARTED, WEIGHTS, SCALED if "experts" in case.options else {}]
     if case.geometry == "entropy":
         return [*tables, SIMPLEX, OVERFLOWING_SIMPLEX if case.task == "classification" else {}]
     if case.geometry == "euclidean":

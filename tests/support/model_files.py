@@ -40,6 +40,10 @@ class Case:
         return "kernel" in self.options
 
     @property
+    def is_committee(self) -> bool:
+        return "experts" in self.options or isinstance(self.options.get("C"), (str, list))
+
+    @property
     def is_sequence(self) -> bool:
         return self.task == "sequence"
 
@@ -118,6 +122,15 @@ WITH_GEOMETRIES = [
     ("multilabel", {"geometry": "mahalanobis", **AVERAGED}),
     ("ordinal", {"geometry": "diagonal", **RANKS, **AVERAGED}),
     ("ordinal", {"geometry": "entropy", **RANKS, **AVERAGED}),
+]
+EXPERTS = ["pa1:0", "pa1:0:average", "arow=2", "scaled:pa2:-1:average", "scaled:arow:0"]
+WITH_COMMITTEES = [
+    ("classification", {"C": "auto", **AVERAGED}),
+    ("classification", {"experts": EXPERTS}),
+    ("multiclass", {"C": [0.1, 1.0]}),
+    ("regression", {"C": "auto"}),
+    ("multilabel", {"experts": EXPERTS}),
+    ("ordinal", {"experts": EXPERTS, **RANKS}),
 ]
 WITH_KERNELS = [
     ("classification", {"kernel": "rbf", "gamma": 0.5}),
@@ -219,9 +232,9 @@ def _fitted(cls: Any, y: Any = Y) -> Case:
 
 
 COSTS = {"cost": 1 - np.eye(3), "classes": ["A", "B", "C"]}
-LEARNERS = [learner_case(*each) for each in WITH_WEIGHTS + WITH_GEOMETRIES + WITH_KERNELS] + [
-    sequence_case(name) for name in SEQUENCES
-]
+LEARNERS = [
+    learner_case(*each) for each in WITH_WEIGHTS + WITH_GEOMETRIES + WITH_KERNELS + WITH_COMMITTEES
+] + [sequence_case(name) for name in SEQUENCES]
 ESTIMATORS = [
     _fitted(hinge.PAClassifier),
     _fitted(hinge.PARegressor, X[:, 0]),

@@ -76,6 +76,11 @@ class Case:
         return self.options.get("geometry") in ("mahalanobis", "diagonal")
 
     @property
+    def sums(self):
+        """Whether sums of weights predict, which overflow before the weights do."""
+        return self.options.get("average", False) or "experts" in self.options or "C" in self.options
+
+    @property
     def plain(self):
         return not self.kernel and "geometry" not in self.options
 
@@ -185,7 +190,14 @@ KERNEL = [
     for budget in (BUDGETS if name == "rbf" else [BUDGETS[(number + place) % 3]])
     for container in (np.asarray, csr)
 ]
-CASES = PLAIN + SHAPED + KERNEL
+EXPERTS = ["pa", "pa1:0:average", "arow:0", "scaled:pa1:-1", "scaled:arow:0:average"]
+COMMITTEES = [
+    Case(task, options, width, container)
+    for number, task in enumerate(("classification", "multiclass", "regression", "multilabel", "ordinal"))
+    for width, container in WAYS
+    for options in ({"C": "auto", "average": number % 2 == 0}, {"experts": EXPERTS})
+]
+CASES = PLAIN + SHAPED + COMMITTEES + KERNEL
 
 
 def one_of_each(cases):

@@ -76,6 +76,8 @@ class Expert:
         if not start.C > 0:
             return None
         j = int(self.value)
+        if self.kind == "pa2":
+            return 4.0**j / start.size
         return start.size * 16.0**j if self.kind == "arow" else start.C * 4.0**j
 
     def scores(self, z, W=None, b=None):

@@ -18,6 +18,7 @@ from ..data.label_arrays import check_kinds
 from ..data.rows import as_array, as_values, too_large
 from ..data.shown import shown
 from ..estimators import inputs
+from ..model.experts import is_several
 from ..options import hints, table
 from ..tasks import TASKS
 from .passes import Array, Lane, Mask, empty_rows
@@ -51,6 +52,10 @@ class PassiveAggressive(BaseEstimator):
         options = table.PARAMETERS
         shared = {n: v for n, v in given.items() if n in options and options[n].is_for(self._task)}
         table.check(self._task, shared)
+        if is_several(self.C):
+            raise ValueError(
+                f"C={shown(self.C)} is not for {type(self).__name__}, which has one C: give a number"
+            )
         if not (isinstance(self.loss, str) and self.loss in self._steps):
             raise ValueError(
                 f"loss must be one of {', '.join(map(repr, self._steps))}, not {shown(self.loss)}"

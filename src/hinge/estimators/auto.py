@@ -52,9 +52,10 @@ class OfCommittee:
 class AutoClassifier(OfCommittee, PAClassifier):
     """Classification with two or more classes that needs no option: a committee of learners.
 
-    Its experts are PA-I learners with many values of C, averages of some of them, and AROW learners, with values as
-    they come and with values that are scaled online. Each learns every example as it would alone. The vote weighs
-    them by their mistakes so far. The expected loss of the vote is guaranteed to be close to that of the best expert.
+    Its experts are PA-I learners with a large and a small C, their averages, and AROW learners with several r, each
+    with values as they come and with values that are scaled online. Each learns every example as it would alone. The
+    vote weighs them by their mistakes so far. The expected loss of the vote is guaranteed to be close to that of the
+    best expert.
     `experts_` shows the experts and their weights; `leader()` is the leading one as a `PAClassifier` of its own.
 
     Parameters
@@ -70,8 +71,8 @@ class AutoClassifier(OfCommittee, PAClassifier):
     ...     model = model.learn_one(x, y)
     >>> model.predict_one({"money": 2})
     'spam'
-    >>> len(model.experts_) > 10
-    True
+    >>> len(model.experts_)
+    14
 
     A data set, with columns of any size:
 

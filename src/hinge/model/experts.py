@@ -184,7 +184,7 @@ def experts_of(learner: Learner) -> Experts:
             telling,
             constant,
             Statistics(*statistics),
-            lost / max(rounds, 1),
+            lost / rounds if rounds else 0.0,
         )
         for name, parameter, constant, weight, prior, lost, telling, statistics in found
     )
@@ -197,16 +197,24 @@ def check_has_experts(learner: Learner) -> None:
 
 def leader_of(learner: Learner) -> Learner:
     """The expert with the largest weight as a plain learner, which continues by itself."""
-    check_has_experts(learner)
-    with learner._lock:
-        return plain_learner(learner, learner._engine.leader())
+    while True:
+        found = experts_of(learner)
+        place = max(range(len(found)), key=lambda k: found[k].weight)  # the first on ties
+        if (alone := _taken(learner, place, found[place])) is not None:
+            return alone
 
 
 def plain_learner(learner: Learner, place: int) -> Learner:
     """The expert at that place of a committee as a plain learner, which continues by itself."""
+    while (alone := _taken(learner, place, experts_of(learner)[place])) is None:
+        pass
+    return alone
+
+
+def _taken(learner: Learner, place: int, expert: Expert) -> Learner | None:
+    """None if another thread has changed which expert is at that place (a lane of a lattice was born)."""
     from .engine import new_engine
 
-    expert = experts_of(learner)[place]
     if expert.parameter == 0:
         raise ValueError("no expert leads yet: no example with a loss was learned")
     own = {"C": 1.0, "covariance_regularizer": 1.0, "experts": None, **expert.options}
@@ -218,7 +226,8 @@ def plain_learner(learner: Learner, place: int) -> Learner:
         alone._engine = new_engine(alone._task, parameters, learner.labels)
         alone._engine.take_expert(learner._engine, place)
         alone._named, alone._arrays_fit = learner._named, learner._arrays_fit
-    return alone
+    now = experts_of(learner)[place]
+    return alone if (now.name, now.parameter) == (expert.name, expert.parameter) else None
 
 
 def check_words(words: Any) -> bool:

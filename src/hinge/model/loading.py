@@ -30,6 +30,8 @@ _KINDS = {
     "river.PAClassifier": ("hinge.river", "PAClassifier"),
     "river.PARegressor": ("hinge.river", "PARegressor"),
     "river.PAMultilabel": ("hinge.river", "PAMultilabel"),
+    "river.AutoClassifier": ("hinge.river", "AutoClassifier"),
+    "river.AutoRegressor": ("hinge.river", "AutoRegressor"),
 }
 
 

@@ -86,6 +86,10 @@ _PASSES_OF_COMMITTEE = {"classification": 20, "ordinal": 20, "multilabel": 10, "
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
+_OF_RIVERS_COMMITTEE = (
+    "experts", "epsilon", "max_labels", "fit_intercept", "intercept_value",
+    "hash_bits", "max_features", "at_max_features", "max_weights",
+)  # fmt: skip
 
 CLASSES: dict[str, ClassOptions] = {
     its.name: its
@@ -118,5 +122,9 @@ CLASSES: dict[str, ClassOptions] = {
         ClassOptions("river.PAClassifier", "classification", _OF_RIVER),
         ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),
         ClassOptions("river.PAMultilabel", "multilabel", _OF_RIVER),
+        *(
+            ClassOptions(f"river.{name}", task, _OF_RIVERS_COMMITTEE, positional=(), experts="auto")
+            for name, task in (("AutoClassifier", "classification"), ("AutoRegressor", "regression"))
+        ),
     )
 }

@@ -249,7 +249,8 @@ def _check_entropy(task: Task, values: Mapping[str, Any]) -> None:
 
 
 def _is_infinite(value: Any) -> bool:
-    return not is_several(value) and math.isinf(value)
+    numbers = value if isinstance(value, (list, tuple)) else () if isinstance(value, str) else (value,)
+    return any(map(math.isinf, numbers))
 
 
 def _instead(task: Task, option: str, value: str, values: tuple[str, ...]) -> str:
