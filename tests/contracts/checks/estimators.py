@@ -28,8 +28,8 @@ def check_partial_fit_equals_the_learner(case):
     data = case.data("dense")
     model = case.learned(data)
     more = {"classes": case.known} if case.known else {}
-    if issubclass(case.cls, hinge.PAOrdinal):
-        more["selection"] = "simproj"
+    if model._learner._task.selections:
+        more["selection"] = model._learner.parameters["selection"]
     if "experts" in model.get_params():
         more["experts"] = "auto"
     learner = hinge.Learner(case.cls._task, **{**more, **case.options})
