@@ -1,6 +1,6 @@
 """The picture of docs/guide/auto.md: the vote of a committee over a stream that stands still, and then turns.
 
-    python benchmarks/expert_weights.py docs/guide/auto.png
+python benchmarks/expert_weights.py docs/guide/auto.png
 """
 
 from __future__ import annotations

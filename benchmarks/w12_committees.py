@@ -31,7 +31,9 @@ def ours(**options: Any) -> Any:
 
 
 def river() -> Any:
-    return optional("river.preprocessing").StandardScaler() | optional("river.linear_model").LogisticRegression()
+    return (
+        optional("river.preprocessing").StandardScaler() | optional("river.linear_model").LogisticRegression()
+    )
 
 
 def events(learner: Any, lines: list[Any], feed: Callable[[Any, Any], object]) -> Prepare:

@@ -12,6 +12,28 @@ if TYPE_CHECKING:
     from ..structured.feature_maps import FeatureMap
 
 
+class RiverAutoClassifierOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    max_labels: int
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+
+
+class RiverAutoRegressorOptions(TypedDict, total=False):
+    experts: str | Sequence[str] | None
+    epsilon: float
+    fit_intercept: bool
+    intercept_value: float | str
+    hash_bits: int | None
+    max_features: int
+    at_max_features: str
+    max_weights: float
+
+
 class AutoOrdinalOptions(TypedDict, total=False):
     experts: str | Sequence[str] | None
     classes: Sequence[Any] | npt.NDArray[Any] | None
@@ -25,15 +47,7 @@ class AutoOrdinalOptions(TypedDict, total=False):
     verbose: int
 
 
-class AutoRegressorOptions(TypedDict, total=False):
-    experts: str | Sequence[str] | None
-    epsilon: float
-    fit_intercept: bool
-    intercept_value: float | str
-    hash_bits: int | None
-    max_features: int
-    at_max_features: str
-    max_weights: float
+class AutoRegressorOptions(RiverAutoRegressorOptions, total=False):
     max_iter: int
     shuffle: bool
     random_state: int | np.random.RandomState | None
