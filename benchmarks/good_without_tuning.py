@@ -39,7 +39,8 @@ Errors = dict[str, float]
 
 def ours(stream: Stream, x: Any, y: Any, words: Sequence[str] | None) -> tuple[Errors, str]:
     """The errors of hinge's learners, and the name of the best expert."""
-    committee = learned(stream, x, y, experts=words or "auto")
+    of_auto = {"selection": "simproj"} if stream.task == "ordinal" else {}  # AutoOrdinal has this
+    committee = learned(stream, x, y, experts=words or "auto", **of_auto)
     best = min(committee.experts, key=lambda expert: expert.error)
     found = {"committee": committee.statistics.mean_cost, "best expert": best.error}
     found['C="auto"'] = learned(stream, x, y, C="auto").statistics.mean_cost

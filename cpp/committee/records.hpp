@@ -117,7 +117,7 @@ class ExpertRecords {
   HINGE_INLINE void each_feature(const Features& x, const double* scaled, const Each& each) {
     for_each_nonzero(x, [&](std::size_t j) HINGE_INLINE_LAMBDA {
       if constexpr (requires { x.columns; })
-        prefetch_record(x, j + x.size, [](const char* line) { HINGE_PREFETCH_LATER(line); });
+        prefetch_record<false>(x, j + x.size);
       each(at(x.column(j) + 1), x.value(j), scaled == nullptr ? 0 : scaled[j]);
     });
   }
@@ -127,13 +127,16 @@ class ExpertRecords {
     each_feature(x, scaled, each);
   }
 #endif
-  // The lines of the record of feature j of a sparse instance. It may lie in the instances that follow.
-  template <class Features, class Prefetch>
-  HINGE_INLINE void prefetch_record(const Features& x, std::size_t j, const Prefetch& prefetch_line) const {
+  // The lines of the record of feature j of a sparse instance, into the L1 cache (`soon`) or the L2 cache. It may lie in
+  // the instances that follow. (A lambda that does nothing else would be removed by the compiler.)
+  template <bool soon, class Features>
+  HINGE_INLINE void prefetch_record(const Features& x, std::size_t j) const {
     constexpr std::size_t line = 64;
     const std::uintptr_t record = weights_ahead(values_.data() + shape.size, shape.size, x, j);
-    for (std::size_t i = 0; i < shape.size * sizeof(double) && i < most_prefetched; i += line)
-      prefetch_line(reinterpret_cast<const char*>(record + i));
+    for (std::size_t i = 0; i < shape.size * sizeof(double) && i < most_prefetched; i += line) {
+      if constexpr (soon) HINGE_PREFETCH(reinterpret_cast<const char*>(record + i));
+      else HINGE_PREFETCH_LATER(reinterpret_cast<const char*>(record + i));
+    }
   }
 
   // What a record holds is kept, unless that is 0. (Most columns are new to a new learner.)
@@ -165,7 +168,7 @@ class ExpertRecords {
     }
     if constexpr (sparse)
       for (std::size_t f = 0; f < Together; ++f)
-        prefetch_record(x, j + ahead + f, [](const char* line) { HINGE_PREFETCH(line); });
+        prefetch_record<true>(x, j + ahead + f);
     const auto add = [&](std::size_t from, std::size_t to, const Quad* values) HINGE_INLINE_LAMBDA {
       for (std::size_t g = from; g < to; g += 4) {
         Quad sum{}, group{};

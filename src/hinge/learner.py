@@ -559,6 +559,8 @@ class Learner:
 
 def _completed(task: Task, values: Mapping[str, Any], checked: bool = False) -> dict[str, Any]:
     """All options of a learner: the given values, and defaults for the others."""
+    if values.get("experts") is not None:
+        values = {**experts.OPTIONS.get(task.name, {}), **values}
     parameters = table.without_auto(CLASSES["Learner"].completed(values))
     if not task.keeps_open_step:
         parameters["step"] = task.step_of(parameters)

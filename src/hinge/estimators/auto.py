@@ -94,7 +94,7 @@ class AutoRegressor(OfCommittee, PARegressor):
     """Regression that needs no option: a committee of learners, see `AutoClassifier`.
 
     The prediction is the mean of the experts' predictions by their weights. The units of the features and of y do not
-    matter, but for `epsilon`.
+    matter. (`epsilon` is 0: that of a single learner, 0.1, is in the units of y.)
 
     Parameters
     ----------

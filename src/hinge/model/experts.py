@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..tasks.task import Task
 
 # The experts of `AutoClassifier` and its kin. C = 4^j l/q and r = 16^j q, with l and q of the first round. They were
-# chosen by measurement (docs/internals/experts.md): each of these sees the values as they come, and scaled.
+# chosen by measurement (docs/internals/errors-streams.md): each of these sees the values as they come, and scaled.
 _CLASSES = ("pa1:1", "pa1:1:average", "pa1:-1", "pa1:-1:average", "arow:0", "arow:-1", "arow:-4")
 _RANKS = (*_CLASSES, "arow:0:average")
 DEFAULT = {
@@ -29,6 +29,10 @@ DEFAULT = {
         "multilabel": _RANKS,
     }.items()
 }
+
+# Defaults of options that a committee has instead of those of one learner: an epsilon of 0.1 is in the units of y,
+# which a committee does not know. (It never erred less than 0: docs/internals/errors-streams.md.)
+OPTIONS: dict[str, dict[str, Any]] = {"regression": {"epsilon": 0.0}}
 
 # The experts that `fit` begins with: averages, because the last weights of many rounds are a matter of luck.
 _LABELS_IN_FIT = ("pa1:-1", "pa1:0", "pa1:1", "arow:0", "arow:-2")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..model import experts
 from ..tasks import TASKS
 from . import hints, table
 from .parameter import Parameter
@@ -108,6 +109,7 @@ CLASSES: dict[str, ClassOptions] = {
                 positional=(),
                 experts="auto",
                 max_iter=_PASSES_OF_COMMITTEE[its.options_of],
+                **experts.OPTIONS.get(task, {}),
             )
             for task, its in TASKS.items()
             if table.PARAMETERS["experts"].is_for(task)
@@ -123,7 +125,14 @@ CLASSES: dict[str, ClassOptions] = {
         ClassOptions("river.PARegressor", "regression", _OF_RIVER, step=None),
         ClassOptions("river.PAMultilabel", "multilabel", _OF_RIVER),
         *(
-            ClassOptions(f"river.{name}", task, _OF_RIVERS_COMMITTEE, positional=(), experts="auto")
+            ClassOptions(
+                f"river.{name}",
+                task,
+                _OF_RIVERS_COMMITTEE,
+                positional=(),
+                experts="auto",
+                **experts.OPTIONS.get(task, {}),
+            )
             for name, task in (("AutoClassifier", "classification"), ("AutoRegressor", "regression"))
         ),
     )
