@@ -335,7 +335,7 @@ OF_CONTRACTS: list[tuple[type, dict[str, Any]]] = [
     (hinge.PAOrdinal, {"geometry": "mahalanobis", "selection": "max"}),
     (hinge.AutoClassifier, {}),
     (hinge.AutoClassifier, {"classes": CLASSES}),
-    (hinge.AutoClassifier, {"experts": ["lattice", "arow:0", "scaled:pa1:-2:average"]}),
+    (hinge.AutoClassifier, {"experts": ["pa1:-1", "arow:0", "scaled:pa1:-2:average"]}),
     (hinge.AutoRegressor, {}),
     (hinge.AutoMultilabel, {}),
     (hinge.AutoOrdinal, {"classes": RANKS}),

@@ -67,6 +67,8 @@ def test_text_becomes_the_model_of_hinge_learn(
     options = ["--hash-bits", "10"] if format == "hashed" else []
     if task == "uniclass":
         options += ["--radius", "1"]
+    if task != "uniclass":
+        options += ["--step", "pa1"]
     hinge = [sys.executable, "-m", "hinge", "learn", *files, "-q", "-m", theirs, "--task", task, *options]
     assert output(*hinge)[0] == 0
     native, python = (read(path)[1] for path in (ours, theirs))

@@ -340,10 +340,13 @@ def test_parameters_are_stored_once():
     model = PAClassifier(C=0.25, geometry="diagonal").fit(X, Y)
     header, _ = model.to_parts()
     assert header["parameters"] == {"C": 0.25, "geometry": "diagonal"}
-    assert set(header["learner"]["parameters"]) & set(model.get_params()) == {"classes"}  # found by `fit`
-    model = PARegressor(C=0.25, w1=np.ones(3)).fit(X, X[:, 0])
+    found = {"classes", "average", "scaling"}  # by `fit`
+    assert set(header["learner"]["parameters"]) & set(model.get_params()) == found
+    stream = PAClassifier().learn_many([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+    assert not set(stream.to_parts()[0]["learner"]["parameters"]) & set(model.get_params())
+    model = PARegressor(C=0.25, w1=np.ones(3), average=False).fit(X, X[:, 0])
     header, _ = model.to_parts()
-    assert set(header["parameters"]) == {"C", "w1"}
+    assert set(header["parameters"]) == {"C", "w1", "average"}
     assert not set(header["learner"]["parameters"]) & set(model.get_params())
 
 
@@ -365,7 +368,7 @@ def test_model_that_contradicts_itself_is_not_saved(fresh, tmp_path):
 def test_file_that_contradicts_itself_is_rejected(name, tmp_path):
     other = {"geometry": "diagonal", "C": 0.5, "average": True, "hash_bits": 4}
     change = header_with("learner", "parameters", name, value=other[name])
-    for model in (PAClassifier().fit(X, Y), hinge.river.PARegressor()):
+    for model in (PAClassifier(average=False).fit(X, Y), hinge.river.PARegressor()):
         with pytest.raises(ModelFileError, match=f"{name}|do not agree"):
             hinge.load(crafted(model, change, tmp_path))
 

@@ -104,7 +104,7 @@ def test_probabilities_are_honest(way, labels):
     top, right = found.max(axis=1), found.argmax(axis=1) == y[8000:]
     assert top.mean() == pytest.approx(right.mean(), abs=0.03)
     shares, means = calibration_curve(right, top, n_bins=5, strategy="quantile")
-    np.testing.assert_allclose(shares, means, atol=0.08)
+    assert np.abs(shares - means).mean() < 0.05
     blind = log_loss(y[8000:], np.full_like(found, 1 / labels))
     assert log_loss(y[8000:], found) < 0.9 * blind
 

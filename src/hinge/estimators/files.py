@@ -44,7 +44,9 @@ class SavedInFiles:
         header: dict[str, Any] = {
             "kind": type(self).__name__,
             "parameters": encoding.without_defaults(values, self._defaults()),
-            "learner": encoding.without_repeated(learner, values, self._learner_class.defaults()),
+            "learner": encoding.without_repeated(
+                learner, table.without_auto(values), self._learner_class.defaults()
+            ),
             "attributes": {
                 name: encoding.encode_value(self.__dict__[name], tensors)
                 for name in self._kept
@@ -66,7 +68,7 @@ class SavedInFiles:
         estimator._check_options()
         values = {**cls._file_parameters(cls._defaults()), **header["parameters"]}
         _check_agreement(header["learner"]["parameters"], values)
-        learner = encoding.with_repeated(header["learner"], values, cls._of_learner)
+        learner = encoding.with_repeated(header["learner"], table.without_auto(values), cls._of_learner)
         of_learner = {
             name: function
             for name, function in functions.items()
@@ -106,13 +108,15 @@ class SavedInFiles:
 
 
 # Options that `fit` may determine: the learner's values can differ from the estimator's.
-_FOUND = ("classes", "class_weight", "gamma", "w1", "experts", *table.DECIDED_BY_FIT)
+_FOUND = ("classes", "class_weight", "gamma", "w1")
+_FOUND_IF_AUTO = ("experts", *table.DECIDED_BY_FIT)
 
 
 def _check_agreement(of_learner: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Raises ValueError if the options of the estimator and those of its learner contradict each other."""
     for name, value in of_learner.items():
         found = name in _FOUND or (value is None and values.get(name) == {"function": name})
+        found = found or (name in _FOUND_IF_AUTO and values.get(name) == "auto")
         if name in values and not found:
             raise ValueError(f"its {name} is {values[name]!r:.100}, and that of its learner {value!r:.100}")
 

@@ -21,7 +21,7 @@ from ..model import experts
 
 SAMPLE = 10_000  # rows, of which a fifth is held out once
 SCORES, LEAST_SAMPLE = 100_000, 2_500  # with many labels: rows times labels, but not fewer rows
-FEW = 1_000  # rows up to which each fifth is held out in turn
+FEW, FEW_SCORES = 2_500, 40_000  # rows, and rows times labels, up to which each fifth is held out in turn
 FOLDS = 5
 PASSES = 50  # at most, over the folds
 LEAST_WEIGHT = 0.1  # of an expert that is kept, relative to the leader's
@@ -45,10 +45,12 @@ def with_vote(
     chosen = learner.parameters["experts"] == "auto"
     words = experts.FIT[learner._task.options_of] if chosen else None
     last: Learner | None = None
-    size = max(LEAST_SAMPLE, min(SAMPLE, SCORES // max(1, len(learner.labels.known))))
+    labels = max(1, len(learner.labels.known))
+    size = max(LEAST_SAMPLE, min(SAMPLE, SCORES // labels))
     sample = (visited if random is None else random.permutation(visited))[-size:]
     folds = np.array_split(sample, min(FOLDS, len(sample)))
-    for fold in folds if len(sample) <= FEW else folds[-1:]:
+    in_turn = len(sample) <= min(FEW, FEW_SCORES // labels)
+    for fold in folds if in_turn else folds[-1:]:
         its = _unlearned(learner, words)
         if last is not None:
             its._engine.take_vote(last._engine)

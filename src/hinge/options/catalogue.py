@@ -191,9 +191,11 @@ def _arow(made: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any]
     """AROW's r is both the slack of PA-II, 1/(2C), and what an update adds to the inverse covariance, x x'/r."""
     rest = {option: value for option, value in options.items() if option != "r"}
     r = options.get("r", 1.0)
+    if not validators.one_or_several(validators.real(0))(r):
+        raise ValueError(
+            f"r must be a finite number greater than 0, 'auto', or a list of such numbers, not {r!r}"
+        )
     if is_several(r):  # a vote of several, of which each has its own C
         geometry = {"geometry": "diagonal", "covariance_update": "drop"}
         return {**made, **geometry, "covariance_regularizer": r}, rest
-    if not validators.real(0)(r):
-        raise ValueError(f"r must be a finite number greater than 0, not {r!r}")
     return {**made, "C": 1 / (2 * float(r)), "covariance_regularizer": float(r)}, rest
