@@ -62,7 +62,17 @@ struct SupportedRound {
       budget->remove(redundant, supports);
     }
   }
-  void calibrate(const Example& e) { all.calibrate(e, supports); }
+  // An average is read from the instance, whose columns may be unsorted here.
+  void calibrate(const Example& e) {
+    if (!books.averaging.on || visit(e.x, [](const auto& features) { return in_order(features); }))
+      return all.calibrate(e, supports);
+    Scratch sorted;
+    visit(e.x, [&](const auto& features) {
+      for (std::size_t j = 0; j < features.size; ++j) sorted.add(features.column(j), features.value(j));
+    });
+    const Instance x = sorted.ordered();
+    all.calibrate({x, e.reading, e.truth, e.weight}, supports);
+  }
   void tally() { supports.tally(); }
 
   // Uniclass: the first instance becomes the centre.
