@@ -82,7 +82,7 @@ struct Books {
   // Whether the average includes the round that was counted last.
   HINGE_INLINE bool tallies() const { return averaging.on && statistics.rounds >= averaging.from; }
 
-  bool calibrates() const { return observes != Observes::nothing && Calibration::observes(statistics.rounds); }
+  bool calibrates() const { return observes != Observes::nothing && calibration.observes(statistics.rounds); }
   // `scores`: those with which the example would have been predicted.
   HINGE_APART void calibrate(const double* scores, std::size_t lanes, const Truth& truth, double weight) {
     if (observes == Observes::sizes)

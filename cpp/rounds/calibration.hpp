@@ -65,11 +65,12 @@ struct Calibration {
   double weight = 0;    // the mean weight of the examples
   double seen = 0;      // examples
 
-  // Whether round `rounds` is observed: the first 2048, of the next ones a quarter, after 16384 a sixteenth. They are
-  // spread by multiples of the golden ratio, so that no period of a stream is in step with them.
-  HINGE_INLINE static bool observes(std::int64_t rounds) {
+  // Whether round `rounds` is observed: all until 2048 are seen, then a quarter until 5632 (of a stream: 16384 rounds),
+  // then a sixteenth. They are spread by multiples of the golden ratio, so that no period of a stream is in step with
+  // them.
+  HINGE_INLINE bool observes(std::int64_t rounds) const {
     const std::uint64_t place = static_cast<std::uint64_t>(rounds) * 0x9E3779B97F4A7C15u;
-    return place < (std::uint64_t{1} << 60) || (rounds <= 16384 && (rounds <= 2048 || place < (std::uint64_t{1} << 62)));
+    return place < (std::uint64_t{1} << 60) || (seen < 5632 && (seen < 2048 || place < (std::uint64_t{1} << 62)));
   }
 
   // ---- two classes ----

@@ -83,7 +83,10 @@ struct CommitteeRound : RowRound {
     for (std::size_t i = 0; i < bank.members.size(); ++i) count(bank.members[i], i);
     bank.move_members(inputs, room, weight);
   }
-  void calibrate(const Example& e) { books.calibrate(room.outcome.data(), lanes, e.truth, e.weight); }
+  // Where the vote learns, the scores are those of rows that were not learned before.
+  void calibrate(const Example& e) {
+    if (bank.vote_learns) books.calibrate(room.outcome.data(), lanes, e.truth, e.weight);
+  }
   static void tally() {}  // the average of the whole; members have their own
   static void start_at(const Example& /*e*/) {}
 

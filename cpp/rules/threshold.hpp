@@ -4,8 +4,8 @@
 // irrelevant score, half a margin from both; in the middle if they are closer or in the wrong order; above all scores
 // if no label is relevant, and below all if every label is. With both kinds of labels it leans towards the irrelevant
 // ones by a tenth of the margin: F1 is largest if labels are predicted that are right with a probability of more than
-// F1/2, not 1/2, and scores of relevant labels are nearer to 0 on rows that were not learned. Loss [|middle - threshold| - tolerance]_+. It is not part
-// of the ranking's loss and does not change the ranking.
+// F1/2, not 1/2, and scores of relevant labels are nearer to 0 on rows that were not learned. Loss [|middle - threshold|
+// - tolerance]_+. It is not part of the ranking's loss and does not change the ranking.
 #pragma once
 
 #include <cmath>

@@ -179,13 +179,15 @@ class EstimatorCase(Case):
     @property
     def known(self) -> list[Any] | None:
         """The labels in order, of all that have some."""
-        labels = {"classification": LABELS.tolist(), "multilabel": CLASSES, "ordinal": RANKS}
-        return self.options.get("classes", labels.get(self.cls._task))
+        if issubclass(self.cls, hinge.PAClassifier):
+            return self.options.get("classes", LABELS.tolist())
+        known = {hinge.PAMultilabel: CLASSES, hinge.PAOrdinal: RANKS}
+        return next((labels for cls, labels in known.items() if issubclass(self.cls, cls)), None)
 
     def data(self, form: str = "events", seed: int = 0) -> Data:
         task = (
             "multiclass"
-            if self.cls._task == "classification" and "classes" in self.options
+            if issubclass(self.cls, hinge.PAClassifier) and "classes" in self.options
             else self.cls._task
         )
         X, y, weights = cases.stream(task, self.count, seed)
@@ -202,7 +204,7 @@ class EstimatorCase(Case):
         rows = ("dense", "csr")
         return (
             rows
-            if self.cls._task == "ordinal" and "classes" not in self.options
+            if issubclass(self.cls, hinge.PAOrdinal) and "classes" not in self.options
             else (*rows, "events", "frame")
         )
 
@@ -221,7 +223,7 @@ class EstimatorCase(Case):
 
     def questions(self, form: str) -> Iterator[Callable[[Any], Any]]:
         X, y, _ = cases.stream("multiclass" if self.known == CLASSES else self.cls._task)
-        if self.cls._task == "multilabel":
+        if issubclass(self.cls, hinge.PAMultilabel):
             y = cases.stream("multilabel")[1]
         asked = [X, csr(X)] if form in ("dense", "csr") else [as_dicts(X), in_form("frame", X)]
         for given in asked:

@@ -51,7 +51,6 @@ def test_experts_are_rejected_where_there_is_no_vote():
         SequenceLearner,
         hinge.PAOneClass,
         hinge.PARanker,
-        hinge.TextClassifier,
         hinge.river.PAMultilabel,
     ):
         with pytest.raises(TypeError, match="has no option 'experts'"):

@@ -37,11 +37,10 @@ class Calibration:
     def __init__(self):
         self.logits, self.size, self.weight, self.seen = (Logit(), Logit()), 0.0, 0.0, 0
 
-    @staticmethod
-    def observes(rounds):
-        """All of the first 2048 rounds, a quarter of those up to 16384, and a sixteenth of the others."""
+    def observes(self, rounds):
+        """All of the first 2048 rounds, then a quarter until 5632 are seen, then a sixteenth."""
         place = rounds * 0x9E3779B97F4A7C15 % 2**64
-        share = 1 if rounds <= 2048 else 4 if rounds <= 16384 else 16
+        share = 1 if self.seen < 2048 else 4 if self.seen < 5632 else 16
         return place < 2**64 // share
 
     def follow(self, size, weight):

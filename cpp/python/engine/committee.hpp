@@ -74,7 +74,7 @@ inline void take_expert(Engine& self, Engine& committee, std::size_t voter) {
   if (voter >= bank_of(committee).voters.size()) throw InputError("there is no expert " + std::to_string(voter));
   self.model.take(committee.model, voter);
 }
-// The vote takes what that of another committee has learned about the same experts.
+// The vote, and the probabilities, take what those of another committee have learned about the same experts.
 inline void take_vote(Engine& self, Engine& other) {
   if (&self == &other) return;
   const Writing writing(self);
@@ -89,6 +89,7 @@ inline void take_vote(Engine& self, Engine& other) {
     places.push_back(static_cast<std::size_t>(found - its.voters.begin()));
   }
   bank.vote.take(its.vote, places);
+  self.learner.calibration = other.learner.calibration;
 }
 // What rounds change from here on.
 inline void set_learning(Engine& self, bool members, bool vote) {

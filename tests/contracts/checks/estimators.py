@@ -28,10 +28,10 @@ def check_partial_fit_equals_the_learner(case):
     data = case.data("dense")
     model = case.learned(data)
     more = {"classes": case.known} if case.known else {}
-    if case.cls is hinge.PAOrdinal:
-        more["selection"] = "simproj"
-    if case.cls.__name__.startswith("Auto"):
-        more |= {"experts": "auto", **case.cls._given}
+    if model._learner._task.selections:
+        more["selection"] = model._learner.parameters["selection"]
+    if "experts" in model.get_params():
+        more["experts"] = "auto"
     learner = hinge.Learner(case.cls._task, **{**more, **case.options})
     learner.learn(data.X, data.y, data.weights)
     assert tensors(model) == tensors(learner)
@@ -61,9 +61,10 @@ def check_names_of_events_and_frames_are_kept(case):
 @check(estimators)
 def check_fit_starts_from_scratch(case):
     data = case.data("dense")
-    fit = {"random_state": 3, "max_iter": 20}
-    if not case.cls.__name__.startswith("Auto"):
-        fit["tol"] = None
+    known = case.new().get_params()
+    fit = {
+        name: value for name, value in (("random_state", 3), ("max_iter", 20), ("tol", None)) if name in known
+    }
     with np.errstate(all="raise"):
         first, second = (case.new(**fit).fit(data.X, data.y) for _ in range(2))
     assert case.state(first) == case.state(second)
