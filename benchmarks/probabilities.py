@@ -76,7 +76,9 @@ def main() -> None:
         cells = []
         for name, (loss, off) in scores.items():
             ratios[name].append(loss / scores["LogisticRegression"][0])
-            cells.append(f"{'**' * int(loss == least)}{loss:.3f}{'**' * int(loss == least)} ({100 * off:.1f} %)")
+            cells.append(
+                f"{'**' * int(loss == least)}{loss:.3f}{'**' * int(loss == least)} ({100 * off:.1f} %)"
+            )
         print(f"| {its.name} | {its.kind} | " + " | ".join(cells) + " |", flush=True)
     for name, each in ratios.items():
         print(

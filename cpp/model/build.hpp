@@ -90,7 +90,7 @@ inline std::unique_ptr<Rule> build_rule(const Settings& s) {
     if (!s.learned_threshold) return rule;
     const bool has_no_C = step.kind == Step::perceptron_ || step.kind == Step::cw_;
     const Step threshold_step{has_no_C ? Step::pa1_ : step.kind, s.C};
-    return std::make_unique<WithThreshold>(std::move(rule), threshold_step, s.margin);
+    return std::make_unique<WithThreshold>(std::move(rule), threshold_step, s.margin, s.lenient ? s.margin / 10 : 0);
   }
   throw std::invalid_argument("unknown task " + s.task);
 }

@@ -38,6 +38,7 @@ struct Settings {
   std::vector<double> cost;        // labels x labels, or empty
   std::vector<double> nu;          // labels x labels, or one per threshold (ordinal), or empty
   bool learned_threshold = false;  // multilabel
+  bool lenient = false;            // a learned threshold leans towards the irrelevant labels
   bool sort_thresholds = false;    // ordinal
   double threshold = 0;            // multilabel, if it is not learned
   std::string experts;             // of a committee (committee/experts.hpp); empty: one learner
@@ -80,7 +81,8 @@ void each_setting(Function&& function) {
   function("average_from", &S::average_from), function("scikit_learn", &S::scikit_learn);
   function("intercept_rate", &S::intercept_rate), function("labels", &S::labels);
   function("selection", &S::selection), function("beta", &S::beta), function("cost", &S::cost), function("nu", &S::nu);
-  function("learned_threshold", &S::learned_threshold), function("sort_thresholds", &S::sort_thresholds);
+  function("learned_threshold", &S::learned_threshold), function("lenient", &S::lenient);
+  function("sort_thresholds", &S::sort_thresholds);
   function("threshold", &S::threshold), function("experts", &S::experts);
   function("geometry", &S::geometry), function("regularizer", &S::regularizer), function("variance", &S::variance);
   function("drop", &S::drop), function("max_covariance", &S::max_covariance), function("phi", &S::phi);

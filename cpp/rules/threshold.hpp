@@ -2,10 +2,11 @@
 //
 // It is a regression alongside the ranking (S6). The threshold should lie between the lowest relevant and the highest
 // irrelevant score, half a margin from both; in the middle if they are closer or in the wrong order; above all scores
-// if no label is relevant, and below all if every label is. With both kinds of labels it leans towards the irrelevant
-// ones by a tenth of the margin: F1 is largest if labels are predicted that are right with a probability of more than
-// F1/2, not 1/2, and scores of relevant labels are nearer to 0 on rows that were not learned. Loss [|middle - threshold|
-// - tolerance]_+. It is not part of the ranking's loss and does not change the ranking.
+// if no label is relevant, and below all if every label is. Loss [|middle - threshold| - tolerance]_+. It is not part
+// of the ranking's loss and does not change the ranking.
+//
+// `lean`: with both kinds of labels the middle is that much lower. Scores of relevant labels are nearer to 0 on rows that
+// were not learned, and F1 is largest if labels are predicted that are right with a probability of more than F1/2.
 #pragma once
 
 #include <cmath>
@@ -18,8 +19,8 @@ namespace hinge {
 
 class WithThreshold final : public Rule {
  public:
-  WithThreshold(std::unique_ptr<Rule> ranking, Step step, double margin)
-      : ranking_(std::move(ranking)), step_(step), margin_(margin) {}
+  WithThreshold(std::unique_ptr<Rule> ranking, Step step, double margin, double lean)
+      : ranking_(std::move(ranking)), step_(step), margin_(margin), lean_(lean) {}
 
   bool needs_size() const override { return ranking_->needs_size(); }
   bool fixed_step() const override { return ranking_->fixed_step(); }
@@ -51,13 +52,13 @@ class WithThreshold final : public Rule {
     const Worst pair = worst_pair(scores, Relevant(truth, scores.count));
     if (pair.relevant == none) return {scores.of[pair.irrelevant] + margin_ / 2, 0};
     if (pair.irrelevant == none) return {scores.of[pair.relevant] - margin_ / 2, 0};
-    return {(scores.of[pair.relevant] + scores.of[pair.irrelevant]) / 2 - margin_ / 10,
+    return {(scores.of[pair.relevant] + scores.of[pair.irrelevant]) / 2 - lean_,
             std::max(0.0, (pair.margin(scores) - margin_) / 2)};
   }
 
   std::unique_ptr<Rule> ranking_;
   Step step_;
-  double margin_;
+  double margin_, lean_;
 };
 
 }  // namespace hinge

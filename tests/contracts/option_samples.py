@@ -216,7 +216,7 @@ SAMPLES: dict[str, list[Sample]] = {
         *plain(hinge.EmailFeatures(often=0.5, rare=0.125, scope="all", binary=True), WordCounts()),
         *plain(hinge.ClassTfIdf(tokenizer=str.split)),
     ],
-    "threshold": [*reals(0.375), *wholes(2), *plain("learned", WORDS.learned, -1.5)],
+    "threshold": [*reals(0.375), *wholes(2), *plain("learned", WORDS.learned, "lenient", -1.5)],
     "sort_thresholds": plain(None, *BOOLS),
     "epsilon": [*reals(0.375), *wholes(0)],
     "radius": [*reals(0.375), *wholes(0), *plain(None)],

@@ -97,6 +97,7 @@ OTHER_DEFAULTS = {
         for cls in (hinge.PAClassifier, hinge.PARegressor, hinge.PAMultilabel, hinge.PAOrdinal)
         for name in ("average", "scaling")
     },
+    (hinge.PAMultilabel, "threshold"): "auto",
     (hinge.PAOrdinal, "selection"): "simproj",
     (hinge.PASequence, "selection"): "prediction",
     (hinge.PASequence, "average"): True,

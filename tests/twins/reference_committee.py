@@ -158,7 +158,7 @@ class Task:
             middle = its.min() - self.margin / 2
         else:
             low, high = its[relevant].min(), its[~relevant].max()
-            middle, tolerance = (low + high) / 2 - self.margin / 10, max(0.0, (low - high - self.margin) / 2)
+            middle, tolerance = (low + high) / 2, max(0.0, (low - high - self.margin) / 2)
         which = np.sign(middle - scores[0]) * np.eye(self.lanes)[0]
         return [(which, abs(middle - scores[0]) - tolerance, q, 1, 0)]
 

@@ -159,7 +159,7 @@ class LearnedThreshold(Labels):
         if relevant.all():
             return scores.min() - self.margin / 2, 0.0
         low, high = scores[relevant].min(), scores[~relevant].max()
-        return (low + high) / 2 - self.margin / 10, max(0.0, (low - high - self.margin) / 2)
+        return (low + high) / 2, max(0.0, (low - high - self.margin) / 2)
 
 
 class GivenRanks(reference_labels.Ordinal):

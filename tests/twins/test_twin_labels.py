@@ -304,8 +304,15 @@ def test_the_learned_threshold_equals_its_definition():
     """A regression: towards the middle between the relevant and the other labels (see the core)."""
     rng = np.random.default_rng(40)
     margin, C = 0.8, 0.3
-    for step, fit_intercept in itertools.product(("pa", "pa1", "pa2"), (False, True)):
-        options = {"step": step, "C": C, "margin": margin, "fit_intercept": fit_intercept}
+    thresholds = {"learned": 0.0, "lenient": margin / 10}
+    for step, fit_intercept, threshold in itertools.product(("pa", "pa1", "pa2"), (False, True), thresholds):
+        options = {
+            "step": step,
+            "C": C,
+            "margin": margin,
+            "fit_intercept": fit_intercept,
+            "threshold": threshold,
+        }
         learner = hinge.Learner("multilabel", classes=list(range(K)), intercept_value=1.0, **options)
         weights = np.zeros(WIDTH + 1)
         for (x, weight), y in zip(instances(rng, 40, True), truths("multilabel", rng, 40), strict=True):
@@ -319,7 +326,7 @@ def test_the_learned_threshold_equals_its_definition():
             elif high is None:
                 middle = low - margin / 2
             else:
-                middle, slack = (low + high) / 2 - margin / 10, max(0.0, (low - high - margin) / 2)
+                middle, slack = (low + high) / 2 - thresholds[threshold], max(0.0, (low - high - margin) / 2)
             residual, q = middle - weights @ z, z @ z
             loss = max(0.0, abs(residual) - slack)
             if weight and q > 0:

@@ -70,10 +70,14 @@ class StreamEstimator(FollowsOptions, FitsInPasses, SavedInFiles, BaseEstimator)
         """What 'auto' means in a `fit` of these rows."""
         mine = self.__dict__
         values = {name: mine[name] for name in table.DECIDED_BY_FIT if mine.get(name) == "auto"}
-        linear = self.kernel is None and self.batch_tolerance is None and self.max_iter > 1
-        linear = linear and mine.get("experts") is None  # their words say it
+        several = self.batch_tolerance is None and self.max_iter > 1
+        linear = several and self.kernel is None and mine.get("experts") is None  # their words say it
         scales = linear and rows.indptr is None and self.w1 is None and mine.get("geometry") != "entropy"
-        decided = {"average": linear, "scaling": "online" if scales else None}
+        decided = {
+            "average": linear,
+            "scaling": "online" if scales else None,
+            "threshold": "lenient" if several else "learned",
+        }
         self._decided = {name: decided[name] for name in values}
 
     def _fitted(self) -> Learner:

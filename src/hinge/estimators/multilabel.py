@@ -17,7 +17,7 @@ from ..data.target_arrays import LabelSets, class_list
 from ..learner import Learner
 from ..options import table
 from ..options.constructors import constructor
-from ..tasks.multilabel import above_threshold
+from ..tasks.multilabel import above_threshold, is_learned
 from ..tasks.ordinal import by_lane
 from . import inputs
 from .base import StreamEstimator
@@ -164,7 +164,7 @@ class PAMultilabel(ClassifierMixin, StreamEstimator):
 
     def thresholds(self, X: Any) -> npt.NDArray[np.float64]:
         """The threshold of each row: learned, or as given."""
-        if self.threshold == "learned":
+        if is_learned(self.threshold):
             return np.asarray(self._lanes(X)[:, 0])
         return np.full(len(self._lanes(X)), float(self.threshold))
 

@@ -55,7 +55,7 @@ _DECIDED_BY_FIT: dict[str, Any] = {"average": "auto", "scaling": "auto"}
 _DIFFERENT: dict[str, dict[str, Any]] = {
     "PAClassifier": _DECIDED_BY_FIT,
     "PARegressor": {"step": None, **_DECIDED_BY_FIT},
-    "PAMultilabel": _DECIDED_BY_FIT,
+    "PAMultilabel": {**_DECIDED_BY_FIT, "threshold": "auto"},
     "PAOrdinal": {"selection": "simproj", **_DECIDED_BY_FIT},
     "PARanker": {"max_iter": 1, "shuffle": False},
     "PASequence": {"selection": "prediction", "average": True, "max_iter": 10, "tol": None},
@@ -84,6 +84,7 @@ _OF_COMMITTEE = (
     "hash_bits", "max_features", "at_max_features", "max_weights", "max_iter", "shuffle", "random_state", "verbose",
 )  # fmt: skip
 _PASSES_OF_COMMITTEE = {"classification": 20, "ordinal": 20, "multilabel": 10, "regression": 50}
+_OF_COMMITTEE_IN_FIT: dict[str, dict[str, Any]] = {"multilabel": {"threshold": "auto"}}
 _NOT_OF_RIVER = ("nu", "w1", "classes", "class_weight", "experts")
 _OF_ONE_LEARNER = tuple(name for name in table.PARAMETERS if name != "experts")
 _OF_RIVER = [name for name in table.OF_LEARNER if name not in _NOT_OF_RIVER]
@@ -109,6 +110,7 @@ CLASSES: dict[str, ClassOptions] = {
                 positional=(),
                 experts="auto",
                 max_iter=_PASSES_OF_COMMITTEE[its.options_of],
+                **_OF_COMMITTEE_IN_FIT.get(task, {}),
                 **experts.OPTIONS.get(task, {}),
             )
             for task, its in TASKS.items()

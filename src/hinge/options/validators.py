@@ -167,7 +167,7 @@ def is_feature_map(value: Any) -> bool:
 
 def is_threshold(value: Any) -> bool:
     number = as_real(value)
-    return (isinstance(value, str) and value == "learned") or (number is not None and math.isfinite(number))
+    return one_of("auto", "learned", "lenient")(value) or (number is not None and math.isfinite(number))
 
 
 def is_dtype(value: Any) -> bool:

@@ -28,8 +28,9 @@ class Multilabel(RankingTask):
     def engine_options(self, parameters: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
         return {
             **super().engine_options(parameters, labels),
-            "learned_threshold": bool(parameters["threshold"] == "learned"),
-            "threshold": 0.0 if parameters["threshold"] == "learned" else float(parameters["threshold"]),
+            "learned_threshold": is_learned(parameters["threshold"]),
+            "lenient": bool(parameters["threshold"] == "lenient"),
+            "threshold": 0.0 if is_learned(parameters["threshold"]) else float(parameters["threshold"]),
         }
 
     def many_scores(self, labels: Labels) -> bool:
@@ -37,7 +38,7 @@ class Multilabel(RankingTask):
 
     def first_lane(self, parameters: Mapping[str, Any]) -> int:
         """A learned threshold has the lane before those of the labels."""
-        return int(parameters["threshold"] == "learned")
+        return int(is_learned(parameters["threshold"]))
 
     # ---- learning -----------------------------------------------------------------------------------------------
 
@@ -99,9 +100,14 @@ class Multilabel(RankingTask):
         return learner._extras(averaged)[first : first + len(learner.labels.known)]
 
 
+def is_learned(threshold: Any) -> bool:
+    """Whether the threshold is learned, and not a number."""
+    return isinstance(threshold, str)
+
+
 def above_threshold(learner: Learner, lanes: Doubles) -> Doubles:
     """The score of each label less the threshold."""
     threshold = learner.parameters["threshold"]
-    limit: Any = lanes[:, :1] if threshold == "learned" else float(threshold)
+    limit: Any = lanes[:, :1] if is_learned(threshold) else float(threshold)
     above: Doubles = learner._task.scores(learner, lanes) - limit
     return above

@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 # Only `fit` reads these, so other methods need not follow changes of them.
 OF_FIT = GROUPS["the passes of fit"]
 # 'auto' means that `fit` decides: estimators/passes.py.
-DECIDED_BY_FIT = ("average", "scaling")
+DECIDED_BY_FIT = ("average", "scaling", "threshold")
 # The options of a `Learner`. (The feature map belongs to the ranker, not to its learner.)
 OF_LEARNER = tuple(name for name in PARAMETERS if name not in (*OF_FIT, "features"))
 

@@ -67,9 +67,10 @@ ROWS = (
     Parameter(
         "threshold",
         "learned",
-        Kind("float | str", "'learned' or a finite number", validators.is_threshold),
+        Kind("float | str", "'auto', 'learned', 'lenient' or a finite number", validators.is_threshold),
         "Labels that score higher than the threshold are predicted (multilabel). 'learned': the threshold is a "
-        "linear function of x, learned together with the ranking.",
+        "linear function of x, learned together with the ranking. 'lenient': the same, but lower by a tenth of the "
+        "margin, which predicts more labels. 'auto': 'lenient' in a `fit` of several passes, 'learned' in streams.",
         ("multilabel",),
     ),
     Parameter(
