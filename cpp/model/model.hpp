@@ -200,6 +200,7 @@ struct Model : ModelParts {
     Tensors state = member_state(bank, its, lanes_of(settings) == 0);
     const double constant = bank.starts[bank.members[its.member].input()].constant;
     if (waits_for_constant(settings) && constant > 0) state.put_number("constant", constant);
+    if (Progress::has_calibration(learner, statistics_of(bank, its))) Progress::save_calibration(Calibration(), state);
     restore_weights(settings, learner, state, 0);
     learner.examples = committee.learner.examples;
     for (std::size_t i = 0; !names.hashing() && i < committee.names.columns(); ++i) names.add_new(committee.names.key(i));

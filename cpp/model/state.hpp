@@ -185,15 +185,20 @@ struct Progress {
   Quantile quantile;
   Calibration calibration;
 
+  static void save_calibration(Calibration calibration, Tensors& to) {
+    std::vector<double> numbers;
+    calibration.each_number([&](double number) { numbers.push_back(number); });
+    to.put("calibration", std::move(numbers));
+  }
+  static bool has_calibration(const Learner& learner, const Statistics& statistics) {
+    return learner.observes != Observes::nothing && statistics.rounds > 0;
+  }
   static void save(const Settings& s, Learner& learner, Tensors& to) {
     save_fields(learner.statistics, to);
     to.put_number("awaits_first", learner.awaits_first);
     if (waits_for_constant(s) && !learner.awaits_constant) to.put_number("constant", learner.memory().constant());
     if (const Quantile* quantile = learner.quantile()) save_fields(*quantile, to);
-    if (learner.calibration.seen == 0) return;
-    std::vector<double> numbers;
-    learner.calibration.each_number([&](double number) { numbers.push_back(number); });
-    to.put("calibration", std::move(numbers));
+    if (has_calibration(learner, learner.statistics)) save_calibration(learner.calibration, to);
   }
   Progress(const Settings& s, Learner& learner, const Tensors& from) : statistics(loaded_fields<Statistics>(from)) {
     from.get("awaits_first", awaits_first);
@@ -204,8 +209,8 @@ struct Progress {
     const bool is_needed = waits_for_constant(s) && statistics.rounds > 0;
     if (!is_power || (constant != 0 && !waits_for_constant(s)) || (constant == 0 && is_needed))
       Tensors::impossible("constant");
+    if (from.has("calibration") != has_calibration(learner, statistics)) Tensors::misfit("calibration");
     if (from.has("calibration")) {
-      if (learner.observes == Observes::nothing) Tensors::misfit("calibration");
       const double* numbers = from.vector<double>("calibration", Calibration::numbers);
       calibration.each_number([&](double& number) { number = *numbers++; });
       if (!calibration.makes_sense()) Tensors::impossible("calibration");

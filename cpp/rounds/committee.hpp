@@ -147,6 +147,10 @@ struct CommitteeRound : RowRound {
       const Move& its = room.moves[i];
       const Statistics& sums = bank.members[i].statistics;
       finite += its.length + (its.loss * its.loss + sums.squared_loss) + (its.progress + sums.progress);
+      if (bank.members[i].place == Member::Place::bottom) {
+        const Bottom bottom = bottom_of(bank.members[i], its);
+        finite += (bottom.margin * bottom.margin + sums.squared_loss) + (bottom.progress + sums.progress);
+      }
     }
     if (!std::isfinite(finite)) throw InputError("the loss or the step is too large: it overflows float64");
   }
@@ -241,6 +245,14 @@ struct CommitteeRound : RowRound {
 
   // ---- statistics ----
 
+  // What the bottom of a lattice adds to its sums, in the unit of C_0 (lattice.hpp).
+  struct Bottom {
+    double margin, progress;
+  };
+  Bottom bottom_of(const Member& m, const Move& move) const {
+    const double unit = bank.starts[m.input()].C, margin = unit * room.bottom_margin;
+    return {margin, move.length * (2 * margin + move.length * (unit * move.q))};
+  }
   void count(Member& m, std::size_t i) {
     Move& move = room.moves[i];
     if (m.place == Member::Place::top && move.length > 0) {  // of the next lane that it may bear; PA heeds no weight
@@ -249,12 +261,12 @@ struct CommitteeRound : RowRound {
     }
     if (m.place != Member::Place::bottom) return m.statistics.add(move);
     Statistics& s = m.statistics;
-    const double unit = bank.starts[m.input()].C, margin = unit * room.bottom_margin;
+    const auto [margin, progress] = bottom_of(m, move);
     s.rounds += 1;
     s.mistakes += margin <= 0;
     s.updates += move.length > 0;
     s.loss += margin, s.squared_loss += margin * margin;
-    s.cost += move.length, s.progress += move.length * (2 * margin + move.length * (unit * move.q));
+    s.cost += move.length, s.progress += progress;
     s.largest_q = std::max(s.largest_q, move.q);
     s.weighted += move.weighted;
   }

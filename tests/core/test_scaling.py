@@ -189,7 +189,7 @@ def test_the_leader_of_a_committee_keeps_its_scales(task, labels, word):
     committee.learn_many(X, y)
     leader = committee.leader()
     alone = make(task, labels, **{name: leader.parameters[name] for name in (
-        "step", "C", "geometry", "covariance_regularizer", "average", "scaling")})  # fmt: skip
+        "step", "C", "geometry", "covariance_regularizer", "average", "scaling", "epsilon")})  # fmt: skip
     assert leader.parameters["scaling"] == "online"
     alone.learn_many(X, y)
     np.testing.assert_allclose(leader.lanes(X), alone.lanes(X), rtol=1e-9, atol=1e-10)
