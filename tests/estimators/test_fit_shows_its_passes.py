@@ -72,6 +72,7 @@ def test_history_of_the_batch_conversion():
 def test_early_stopping_keeps_the_best_model(estimator, form):
     options = {"early_stopping": True, "validation_fraction": 0.2, "average": False}
     options |= {} if estimator is PAOneClass else {"scaling": None}  # a fit of one pass does not scale
+    options |= {"threshold": "learned"} if estimator is PAMultilabel else {}
     model = fitted(estimator, form(X), **options)
     scores = [entry["validation_score"] for entry in model.history_]
     best = int(np.argmax(scores))
