@@ -32,7 +32,7 @@ class PAClassifier(ClassifierMixin, StreamEstimator):
     More classes: each has its weights, the highest score wins, and the true class must lead by the margin; `selection`
     says which of the classes that come too close count. Costs of confusions go into `cost`.
     Use it for streams, for sparse text, for data that does not fit into memory, and for models that learn event by
-    event; on a fixed set of dense data, with time to tune, LinearSVC or logistic regression usually err less.
+    event. `AutoClassifier` chooses C and the other options itself, in streams and in `fit`.
 
     Parameters
     ----------
