@@ -66,11 +66,11 @@ struct Calibration {
   double seen = 0;      // examples
 
   // Whether round `rounds` is observed: all until 2048 are seen, then a quarter until 5632 (of a stream: 16384 rounds),
-  // then a sixteenth. They are spread by multiples of the golden ratio, so that no period of a stream is in step with
-  // them.
+  // then a 64th, because an observation costs as much as three rounds on short rows. They are spread by multiples of the
+  // golden ratio, so that no period of a stream is in step with them.
   HINGE_INLINE bool observes(std::int64_t rounds) const {
     const std::uint64_t place = static_cast<std::uint64_t>(rounds) * 0x9E3779B97F4A7C15u;
-    return place < (std::uint64_t{1} << 60) || (seen < 5632 && (seen < 2048 || place < (std::uint64_t{1} << 62)));
+    return place < (std::uint64_t{1} << 58) || (seen < 5632 && (seen < 2048 || place < (std::uint64_t{1} << 62)));
   }
 
   // ---- two classes ----

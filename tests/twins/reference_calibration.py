@@ -38,9 +38,9 @@ class Calibration:
         self.logits, self.size, self.weight, self.seen = (Logit(), Logit()), 0.0, 0.0, 0
 
     def observes(self, rounds):
-        """All of the first 2048 rounds, then a quarter until 5632 are seen, then a sixteenth."""
+        """All of the first 2048 rounds, then a quarter until 5632 are seen, then a 64th."""
         place = rounds * 0x9E3779B97F4A7C15 % 2**64
-        share = 1 if self.seen < 2048 else 4 if self.seen < 5632 else 16
+        share = 1 if self.seen < 2048 else 4 if self.seen < 5632 else 64
         return place < 2**64 // share
 
     def follow(self, size, weight):
