@@ -23,6 +23,7 @@ from measure import Prepare, Row, best_of, compared, main, optional
 
 SKLEARN = "scikit-learn SGD(pa1)"
 PASSES = {"max_iter": 5, "tol": None, "random_state": 0}
+AS_SGD = {"average": False, "scaling": None, "intercept_value": 1.0}  # the same learner
 
 
 def sgd(C: float = 1.0) -> Any:
@@ -34,7 +35,7 @@ def sgd(C: float = 1.0) -> Any:
 def ours(C: float = 1.0, **options: Any) -> Any:
     import hinge
 
-    return hinge.PAClassifier(C=C, **{**PASSES, **options})
+    return hinge.PAClassifier(C=C, **{**PASSES, **AS_SGD, **options})
 
 
 def compare(work: str, peer: str, candidates: dict[str, Prepare | None], repeats: int, per: int = 1) -> Row:
