@@ -1,6 +1,6 @@
 """Learners without any tuning on real streams: HINGE_DATA=<folder> python benchmarks/good_without_tuning.py [names ...]
 
-Each learner predicts a row, is told the truth, learns it, and goes on: the progressive error. Classes: the share of
+Each learner predicts a row, gets the truth, and learns it: the progressive error. Classes: the share of
 wrong labels; numbers and grades: the mean distance; label sets: the share of wrong labels. The mean of all orders.
 
     committee     Learner(task, experts="auto"), the default of AutoClassifier and its kin

@@ -1,4 +1,4 @@
-"""The peers of `good_without_tuning.py` on a stream: each predicts a row, is told the truth, and goes on.
+"""The peers of `good_without_tuning.py` on a stream: each predicts a row, gets the truth, and learns it.
 
 All are as they come: no option was chosen. A peer returns its predictions; None: it has no such task.
 """

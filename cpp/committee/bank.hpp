@@ -202,7 +202,7 @@ class Bank final : public Memory {
   };
   Work work;
 
-  // What the constants beside the features add to x'Sx. The sum over the features follows (`score_voters`).
+  // What the constant features add to x'Sx. The sum over the features follows (`score_voters`).
   void begin_sizes(Work& its) const {
     make_room(its);
     for (const QuadRound::Group& group : its.quads.shaped) {

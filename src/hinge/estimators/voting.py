@@ -2,7 +2,7 @@
 before say little about rows that were not.
 
 A sample of the rows is divided into folds. A committee learns all folds but one in several passes, and then the vote
-learns from the mistakes of its experts on that one. The vote goes on to the next fold, with a new committee. Of the
+learns from the mistakes of its experts on that one. The vote continues with the next fold, with a new committee. Of the
 experts that hinge has chosen, those with a small weight are left out. Then the committee learns all rows, and the vote
 stays.
 """

@@ -64,7 +64,7 @@ def reliability_figure(y: Any, probabilities: Any, *, classes: Any = None, title
 
 
 def _table(figure: Any, bins: list[Bin], left: float) -> None:
-    """The numbers of the bins, beside the diagram."""
+    """The numbers of the bins, next to the diagram."""
     width, height = figure.get_size_inches()
     top, line = height - ABOVE - 0.1, 0.34
     columns = ((0.9, "expected"), (2.0, "right"), (3.2, "predictions"))
