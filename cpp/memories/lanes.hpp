@@ -213,6 +213,10 @@ class Lanes final : public Memory {
     for (std::size_t i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(static_cast<double>(v[i])));
     return largest;
   }
+  // The weights and the sums of the average, with padding: `stride` per column.
+  Real* padded_weights() { return v.data(); }
+  double* padded_sums() { return u.data(); }
+  std::size_t stride() const { return stride_; }
   // The number of weights per column.
   std::size_t held() const { return kind_.shared ? 1 : lanes(); }
   // Writes the state without padding: dimension() x held() numbers.

@@ -80,6 +80,9 @@ class Memory {
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
+  // A bound on every |weight|, of weights that were put in from elsewhere.
+  void set_weight_bound(double bound) { weight_bound_ = bound; }
+
   // The bias coordinate of every instance. It may change as long as nothing was learned.
   double constant() const { return constant_; }
   virtual void set_constant(double constant) {

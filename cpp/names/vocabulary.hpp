@@ -26,12 +26,12 @@ class Vocabulary {
     return {bytes_.data() + from, ends_[column] - from};
   }
 
-  // Hashes eight bytes at a time; the last eight may overlap the previous ones. (Private to this table: files do not
-  // depend on it.)
-  static std::uint32_t hash_of(std::string_view name) {
+  // Hashes eight bytes at a time; the last eight may overlap the previous ones. Files of fleets depend on it
+  // (fleet/features.hpp); files of other models do not.
+  static std::uint32_t hash_of(std::string_view name, std::uint64_t seed = 0) {
     constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
     const char* at = name.data();
-    std::uint64_t hash = name.size() * factor, word = 0;
+    std::uint64_t hash = (name.size() ^ seed) * factor, word = 0;
     const auto mix = [&] {
       hash = (hash ^ word) * factor;
       hash ^= hash >> 32;

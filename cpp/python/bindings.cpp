@@ -12,6 +12,7 @@
 #include "engine/committee.hpp"
 #include "engine/views.hpp"
 #include "files.hpp"
+#include "fleet/module.hpp"
 #include "online_scales.hpp"
 #include "readers.hpp"
 #include "sequence_engine.hpp"
@@ -74,6 +75,7 @@ NB_MODULE(_core, m) {
   bind_text(engine);
   define_text_part(m);
   define_online_scales(m);
+  define_fleet(m);
   m.def("check_experts", [](const std::string& words) { expert_words(words); }, "words"_a);
 
   nb::class_<Sentences>(m, "Sentences")

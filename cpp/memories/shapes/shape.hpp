@@ -70,6 +70,7 @@ class Shape {
   virtual void restore(const double* state, std::size_t size, std::size_t columns) = 0;
   virtual std::size_t bytes() const = 0;
   double added() const { return added_; }
+  void set_added(double added) { added_ = added; }
 
   // The variances of all coordinates (first the bias, if there is one), and for a full covariance the unit upper
   // triangular matrix U, row by row: S = U D U'.

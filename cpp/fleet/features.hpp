@@ -1,0 +1,102 @@
+// Features of a fleet are identified by 32 bits of their names, so that records need no vocabulary and those of several
+// machines fit together. The names themselves are kept once for the whole fleet, for those who want to read weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "../names/names.hpp"
+
+namespace hinge {
+
+// Part of the file format. Distinct column numbers below 2^32 never collide.
+inline std::uint32_t feature_hash(std::int64_t column) {
+  if (column < 0 || column > 0xFFFFFFFF) return Vocabulary::hash_of(NumberName(column).key());
+  auto hash = static_cast<std::uint32_t>(column);  // the finalizer of MurmurHash3, which can be inverted
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  return hash ^ hash >> 16;
+}
+inline std::uint32_t feature_hash(std::string_view name) {
+  return NumberName::is_number(name) ? feature_hash(NumberName::number(name)) : Vocabulary::hash_of(name);
+}
+
+// The features of an event; none of the values is 0. Names are given as text, or as column numbers.
+struct EventFeatures {
+  const std::uint32_t* hashes = nullptr;
+  const double* values = nullptr;
+  std::size_t size = 0;
+  const std::string_view* names = nullptr;
+  const std::int64_t* columns = nullptr;
+};
+
+// From hashes to names, in the order of arrival. Of two names with the same hash the first one is kept.
+class FeatureNames {
+ public:
+  explicit FeatureNames(std::size_t limit) : limit_(limit) {}
+
+  std::size_t size() const { return hashes_.size(); }
+  std::size_t limit() const { return limit_; }
+  std::string_view name(std::size_t i) const {
+    const std::size_t from = i == 0 ? 0 : ends_[i - 1];
+    return {text_.data() + from, ends_[i] - from};
+  }
+  // The name of a feature; empty if it was not kept.
+  std::string_view find(std::uint32_t hash) const {
+    if (table_.empty()) return {};
+    for (std::size_t i = first(hash); table_[i] != 0; i = next(i))
+      if (hashes_[table_[i] - 1] == hash) return name(table_[i] - 1);
+    return {};
+  }
+  void add(const EventFeatures& x, std::size_t j) {
+    if (size() >= limit_ || !find(x.hashes[j]).empty()) return;
+    if (x.names != nullptr) return add(x.hashes[j], x.names[j]);
+    const NumberName number(x.columns[j]);
+    add(x.hashes[j], number.key());
+  }
+  void add(std::uint32_t hash, std::string_view name) {
+    if (name.empty() || size() >= limit_) return;
+    if (4 * (size() + 1) > 3 * table_.size()) grow();
+    text_.append(name);
+    ends_.push_back(text_.size());
+    hashes_.push_back(hash);
+    enter(size() - 1);
+  }
+  // Forgets the last ones, the newest first: nothing was entered past their slots.
+  void truncate(std::size_t count) {
+    while (size() > count) {
+      std::size_t i = first(hashes_.back());
+      while (table_[i] != size()) i = next(i);
+      table_[i] = 0;
+      ends_.pop_back();
+      hashes_.pop_back();
+      text_.resize(ends_.empty() ? 0 : ends_.back());
+    }
+  }
+  std::size_t bytes() const {
+    return text_.capacity() + ends_.capacity() * sizeof(std::size_t) + hashes_.capacity() * sizeof(std::uint32_t) +
+           table_.capacity() * sizeof(std::uint32_t);
+  }
+
+ private:
+  std::size_t first(std::uint32_t hash) const { return (std::uint64_t{hash} * table_.size()) >> 32; }
+  std::size_t next(std::size_t i) const { return i + 1 == table_.size() ? 0 : i + 1; }
+  void enter(std::size_t place) {
+    std::size_t i = first(hashes_[place]);
+    while (table_[i] != 0) i = next(i);
+    table_[i] = static_cast<std::uint32_t>(place + 1);
+  }
+  void grow() {
+    table_.assign(table_.empty() ? 64 : 2 * table_.size(), 0);
+    for (std::size_t place = 0; place < size(); ++place) enter(place);
+  }
+
+  std::size_t limit_;
+  std::string text_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::uint32_t> hashes_, table_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,243 @@
+// The part of the Python module that has fleets.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/engine.hpp"
+#include "fleet/engine.hpp"
+#include "fleet/module.hpp"
+#include "tensors.hpp"
+
+namespace hinge {
+namespace {
+
+using namespace nb::literals;
+using Names_ = std::optional<nb::list>;
+using Class = nb::class_<FleetEngine>;
+
+WhenFull when_full(const std::string& name) {
+  if (name == "reject") return WhenFull::reject;
+  if (name == "ignore") return WhenFull::ignore;
+  if (name == "evict") return WhenFull::evict;
+  throw InputError("at a limit: 'reject', 'ignore' or 'evict', not " + name);
+}
+
+// What is not an option of the fleet is a setting of its learners.
+FleetOptions options_from(nb::kwargs given) {
+  FleetOptions options;
+  const auto take = [&](const char* name, auto& to) {
+    if (!given.contains(name)) return;
+    convert(given[name], to, name);
+    nb::del(given[name]);
+  };
+  std::string keys = "reject", features = "reject";
+  take("shared", options.shared), take("personal", options.personal), take("closed", options.closed);
+  take("max_keys", options.max_keys), take("at_max_keys", keys);
+  take("max_key_features", options.max_features), take("at_max_key_features", features);
+  take("max_shared_features", options.max_shared_features), take("max_labels", options.max_labels);
+  take("max_names", options.max_names);
+  options.at_max_keys = when_full(keys);
+  options.at_max_features = when_full(features);
+  options.settings = settings_from(given);
+  return options;
+}
+
+void bind_learning(Class& fleet) {
+  fleet
+      .def("learn_one", [](FleetEngine& self, nb::handle key, nb::handle x, nb::handle y, double weight) {
+        learn_event(self, key, x, y, weight, false);
+      }, "key"_a.none(), "x"_a.none(), "y"_a.none(), "weight"_a = 1.0)
+      .def("round_one", [](FleetEngine& self, nb::handle key, nb::handle x, nb::handle y, double weight) {
+        return learn_event(self, key, x, y, weight, true);
+      }, "key"_a.none(), "x"_a.none(), "y"_a.none(), "weight"_a = 1.0)
+      .def("learn_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, const std::optional<nb::list>& labels,
+                              const std::optional<Order>& codes, const std::optional<Doubles>& targets,
+                              const std::optional<Doubles>& weights, bool predicts) {
+        const Writing writing(self);
+        const KeyList listed(self.fleet.keys, keys);
+        const FleetTargets truths(self, labels, codes, targets, weights, events.size());
+        FeatureList features(self.fleet.names);
+        read_events(features, events);
+        ListedFeatures its{features};
+        return learn_batch(self, listed, truths, its, features.size(), predicts);
+      }, "keys"_a, "events"_a, "labels"_a.none(), "codes"_a.none(), "targets"_a.none(), "weights"_a.none(), "predicts"_a)
+      .def("learn_dense", [](FleetEngine& self, nb::handle keys, const Array& X, const Names_& names, const std::optional<nb::list>& labels,
+                             const std::optional<Order>& codes, const std::optional<Doubles>& targets,
+                             const std::optional<Doubles>& weights, bool predicts) {
+        const Writing writing(self);
+        const KeyList listed(self.fleet.keys, keys);
+        const Rows rows = dense_rows(X);
+        const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
+        RowFeatures features(rows, names);
+        return learn_batch(self, listed, truths, features, rows.count(), predicts);
+      }, "keys"_a, "X"_a, "names"_a.none(), "labels"_a.none(), "codes"_a.none(), "targets"_a.none(), "weights"_a.none(), "predicts"_a)
+      .def("learn_sparse", [](FleetEngine& self, nb::handle keys, const Array& data, const Array& indices, const Array& indptr,
+                              std::size_t width, const Names_& names, const std::optional<nb::list>& labels,
+                              const std::optional<Order>& codes, const std::optional<Doubles>& targets,
+                              const std::optional<Doubles>& weights, bool predicts) {
+        const Writing writing(self);
+        const KeyList listed(self.fleet.keys, keys);
+        const Rows rows = sparse_rows(data, indices, indptr, width);
+        const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
+        RowFeatures features(rows, names);
+        return learn_batch(self, listed, truths, features, rows.count(), predicts);
+      }, "keys"_a, "data"_a, "indices"_a, "indptr"_a, "width"_a, "names"_a.none(), "labels"_a.none(), "codes"_a.none(),
+           "targets"_a.none(), "weights"_a.none(), "predicts"_a);
+}
+
+void bind_scores(Class& fleet) {
+  fleet.def("predict_one", &predict_event, "key"_a.none(), "x"_a.none())
+      .def("scores_one", &scores_of_event, "key"_a.none(), "x"_a.none())
+      .def("score_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, bool predicts) {
+        const SharedReading reading(self);
+        const KeyList listed(self.fleet.keys, keys);
+        FeatureList features(self.fleet.names);
+        read_events(features, events);
+        ListedFeatures its{features};
+        return score_batch(self, listed, its, features.size(), predicts);
+      }, "keys"_a, "events"_a, "predicts"_a)
+      .def("score_dense", [](FleetEngine& self, nb::handle keys, const Array& X, const Names_& names, bool predicts) {
+        const SharedReading reading(self);
+        const KeyList listed(self.fleet.keys, keys);
+        const Rows rows = dense_rows(X);
+        RowFeatures features(rows, names);
+        return score_batch(self, listed, features, rows.count(), predicts);
+      }, "keys"_a, "X"_a, "names"_a.none(), "predicts"_a)
+      .def("score_sparse", [](FleetEngine& self, nb::handle keys, const Array& data, const Array& indices, const Array& indptr,
+                              std::size_t width, const Names_& names, bool predicts) {
+        const SharedReading reading(self);
+        const KeyList listed(self.fleet.keys, keys);
+        const Rows rows = sparse_rows(data, indices, indptr, width);
+        RowFeatures features(rows, names);
+        return score_batch(self, listed, features, rows.count(), predicts);
+      }, "keys"_a, "data"_a, "indices"_a, "indptr"_a, "width"_a, "names"_a.none(), "predicts"_a);
+}
+
+// The user of a key, or KeyError.
+std::uint32_t found_user(const FleetEngine& self, nb::handle key) {
+  const nb::object plain = plain_key(key);
+  const Key bytes(plain);
+  const std::uint32_t user = self.fleet.keys.find(*bytes, self.fleet.keys.tag_of(*bytes));
+  if (user == Users::nobody) throw nb::key_error(quoted(plain).c_str());
+  return user;
+}
+std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
+  return key.is_none() ? Users::nobody : found_user(self, key);
+}
+
+nb::tuple statistics_of(const Record& record) {
+  const Statistics& s = record.head().statistics;
+  return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
+}
+
+// The names of the features of a record, their weights (one row each), and the biases times the constant.
+nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
+  const SharedReading reading(self);
+  const Fleet& fleet = self.fleet;
+  const Record record = fleet.keys.record(user_or_nobody(self, key));
+  const std::size_t features = record.head().features, lanes = record.head().width;
+  nb::list names;
+  std::vector<double> weights(features * lanes), biases(lanes);
+  for (std::size_t place = 0; place < features; ++place) {
+    names.append(name_object(feature_name(fleet, record.hashes()[place])));
+    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.weight(record, place, r);
+  }
+  const Record scalars = fleet.options.shared ? fleet.keys.record(Users::nobody) : record;
+  const double constant = fleet.options.settings.fit_intercept ? scalars.head().constant : 0;
+  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.bias(record, r) * constant;
+  return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
+}
+
+void bind_keys(Class& fleet) {
+  fleet.def("__len__", [](FleetEngine& self) { return self.fleet.keys.size(); })
+      .def("__contains__", [](FleetEngine& self, nb::handle key) {
+        const SharedReading reading(self);
+        const nb::object plain = plain_key(key);
+        const Key bytes(plain);
+        return self.fleet.keys.find(*bytes, self.fleet.keys.tag_of(*bytes)) != Users::nobody;
+      }, "key"_a.none())
+      .def("remove", [](FleetEngine& self, nb::handle key) {
+        const Writing writing(self);
+        self.fleet.remove(found_user(self, key));
+      }, "key"_a.none())
+      .def("keys", [](FleetEngine& self) {
+        const SharedReading reading(self);
+        nb::list keys;
+        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
+          if (self.fleet.keys.exists(user)) keys.append(name_object(self.fleet.keys.key(user)));
+        return keys;
+      })
+      .def("statistics", [](FleetEngine& self, nb::handle key) {
+        const SharedReading reading(self);
+        return statistics_of(self.fleet.keys.record(user_or_nobody(self, key)));
+      }, "key"_a.none())
+      .def("counts", [](FleetEngine& self, nb::handle key) {  // features, ignored features, bytes
+        const SharedReading reading(self);
+        const RecordHead& head = self.fleet.keys.record(user_or_nobody(self, key)).head();
+        return nb::make_tuple(head.features, head.ignored, head.bytes);
+      }, "key"_a.none())
+      .def("labels_of", [](FleetEngine& self, nb::handle key) {
+        const SharedReading reading(self);
+        std::vector<std::uint32_t> ids;
+        self.fleet.labels_for(user_or_nobody(self, key), ids);
+        nb::list labels;
+        for (const std::uint32_t id : ids) labels.append(self.label(id));
+        return labels;
+      }, "key"_a.none())
+      .def("weights", &weights_of_record, "key"_a.none())
+      .def("constant", [](FleetEngine& self, nb::handle key) {
+        const SharedReading reading(self);
+        return self.fleet.keys.record(user_or_nobody(self, key)).head().constant;
+      }, "key"_a.none())
+      // For each key: features, rounds, mistakes, updates, cost, loss and bytes.
+      .def("summary", [](FleetEngine& self) {
+        const SharedReading reading(self);
+        std::vector<double> numbers;
+        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user) {
+          if (!self.fleet.keys.exists(user)) continue;
+          const RecordHead& h = self.fleet.keys.record(user).head();
+          for (const double number : {static_cast<double>(h.features), static_cast<double>(h.statistics.rounds),
+                                      static_cast<double>(h.statistics.mistakes), static_cast<double>(h.statistics.updates),
+                                      h.statistics.cost, h.statistics.loss, static_cast<double>(h.bytes)})
+            numbers.push_back(number);
+        }
+        const std::size_t rows = numbers.size() / 7;
+        return numpy_matrix(std::move(numbers), rows, 7);
+      })
+      .def("export", [](FleetEngine& self, nb::handle key) {
+        const SharedReading reading(self);
+        return views_of<nb::memview>(exported(self.fleet, user_or_nobody(self, key))->state());
+      }, "key"_a.none());
+}
+
+void bind_whole(Class& fleet) {
+  fleet.def("__init__", [](FleetEngine* self, const nb::kwargs& options) { new (self) FleetEngine(options_from(options)); },
+            nb::sig("def __init__(self, **options: object) -> None"), "options"_a)
+      .def("set_labels", [](FleetEngine& self, const nb::list& labels) {
+        const Writing writing(self);
+        std::vector<Label> all;
+        for (nb::handle label : labels) all.push_back(checked_label(label));
+        self.fleet.set_labels(all);
+        self.notice_labels();
+      }, "labels"_a)
+      .def_prop_ro("labels", [](FleetEngine& self) { return self.label_objects; })
+      .def_prop_ro("clock", [](FleetEngine& self) { return self.fleet.clock; })
+      .def_prop_ro("n_ignored", [](FleetEngine& self) { return self.fleet.ignored; })
+      .def_prop_ro("n_names", [](FleetEngine& self) { return self.fleet.names.size(); })
+      .def_prop_ro("record_bytes", [](FleetEngine& self) { return self.fleet.keys.record_bytes(); })
+      .def("__sizeof__", [](FleetEngine& self) { return self.fleet.bytes(); });
+}
+
+}  // namespace
+
+void define_fleet(nb::module_& m) {
+  Class fleet(m, "Fleet");
+  bind_whole(fleet);
+  bind_learning(fleet);
+  bind_scores(fleet);
+  bind_keys(fleet);
+}
+
+}  // namespace hinge

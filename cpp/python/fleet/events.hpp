@@ -1,0 +1,116 @@
+// The features of events for a fleet: dicts, and the rows of arrays.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keys.hpp"
+
+namespace hinge {
+
+// The features of many events, one after the other. Names are copied if the fleet does not have them.
+class FeatureList {
+ public:
+  explicit FeatureList(const FeatureNames& kept) : kept_(&kept) {}
+
+  void clear() {
+    hashes_.clear(), values_.clear(), name_ends_.clear(), text_.clear();
+    starts_.assign(1, 0);
+  }
+  HINGE_INLINE void add(std::string_view name, double value) {
+    const std::uint32_t hash = feature_hash(name);
+    if (std::isinf(value * value)) [[unlikely]] reject_large(name);
+    hashes_.push_back(hash);
+    values_.push_back(value);
+    if (kept_->size() < kept_->limit() && kept_->find(hash).empty()) text_.append(name);
+    name_ends_.push_back(text_.size());
+  }
+  void end_event() { starts_.push_back(hashes_.size()); }
+  void add_event(nb::handle dict) {
+    Records::for_each(dict, [&](nb::handle name, double value) { add(*Key(name), value); });
+    end_event();
+  }
+
+  // After the last event.
+  void finish() {
+    names_.clear();
+    names_.reserve(hashes_.size());
+    std::size_t from = 0;
+    for (const std::size_t end : name_ends_) {
+      names_.emplace_back(text_.data() + from, end - from);
+      from = end;
+    }
+  }
+  std::size_t size() const { return starts_.size() - 1; }
+  EventFeatures operator[](std::size_t i) const {
+    return {hashes_.data() + starts_[i], values_.data() + starts_[i], starts_[i + 1] - starts_[i], names_.data() + starts_[i], nullptr};
+  }
+
+ private:
+  [[noreturn]] static void reject_large(std::string_view name) {
+    InputError error("the value is too large: its square overflows float64");
+    error.name = std::string(name);
+    throw error;
+  }
+
+  const FeatureNames* kept_;
+  std::vector<std::uint32_t> hashes_;
+  std::vector<double> values_;
+  std::vector<std::size_t> starts_{0}, name_ends_;
+  std::vector<std::string_view> names_;
+  std::string text_;
+};
+
+// The rows of an array or a CSR matrix, one at a time. Columns are called by their numbers, or have names.
+class RowFeatures {
+ public:
+  RowFeatures(const Rows& rows, const std::optional<nb::list>& names) : rows_(rows), x_(rows.blank()) {
+    if (!names) return;
+    if (names->size() != rows.width()) throw InputError("there must be one name per column");
+    for (nb::handle name : *names) text_.emplace_back(*Key(Records::plain_name(name)));
+    for (const std::string& name : text_) names_.push_back(name), hashes_of_.push_back(feature_hash(name));
+  }
+
+  EventFeatures operator()(std::size_t row) {
+    hashes_.clear(), values_.clear(), columns_.clear(), its_names_.clear();
+    rows_.take(row, x_);
+    visit(x_, [&](const auto& features) {
+      for (std::size_t j = 0; j < features.size; ++j) {
+        const std::size_t column = features.column(j);
+        if (column >= rows_.width()) [[unlikely]]
+          throw InputError("column index " + std::to_string(static_cast<std::int64_t>(column)) + " is outside of the " +
+                               std::to_string(rows_.width()) + " columns", row);
+        const double value = features.value(j);
+        if (!std::isfinite(value * value)) [[unlikely]] reject(value, row, column);
+        if (value != 0) add(column, value);
+      }
+    });
+    return {hashes_.data(), values_.data(), hashes_.size(), names_.empty() ? nullptr : its_names_.data(), columns_.data()};
+  }
+
+ private:
+  void add(std::size_t column, double value) {
+    values_.push_back(value);
+    columns_.push_back(static_cast<std::int64_t>(column));
+    hashes_.push_back(names_.empty() ? feature_hash(static_cast<std::int64_t>(column)) : hashes_of_[column]);
+    if (!names_.empty()) its_names_.push_back(names_[column]);
+  }
+  [[noreturn]] static void reject(double value, std::size_t row, std::size_t column) {
+    reject_unless_finite(value, row, column);
+    throw InputError("the value is too large: its square overflows float64", row, column);
+  }
+
+  const Rows rows_;
+  Instance x_;
+  std::vector<std::string> text_;
+  std::vector<std::string_view> names_, its_names_;
+  std::vector<std::uint32_t> hashes_of_, hashes_;
+  std::vector<double> values_;
+  std::vector<std::int64_t> columns_;
+};
+
+}  // namespace hinge
