@@ -9,16 +9,10 @@
 #include <vector>
 
 #include "../model/build.hpp"
+#include "columns.hpp"
 #include "record.hpp"
 
 namespace hinge {
-
-// Columns of a record: their places in it, in ascending order, and the values of the event.
-struct RecordColumns {
-  const std::int64_t* places;
-  const double* values;
-  std::size_t size;
-};
 
 class Desk {
  public:
@@ -92,6 +86,9 @@ class Desk {
     function(v_ + first * layout_.real * width_, count * layout_.real * width_);
     if (layout_.averages) function(reinterpret_cast<const char*>(u_ + first * width_), count * width_ * sizeof(double));
     if (layout_.variances) function(reinterpret_cast<const char*>(t_ + first), count * sizeof(double));
+  }
+  std::size_t bytes_per_column() const {
+    return layout_.real * width_ + (layout_.averages ? sizeof(double) * width_ : 0) + (layout_.variances ? sizeof(double) : 0);
   }
   Instance instance() const {
     Instance x;
@@ -170,10 +167,10 @@ class Desk {
     auto* target = static_cast<char*>(to) + first * bytes;
     if (bytes == sizeof(double))
       for (std::size_t j = 0; j < at.size; ++j)
-        std::memcpy(target + j * sizeof(double), source + static_cast<std::size_t>(at.places[j]) * sizeof(double), sizeof(double));
+        std::memcpy(target + j * sizeof(double), source + std::size_t{at.places[j]} * sizeof(double), sizeof(double));
     else
       for (std::size_t j = 0; j < at.size; ++j)
-        std::memcpy(target + j * bytes, source + static_cast<std::size_t>(at.places[j]) * bytes, bytes);
+        std::memcpy(target + j * bytes, source + std::size_t{at.places[j]} * bytes, bytes);
   }
   template <class To>
   static void scatter(const void* from, To* to, std::size_t bytes, const RecordColumns& at, std::size_t first) {
@@ -181,10 +178,10 @@ class Desk {
     auto* target = reinterpret_cast<char*>(to);
     if (bytes == sizeof(double))
       for (std::size_t j = 0; j < at.size; ++j)
-        std::memcpy(target + static_cast<std::size_t>(at.places[j]) * sizeof(double), source + j * sizeof(double), sizeof(double));
+        std::memcpy(target + std::size_t{at.places[j]} * sizeof(double), source + j * sizeof(double), sizeof(double));
     else
       for (std::size_t j = 0; j < at.size; ++j)
-        std::memcpy(target + static_cast<std::size_t>(at.places[j]) * bytes, source + j * bytes, bytes);
+        std::memcpy(target + std::size_t{at.places[j]} * bytes, source + j * bytes, bytes);
   }
   double weight(std::size_t place) const {
     return settings.single ? static_cast<double>(reinterpret_cast<const float*>(v_)[place])

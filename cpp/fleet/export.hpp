@@ -38,8 +38,8 @@ inline std::unique_ptr<Model> learner_for(const Fleet& fleet, std::uint32_t user
 // The columns of a record with all of its state.
 inline void take_record(const Fleet& fleet, const Record& record, Model& model) {
   const std::size_t features = record.head().features;
-  std::vector<std::int64_t> places(features);
-  std::iota(places.begin(), places.end(), 0);
+  std::vector<std::uint32_t> places(features);
+  std::iota(places.begin(), places.end(), 0u);
   const std::vector<double> ones(features, 1.0);
   Desk desk(model.settings);
   desk.load(record, model.settings.average_from);

@@ -254,20 +254,19 @@ class Fleet {
   // The columns of an event in one record. It is named by its user, since it may get new bytes.
   struct Part {
     std::uint32_t user;
-    Scratch& scratch;
+    ColumnOrder& order;
     std::vector<std::uint32_t>& places;
     std::uint32_t ignored = 0;
-    RecordColumns at{nullptr, nullptr, 0};
+    RecordColumns at;
   };
 
   void learn_on(Desk& desk, std::uint32_t user, const FleetEvent& e, double truth, FleetScores* before) {
-    Part base{options.shared ? Users::nobody : user, base_scratch_, base_places_};
-    Part personal{user, personal_scratch_, personal_places_};
-    bool complete = find(base, e.x);
-    if (options.shared) complete = find(personal, e.x) && complete;
-    if (before != nullptr && !complete) score(e, *before), before = nullptr;
-    add_missing(base, e.x);
-    if (options.shared) add_missing(personal, e.x);
+    Part base{options.shared ? Users::nobody : user, base_order_, base_places_};
+    Part personal{user, personal_order_, personal_places_};
+    const bool base_complete = find(base, e.x), personal_complete = !options.shared || find(personal, e.x);
+    if (before != nullptr && !(base_complete && personal_complete)) score(e, *before), before = nullptr;
+    if (!base_complete) add_missing(base, e.x);
+    if (!personal_complete) add_missing(personal, e.x);
 
     desk.load(keys.record(base.user), options.settings.average_from);
     settle_constant(desk, base.at);
@@ -330,31 +329,26 @@ class Fleet {
     part.places.resize(x.size);
     keys.record(part.user).find(x.hashes, x.size, part.places.data());
     bool complete = true;
-    part.scratch.clear();
+    part.order.clear(x.size);
     for (std::size_t j = 0; j < x.size; ++j) {
       const bool is_known = part.places[j] != Record::missing;
       complete = complete && is_known;
-      if (is_known) part.scratch.add(part.places[j], x.values[j]);
+      if (is_known) part.order.add(part.places[j], x.values[j]);
     }
-    part.at = ordered(part.scratch);
+    if (complete) part.at = part.order.ordered();
     return complete;
   }
-  static RecordColumns ordered(Scratch& scratch) {
-    const Instance x = scratch.ordered();
-    return {static_cast<const std::int64_t*>(x.columns), static_cast<const double*>(x.values), x.size};
-  }
   void add_missing(Part& part, const EventFeatures& x) {
-    if (std::find(part.places.begin(), part.places.end(), Record::missing) == part.places.end()) return;
     bool is_first = true;
-    part.scratch.clear();
+    part.order.clear(x.size);
     for (std::size_t j = 0; j < x.size; ++j) {
       std::uint32_t place = part.places[j];
       if (place == Record::missing) keys.record(part.user).find(&x.hashes[j], 1, &place);  // a name may come twice
       if (place == Record::missing) place = add_feature(part, x, j, is_first);
       if (place == Record::missing) part.ignored += 1;
-      else part.scratch.add(place, x.values[j]);
+      else part.order.add(place, x.values[j]);
     }
-    part.at = ordered(part.scratch);
+    part.at = part.order.ordered();
   }
   std::uint32_t add_feature(const Part& part, const EventFeatures& x, std::size_t j, bool& is_first) {
     const bool is_shared = part.user == Users::nobody;
@@ -424,15 +418,15 @@ class Fleet {
     if (has_intercept()) desk.lay_out_biases(its, options.personal * desk.constant());
   }
   void lay_out_known(Desk& desk, const Record& record, const EventFeatures& x, double scale) const {
-    static thread_local Scratch scratch;
+    static thread_local ColumnOrder order;
     static thread_local std::vector<std::uint32_t> places;
     if (desk.columns() == 0 && scale == 1) desk.load(record, options.settings.average_from);
     places.resize(x.size);
     record.find(x.hashes, x.size, places.data());
-    scratch.clear();
+    order.clear(x.size);
     for (std::size_t j = 0; j < x.size; ++j)
-      if (places[j] != Record::missing) scratch.add(places[j], x.values[j]);
-    desk.lay_out(record, ordered(scratch), scale);
+      if (places[j] != Record::missing) order.add(places[j], x.values[j]);
+    desk.lay_out(record, order.ordered(), scale);
   }
 
   // ---- keys ----
@@ -505,7 +499,7 @@ class Fleet {
   Desks desks_;
   std::vector<std::uint32_t> known_, known_before_;  // the labels of all keys, unless each has its own
   std::vector<std::uint32_t> of_event_;
-  Scratch base_scratch_, personal_scratch_;
+  ColumnOrder base_order_, personal_order_;
   std::vector<std::uint32_t> base_places_, personal_places_;
 };
 

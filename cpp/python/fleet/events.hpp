@@ -76,8 +76,9 @@ class RowFeatures {
   }
 
   EventFeatures operator()(std::size_t row) {
-    hashes_.clear(), values_.clear(), columns_.clear(), its_names_.clear();
     rows_.take(row, x_);
+    if (hashes_.size() < x_.size) make_room(x_.size);
+    std::size_t count = 0;
     visit(x_, [&](const auto& features) {
       for (std::size_t j = 0; j < features.size; ++j) {
         const std::size_t column = features.column(j);
@@ -86,18 +87,20 @@ class RowFeatures {
                                std::to_string(rows_.width()) + " columns", row);
         const double value = features.value(j);
         if (!std::isfinite(value * value)) [[unlikely]] reject(value, row, column);
-        if (value != 0) add(column, value);
+        values_[count] = value;
+        columns_[count] = static_cast<std::int64_t>(column);
+        hashes_[count] = names_.empty() ? feature_hash(static_cast<std::int64_t>(column)) : hashes_of_[column];
+        if (!names_.empty()) its_names_[count] = names_[column];
+        count += value != 0;
       }
     });
-    return {hashes_.data(), values_.data(), hashes_.size(), names_.empty() ? nullptr : its_names_.data(), columns_.data()};
+    return {hashes_.data(), values_.data(), count, names_.empty() ? nullptr : its_names_.data(), columns_.data()};
   }
 
  private:
-  void add(std::size_t column, double value) {
-    values_.push_back(value);
-    columns_.push_back(static_cast<std::int64_t>(column));
-    hashes_.push_back(names_.empty() ? feature_hash(static_cast<std::int64_t>(column)) : hashes_of_[column]);
-    if (!names_.empty()) its_names_.push_back(names_[column]);
+  void make_room(std::size_t size) {
+    hashes_.resize(size), values_.resize(size), columns_.resize(size);
+    if (!names_.empty()) its_names_.resize(size);
   }
   [[noreturn]] static void reject(double value, std::size_t row, std::size_t column) {
     reject_unless_finite(value, row, column);
