@@ -17,6 +17,7 @@ LAYERS = [
     ["options"],
     ["features"],
     ["learner"],
+    ["fleet"],
     ["estimators"],
     ["structured"],
     ["theory"],

@@ -172,6 +172,18 @@ class Fleet {
     const double tallied = rounds_tallied(record);
     return tallied == 0 ? weight : (tallied * weight + record.u()[at]) / tallied;
   }
+  // The same in a lane that a record may not have yet: it has half of the one w of two classes, or nothing.
+  double lane_weight(const Record& record, std::size_t place, std::size_t lane) const {
+    return in_lane(record, lane, [&](std::size_t its) { return weight(record, place, its); });
+  }
+  double lane_bias(const Record& record, std::size_t lane) const {
+    return in_lane(record, lane, [&](std::size_t its) { return bias(record, its); });
+  }
+  // The constant feature of the intercept; 0 without one.
+  double constant_of(std::uint32_t user) const {
+    if (!options.settings.fit_intercept || (user == Users::nobody && !options.shared)) return 0;
+    return keys.record(options.shared ? Users::nobody : user).head().constant;
+  }
   // Of the constant feature.
   double bias(const Record& record, std::size_t lane) const {
     const double tallied = rounds_tallied(record);
@@ -196,11 +208,17 @@ class Fleet {
   }
   std::uint32_t width_of(std::size_t labels_known) { return static_cast<std::uint32_t>(desks_.of(labels_known).width()); }
   bool has_intercept() const { return options.settings.fit_intercept; }
+  template <class Function>
+  double in_lane(const Record& record, std::size_t lane, const Function& function) const {
+    const std::size_t lanes = is_classification() && known_.size() > 2 ? known_.size() : 1;
+    if (record.head().width == 1 && lanes > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
+    return lane < record.head().width ? function(lane) : 0;
+  }
   // How many rounds the average of a record includes; the scalars of the shared part are those of all.
   double rounds_tallied(const Record& record) const {
     const std::int64_t from = options.settings.average_from;
     if (from == 0) return 0;
-    const Record& scalars = options.shared ? keys.record(Users::nobody) : record;
+    const Record scalars = options.shared ? keys.record(Users::nobody) : record;
     return static_cast<double>(std::max<std::int64_t>(0, scalars.head().statistics.rounds - from + 1));
   }
   std::size_t label_count(std::uint32_t user) const { return own_labels() ? keys.record(user).head().labels : known_.size(); }

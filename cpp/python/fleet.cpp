@@ -5,6 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
+
 #include "engine/engine.hpp"
 #include "fleet/engine.hpp"
 #include "fleet/module.hpp"
@@ -18,10 +21,10 @@ using Names_ = std::optional<nb::list>;
 using Class = nb::class_<FleetEngine>;
 
 WhenFull when_full(const std::string& name) {
-  if (name == "reject") return WhenFull::reject;
+  if (name == "error") return WhenFull::reject;
   if (name == "ignore") return WhenFull::ignore;
   if (name == "evict") return WhenFull::evict;
-  throw InputError("at a limit: 'reject', 'ignore' or 'evict', not " + name);
+  throw InputError("at a limit: 'error', 'ignore' or 'evict', not " + name);
 }
 
 // What is not an option of the fleet is a setting of its learners.
@@ -32,10 +35,10 @@ FleetOptions options_from(nb::kwargs given) {
     convert(given[name], to, name);
     nb::del(given[name]);
   };
-  std::string keys = "reject", features = "reject";
+  std::string keys = "error", features = "error";
   take("shared", options.shared), take("personal", options.personal), take("closed", options.closed);
   take("max_keys", options.max_keys), take("at_max_keys", keys);
-  take("max_key_features", options.max_features), take("at_max_key_features", features);
+  take("max_features_per_key", options.max_features), take("at_max_features", features);
   take("max_shared_features", options.max_shared_features), take("max_labels", options.max_labels);
   take("max_names", options.max_names);
   options.at_max_keys = when_full(keys);
@@ -127,9 +130,15 @@ std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
   return key.is_none() ? Users::nobody : found_user(self, key);
 }
 
-nb::tuple statistics_of(const Record& record) {
-  const Statistics& s = record.head().statistics;
+nb::tuple statistics_of(const Statistics& s) {
   return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
+}
+
+void add_up(Statistics& all, const Statistics& one) {
+  all.rounds += one.rounds, all.mistakes += one.mistakes, all.updates += one.updates;
+  all.loss += one.loss, all.squared_loss += one.squared_loss, all.progress += one.progress, all.cost += one.cost;
+  all.largest_q = std::max(all.largest_q, one.largest_q);
+  all.capped += one.capped, all.weighted += one.weighted;
 }
 
 // The names of the features of a record, their weights (one row each), and the biases times the constant.
@@ -144,10 +153,55 @@ nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
     names.append(name_object(feature_name(fleet, record.hashes()[place])));
     for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.weight(record, place, r);
   }
-  const Record scalars = fleet.options.shared ? fleet.keys.record(Users::nobody) : record;
-  const double constant = fleet.options.settings.fit_intercept ? scalars.head().constant : 0;
+  const double constant = fleet.constant_of(user_or_nobody(self, key));
   for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.bias(record, r) * constant;
   return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
+}
+
+constexpr std::size_t summary_size = 7;
+std::array<double, summary_size> summary_of(const Record& record) {
+  const RecordHead& h = record.head();
+  return {static_cast<double>(h.features), static_cast<double>(h.statistics.rounds), static_cast<double>(h.statistics.mistakes),
+          static_cast<double>(h.statistics.updates), h.statistics.cost, h.statistics.loss, static_cast<double>(h.bytes)};
+}
+
+// For each feature of x that is not 0: its name, its value, its shared and its personal weight. A fleet whose keys have models
+// of their own has personal weights only.
+nb::list look_up_features(FleetEngine& self, nb::handle key, nb::handle x, std::size_t lane) {
+  const SharedReading reading(self);
+  const Fleet& fleet = self.fleet;
+  const nb::object plain = plain_key(key);
+  const Key bytes(plain);
+  const std::uint32_t user = fleet.keys.find(*bytes, fleet.keys.tag_of(*bytes));
+  const auto weight_in = [&](const Record& record, std::uint32_t hash) {
+    std::uint32_t place = Record::missing;
+    record.find(&hash, 1, &place);
+    return place == Record::missing ? 0.0 : fleet.lane_weight(record, place, lane);
+  };
+  nb::list found;
+  Records::for_each(x, [&](nb::handle borrowed, double value) {
+    const nb::object name = nb::borrow(borrowed);
+    const std::uint32_t hash = feature_hash(*Key(name));
+    const double shared = fleet.options.shared ? weight_in(fleet.keys.record(Users::nobody), hash) : 0;
+    const double its = user == Users::nobody ? 0 : weight_in(fleet.keys.record(user), hash);
+    found.append(nb::make_tuple(name, value, shared, fleet.options.shared ? fleet.options.personal * its : its));
+  });
+  return found;
+}
+// The shared and the personal part of the intercept.
+nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
+  const SharedReading reading(self);
+  const Fleet& fleet = self.fleet;
+  const nb::object plain = plain_key(key);
+  const Key bytes(plain);
+  const std::uint32_t user = fleet.keys.find(*bytes, fleet.keys.tag_of(*bytes));
+  const auto bias_in = [&](std::uint32_t its) {
+    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(fleet.keys.record(its), lane);
+  };
+  const double constant = fleet.constant_of(user);
+  if (!fleet.options.shared) return nb::make_tuple(0.0, constant * bias_in(user));
+  const double its = user == Users::nobody ? 0 : fleet.options.personal * bias_in(user);
+  return nb::make_tuple(constant * bias_in(Users::nobody), constant * its);
 }
 
 void bind_keys(Class& fleet) {
@@ -171,8 +225,15 @@ void bind_keys(Class& fleet) {
       })
       .def("statistics", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
-        return statistics_of(self.fleet.keys.record(user_or_nobody(self, key)));
+        return statistics_of(self.fleet.keys.record(user_or_nobody(self, key)).head().statistics);
       }, "key"_a.none())
+      .def("totals", [](FleetEngine& self) {
+        const SharedReading reading(self);
+        Statistics all;
+        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
+          if (self.fleet.keys.exists(user)) add_up(all, self.fleet.keys.record(user).head().statistics);
+        return statistics_of(all);
+      })
       .def("counts", [](FleetEngine& self, nb::handle key) {  // features, ignored features, bytes
         const SharedReading reading(self);
         const RecordHead& head = self.fleet.keys.record(user_or_nobody(self, key)).head();
@@ -195,17 +256,27 @@ void bind_keys(Class& fleet) {
       .def("summary", [](FleetEngine& self) {
         const SharedReading reading(self);
         std::vector<double> numbers;
-        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user) {
-          if (!self.fleet.keys.exists(user)) continue;
-          const RecordHead& h = self.fleet.keys.record(user).head();
-          for (const double number : {static_cast<double>(h.features), static_cast<double>(h.statistics.rounds),
-                                      static_cast<double>(h.statistics.mistakes), static_cast<double>(h.statistics.updates),
-                                      h.statistics.cost, h.statistics.loss, static_cast<double>(h.bytes)})
-            numbers.push_back(number);
-        }
-        const std::size_t rows = numbers.size() / 7;
-        return numpy_matrix(std::move(numbers), rows, 7);
+        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
+          if (self.fleet.keys.exists(user))
+            for (const double number : summary_of(self.fleet.keys.record(user))) numbers.push_back(number);
+        const std::size_t rows = numbers.size() / summary_size;
+        return numpy_matrix(std::move(numbers), rows, summary_size);
       })
+      // The keys with the largest of such a number (a column of `summary`), and that number.
+      .def("top", [](FleetEngine& self, std::size_t count, std::size_t column) {
+        const SharedReading reading(self);
+        std::vector<std::pair<double, std::uint32_t>> found;
+        for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
+          if (self.fleet.keys.exists(user)) found.emplace_back(-summary_of(self.fleet.keys.record(user))[column], user);
+        const std::size_t most = std::min(count, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
+        nb::list top;
+        for (std::size_t i = 0; i < most; ++i)
+          top.append(nb::make_tuple(name_object(self.fleet.keys.key(found[i].second)), -found[i].first));
+        return top;
+      }, "count"_a, "column"_a)
+      .def("intercepts", &intercepts, "key"_a.none(), "lane"_a)
+      .def("look_up", &look_up_features, "key"_a.none(), "x"_a.none(), "lane"_a)
       .def("export", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
         return views_of<nb::memview>(exported(self.fleet, user_or_nobody(self, key))->state());

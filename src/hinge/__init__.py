@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .estimators.text import TextClassifier as TextClassifier
     from .features.features import Features as Features
     from .features.pipeline import Pipeline as Pipeline
+    from .fleet.fleet import Fleet as Fleet
     from .learner import Learner as Learner
     from .model.file import ModelFileError as ModelFileError
     from .model.loading import load as load
@@ -57,6 +58,7 @@ _WHERE = {
     "EmailFeatures": "structured.feature_maps",
     "FeatureMap": "structured.feature_maps",
     "Features": "features.pipeline",
+    "Fleet": "fleet.fleet",
     "IneffectiveWeights": "data.weights",
     "InputError": "data.errors",
     "Learner": "learner",
@@ -81,7 +83,7 @@ _WHERE = {
     "read_examples": "streams.formats.columns",
     "tree_cost": "tasks.costs",
 }
-_MODULES = ("compat", "plots", "river", "streams", "theory")
+_MODULES = ("compat", "fleet", "plots", "river", "streams", "theory")
 
 __all__ = ["__version__", *_WHERE, "theory"]
 

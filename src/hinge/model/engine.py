@@ -33,10 +33,17 @@ def has_intercept(task: Task, parameters: Mapping[str, Any]) -> bool:
 
 
 def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Engine:
+    engine = Engine(**settings_of(task, parameters, labels))
+    engine.name_labels(labels)
+    return engine
+
+
+def settings_of(task: Task, parameters: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
+    """The settings of the core."""
     p = parameters
     words = experts.words_of(task, p)
     options: dict[str, Any] = {"radius": 0.0, "learned_radius": False, "start_at_first": False}
-    engine = Engine(
+    return dict(
         task=task.core,
         step=task.step_of(p),
         C=1.0 if words else float(p["C"]),
@@ -56,8 +63,6 @@ def new_engine(task: Task, parameters: Mapping[str, Any], labels: Labels) -> Eng
         max_weights=float(p["max_weights"]),
         **{**options, **task.engine_options(p, labels)},
     )
-    engine.name_labels(labels)
-    return engine
 
 
 def restored(learner: Learner, labels: Labels, state: dict[str, Any]) -> Engine:

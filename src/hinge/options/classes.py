@@ -10,7 +10,7 @@ from ..model import experts
 from ..tasks import TASKS
 from . import hints, table
 from .parameter import Parameter
-from .table import structures, texts
+from .table import fleets, structures, texts
 
 
 class ClassOptions:
@@ -98,6 +98,7 @@ CLASSES: dict[str, ClassOptions] = {
     for its in (
         ClassOptions("Learner", None, table.OF_LEARNER, positional=(), step=None),
         ClassOptions("SequenceLearner", "sequence", table.OF_LEARNER, positional=()),
+        ClassOptions("Fleet", None, fleets.OF_LEARNER, own=fleets.ROWS, positional=(), step=None),
         *(
             ClassOptions(its.estimator[1], task, _OF_ONE_LEARNER, **_DIFFERENT.get(its.estimator[1], {}))
             for task, its in TASKS.items()

@@ -156,6 +156,33 @@ class PAStructuredOptions(TypedDict, total=False):
     max_covariance: float
 
 
+class FleetOptions(TypedDict, total=False):
+    shared: bool
+    personal: float
+    max_keys: int
+    at_max_keys: str
+    max_features: int
+    at_max_features: str
+    max_shared_features: int
+    max_names: int
+    memory: int | str | None
+    C: float | str | Sequence[float]
+    step: str | None
+    margin: float
+    epsilon: float
+    beta: float | None
+    geometry: str
+    covariance_regularizer: float | str | Sequence[float]
+    initial_variance: float
+    covariance_update: str
+    average: bool | int | str
+    fit_intercept: bool
+    intercept_value: float | str
+    dtype: npt.DTypeLike
+    classes: Sequence[Any] | npt.NDArray[Any] | None
+    max_labels: int
+
+
 class PASequenceOptions(TypedDict, total=False):
     step: str | None
     margin: float

@@ -198,3 +198,27 @@ def _is_generator(value: Any) -> bool:
 
 def is_seed(value: Any) -> bool:
     return value is None or whole(0, 2**32 - 1)(value) or _is_generator(value)
+
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def bytes_of(memory: Any) -> int | None:
+    """A number of bytes, or a text such as '4GB', as a number; None if it is neither."""
+    if is_whole(memory):
+        return int(memory)
+    if not isinstance(memory, str):
+        return None
+    text = memory.strip().upper()
+    unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if text.endswith(unit)), None)
+    try:
+        return round(float(text.removesuffix(unit)) * _UNITS[unit]) if unit is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_memory(memory: Any) -> bool:
+    if memory is None:
+        return True
+    size = bytes_of(memory)
+    return size is not None and 0 < size < 2**62

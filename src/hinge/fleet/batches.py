@@ -1,0 +1,114 @@
+"""Many examples of a fleet as the core reads them: their keys, their features and their truths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..data.errors import InputError
+from ..data.events import as_events, as_list, event_list, is_frame, is_numpy, is_sparse
+from ..data.labels import plain
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
+
+
+class Features(NamedTuple):
+    """`kind` is the ending of the functions of the core that read these arguments."""
+
+    kind: str  # 'events', 'dense' or 'sparse'
+    arguments: tuple[Any, ...]
+    count: int
+
+
+def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:
+    """The keys, and the features without them: of a table, `keys` may be the name of a column."""
+    if isinstance(keys, str):
+        if hasattr(X, "to_pylist") and keys in X.schema.names:
+            return X.column(keys).to_pylist(), X.drop_columns([keys])
+        if not is_frame(X):
+            raise ValueError("keys must be a list of keys; the name of a column is for DataFrames")
+        if keys not in X.columns:
+            raise ValueError(f"there is no column {keys!r} with the keys")
+        column = X[keys]
+        rest = X.drop(keys) if hasattr(X, "with_columns") else X.drop(columns=[keys])
+        return as_keys(column), rest
+    return as_keys(keys), X
+
+
+def as_keys(keys: Any) -> Any:
+    """An array of int64, or a list of strings and whole numbers."""
+    if hasattr(keys, "to_numpy") and not is_numpy(keys):
+        keys = keys.to_list() if hasattr(keys, "to_list") else keys.to_pylist()
+    if is_numpy(keys):
+        if keys.ndim != 1:
+            raise ValueError(f"keys must be one-dimensional, not {keys.ndim}-dimensional")
+        if keys.dtype.kind in "iu" and not (keys.dtype.kind == "u" and keys.dtype.itemsize == 8):
+            import numpy as np
+
+            return np.ascontiguousarray(keys, dtype=np.int64)
+        return keys.tolist()
+    return as_list(keys, "keys", "of strings or whole numbers")
+
+
+def features_of(X: Any) -> Features:
+    X = as_events(_from_arrow(X))
+    if not (is_numpy(X) or is_sparse(X) or is_frame(X)):
+        events = event_list(X)
+        return Features("events", (events,), len(events))
+    from ..data.rows import frame_values, rows_of
+
+    if is_frame(X):
+        values, names = frame_values(X)
+        return Features("dense", (values, [str(name) for name in names]), len(values))
+    rows = rows_of(X)
+    kind = "dense" if rows.indptr is None else "sparse"
+    return Features(kind, (*rows.arrays, None), rows.count)
+
+
+def _from_arrow(X: Any) -> Any:
+    """A table of Arrow as a list of dicts, in which nulls are no features; all else as it is."""
+    if not (hasattr(X, "to_pylist") and hasattr(X, "schema")):
+        return X
+    rows: list[dict[str, Any]] = X.to_pylist()
+    maps = [field.name for field in X.schema if str(field.type).startswith("map")]
+    for row in rows:
+        for name in maps:
+            row[name] = None if row[name] is None else dict(row[name])
+    return rows
+
+
+def truths_of(is_classification: bool, y: Any, count: int) -> tuple[Any, Any, Any]:
+    """The labels, their places in the batch, and the numbers: what the functions of the core take."""
+    if not is_classification:
+        from ..data.rows import as_numbers
+
+        return None, None, as_numbers(y, "y")
+    import numpy as np
+
+    if hasattr(y, "to_numpy") and not is_numpy(y):
+        y = y.to_numpy()
+    listed = y.tolist() if is_numpy(y) else as_list(y, "y", "of labels")
+    places: dict[Any, int] = {}
+    try:
+        codes = [places.setdefault(label, len(places)) for label in listed]
+        labels = [plain(label) for label in places]
+    except (TypeError, ValueError):
+        raise _first_bad(listed) from None
+    return labels, np.asarray(codes, dtype=np.int64), None
+
+
+def _first_bad(labels: list[Any]) -> InputError:
+    for row, label in enumerate(labels):
+        try:
+            plain(label)
+        except ValueError as error:
+            return InputError(str(error), row)
+    return InputError("a label is not hashable")
+
+
+def weights_of(sample_weight: Any) -> Doubles | None:
+    if sample_weight is None:
+        return None
+    from ..data.rows import as_numbers
+
+    return as_numbers(sample_weight, "sample_weight")

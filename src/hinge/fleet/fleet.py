@@ -1,0 +1,193 @@
+"""`Fleet`: a small model for each of many keys, in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Unpack
+
+from .._core import Fleet as _Core
+from ..model.statistics import Statistics
+from ..options.classes import CLASSES
+from ..options.constructors import filled, signature
+from . import settings
+from .batches import Features, features_of, truths_of, weights_of, with_keys
+from .view import View, statistics_of
+
+if TYPE_CHECKING:
+    from ..data.types import Doubles
+    from ..options.types import FleetOptions
+
+Key = str | int
+# What `top` can sort by: columns of `_core.Fleet.summary`.
+COLUMNS = ("features", "rounds", "mistakes", "updates", "cost", "loss", "bytes")
+
+
+class Fleet:
+    """A small model for each of many keys: users, sensors, shops, words.
+
+    `task` is 'classification' or 'regression'. Keys are strings or whole numbers. New keys, features and labels may
+    appear at any time. By default all keys share a model, and each has a personal part on top of it: a new key is
+    predicted well from its first example on. `shared=False` gives each key a model of its own, which equals a
+    `Learner` that learns the same examples, bit for bit.
+
+    A key with 100 features takes about 1.8 kB. Invalid input raises `InputError` and changes nothing; a batch is
+    learned as a whole or not at all. A fleet can be shared by threads; batches release the GIL.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Examples
+    --------
+    >>> from hinge import Fleet
+    >>> fleet = Fleet("classification")
+    >>> fleet.learn_one("ann", {"football": 1, "long": 1}, "likes")
+    >>> fleet.learn_one("bob", {"football": 1, "short": 1}, "dislikes")
+    >>> fleet.predict_one("ann", {"football": 1, "long": 1})
+    'likes'
+    >>> len(fleet), "ann" in fleet, fleet["bob"].statistics.rounds
+    (2, True, 1)
+    """
+
+    @signature("Fleet")
+    def __init__(self, task: str, **options: Unpack[FleetOptions]) -> None:
+        self._task, self.parameters = settings.completed(task, options)
+        self.task = self._task.name
+        self._core = _Core(**settings.of_core(self._task, self.parameters))
+        self._core.set_labels(self._task.first_labels(settings.of_learner(self.parameters)).known)
+
+    # ---- one event --------------------------------------------------------------------------------------------
+
+    def learn_one(self, key: Key, x: dict[Any, Any], y: Any, weight: float = 1.0) -> None:
+        """Learns one example of a key: its features, a dict of names and values, and its label or number."""
+        self._core.learn_one(key, x, y, weight)
+
+    def predict_one(self, key: Key, x: dict[Any, Any]) -> Any:
+        """The label (None before the first one) or the number. A new key is predicted by the shared weights."""
+        return self._core.predict_one(key, x)
+
+    def round_one(self, key: Key, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Any:
+        """Predicts, then learns, and returns the prediction."""
+        return self._core.round_one(key, x, y, weight)
+
+    def score_one(self, key: Key, x: dict[Any, Any]) -> Any:
+        """The score w.x with the intercept; for more than two labels a dict of scores."""
+        labels, scores = self._core.scores_one(key, x)
+        return dict(zip(labels, scores, strict=False)) if len(labels) > 2 else scores[0]
+
+    # ---- many -------------------------------------------------------------------------------------------------
+
+    def learn_many(self, keys: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Learns many examples in their order: all of them, or none if one is invalid.
+
+        `X` is a list of dicts, a DataFrame, an array, a sparse matrix or an Arrow table. `keys` has one key per row, or
+        is the name of the column of the table that has them. Columns of arrays are features named by their numbers.
+        """
+        self._learn(keys, X, y, sample_weight, predicts=False)
+
+    def round_many(self, keys: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Predicts each example before it is learned, and returns the predictions: an array of numbers, or a list of
+        labels."""
+        return self._predictions(self._learn(keys, X, y, sample_weight, predicts=True))
+
+    def predict_many(self, keys: Any, X: Any) -> Any:
+        """An array of numbers, or a list of labels."""
+        return self._predictions(self._score(keys, X, predicts=True))
+
+    def score_many(self, keys: Any, X: Any) -> Any:
+        """The scores of many examples: an array; for more than two labels a list of dicts."""
+        scores, starts, labels, label_starts = self._score(keys, X, predicts=False)
+        if len(labels) == 0 or not (label_starts[1:] - label_starts[:-1] > 2).any():
+            return scores
+        names = self._core.labels
+        return [
+            dict(zip((names[i] for i in labels[a:b]), scores[c:d].tolist(), strict=False))
+            for a, b, c, d in zip(label_starts[:-1], label_starts[1:], starts[:-1], starts[1:], strict=True)
+        ]
+
+    def _learn(self, keys: Any, X: Any, y: Any, sample_weight: Any, predicts: bool) -> Any:
+        keys, features = self._read(keys, X)
+        truths = truths_of(self.task == "classification", y, features.count)
+        learn = getattr(self._core, f"learn_{features.kind}")
+        return learn(keys, *features.arguments, *truths, weights_of(sample_weight), predicts)
+
+    def _score(self, keys: Any, X: Any, predicts: bool) -> Any:
+        keys, features = self._read(keys, X)
+        return getattr(self._core, f"score_{features.kind}")(keys, *features.arguments, predicts)
+
+    @staticmethod
+    def _read(keys: Any, X: Any) -> tuple[Any, Features]:
+        its_keys, rest = with_keys(keys, X)
+        return its_keys, features_of(rest)
+
+    def _predictions(self, predicted: Any) -> Any:
+        if self.task != "classification":
+            return predicted
+        names = [*self._core.labels, None]  # -1: before the first label
+        return [names[i] for i in predicted.tolist()]
+
+    # ---- keys -------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, (str, int)) and key in self._core
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._core.keys())
+
+    def __getitem__(self, key: Key) -> View:
+        """A view of the model of a key. It raises KeyError for a key that has not learned."""
+        self._core.counts(key)
+        return View(self, key)
+
+    def __delitem__(self, key: Key) -> None:
+        """Forgets a key."""
+        self._core.remove(key)
+
+    def top(self, n: int = 10, by: str = "mistakes") -> list[tuple[Key, float]]:
+        """The keys with the most 'mistakes', 'rounds', 'updates', 'features', 'cost', 'loss' or 'bytes'."""
+        if by not in COLUMNS:
+            raise ValueError(f"by must be one of {', '.join(COLUMNS)}, not {by!r}")
+        found: list[tuple[Key, float]] = self._core.top(n, COLUMNS.index(by))
+        return found
+
+    def summary(self) -> dict[str, Doubles]:
+        """One array for each of the numbers that `top` sorts by, with an entry for each key, in the order of `iter`."""
+        table: Any = self._core.summary()
+        return {name: table[:, i] for i, name in enumerate(COLUMNS)}
+
+    # ---- the whole --------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of all keys."""
+        return list(self._core.labels)
+
+    @property
+    def statistics(self) -> Statistics:
+        """Of all keys together. `progress` and `largest_q` are those of the one learner, if `shared`."""
+        if self.parameters["shared"]:
+            return statistics_of(self._core.statistics(None))
+        totals = self._core.totals()
+        return statistics_of(totals)
+
+    @property
+    def n_ignored(self) -> int:
+        """How many examples and features were left out at a limit."""
+        return self._core.n_ignored
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._core.__sizeof__()
+
+    def __repr__(self) -> str:
+        defaults = CLASSES["Fleet"].completed({})
+        changed = {n: v for n, v in self.parameters.items() if v != defaults[n] and n != "step"}
+        if self.parameters["step"] != self._task.step_of({**self.parameters, "step": None}):
+            changed["step"] = self.parameters["step"]
+        texts = [repr(self.task), *(f"{name}={value!r}" for name, value in changed.items())]
+        return f"Fleet({', '.join(texts)})"
+
+
+Fleet.__doc__ = filled(Fleet.__doc__ or "", CLASSES["Fleet"].rows, CLASSES["Fleet"].own)
