@@ -17,7 +17,7 @@ class Features(NamedTuple):
 
     kind: str  # 'events', 'dense' or 'sparse'
     arguments: tuple[Any, ...]
-    count: int
+    rows: int
 
 
 def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:

@@ -107,7 +107,7 @@ class Fleet:
 
     def _learn(self, keys: Any, X: Any, y: Any, sample_weight: Any, predicts: bool) -> Any:
         keys, features = self._read(keys, X)
-        truths = truths_of(self.task == "classification", y, features.count)
+        truths = truths_of(self.task == "classification", y, features.rows)
         learn = getattr(self._core, f"learn_{features.kind}")
         return learn(keys, *features.arguments, *truths, weights_of(sample_weight), predicts)
 
