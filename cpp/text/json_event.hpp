@@ -47,6 +47,7 @@ struct JsonValue {
   std::string_view text;     // of a string
   double number = 0;         // of a number; of a whole number the nearest
   std::string_view written;  // as it is in the line
+  const JsonNode* node = nullptr;
 
   bool is_missing() const { return kind == JsonKind::null; }
   bool is_number() const { return kind == JsonKind::integer || kind == JsonKind::real; }
@@ -77,12 +78,15 @@ class JsonEvent {
   JsonValue label() const { return value_of(label_); }
   JsonValue weight() const { return value_of(weight_); }
   JsonValue key() const { return value_of(key_); }
+  // Whether two of the features just given may have the same name. (If names are escaped.)
+  bool names_may_repeat() const { return repeats_ || (nested_ && dotted_); }
   // All values of the line, and where they are.
   const JsonLine& line() const { return line_; }
 
   template <class Function>
   void for_each_feature(Function&& function) {
     name_bytes_ = 0;
+    nested_ = dotted_ = repeats_ = false;
     for (const std::size_t place : within_)
       if (const JsonNode* const inner = line_.field(place); inner != nullptr && inner->kind == JsonKind::object)
         return for_fields(*inner, function);
@@ -112,7 +116,7 @@ class JsonEvent {
   }
   JsonValue value_of(std::size_t place) const {
     const JsonNode* const node = place == none ? nullptr : line_.field(place);
-    return node == nullptr ? JsonValue() : JsonValue{node->kind, true, node->text, node->number, node->written()};
+    return node == nullptr ? JsonValue() : JsonValue{node->kind, true, node->text, node->number, node->written(), node};
   }
 
   // ---- features ----
@@ -122,6 +126,7 @@ class JsonEvent {
     line_.for_fields(object, [&](const JsonNode& field, const JsonNode& value) {
       if (field.asked > 0 && aside_[field.asked - 1u]) return;
       field_ = &field;
+      dotted_ = dotted_ || field.dotted;
       if (value.is_number() && !(field.special && meaning_.escapes)) [[likely]] {
         give_number(field.key, value, function);
       } else {
@@ -144,10 +149,15 @@ class JsonEvent {
         name_ += value.text;
         give(1, function);
         break;
-      case JsonKind::list: for_items(value, function); break;
+      case JsonKind::list:
+        nested_ = true;
+        for_items(value, function);
+        break;
       case JsonKind::object:
+        nested_ = true;
         if (depth == max_depth) reject("objects in more than " + std::to_string(max_depth) + " objects", name_);
         line_.for_fields(value, [&](const JsonNode& field, const JsonNode& inner) {
+          dotted_ = dotted_ || field.dotted;
           name_.resize(size);
           name_ += '.';
           add_name(field);
@@ -172,6 +182,7 @@ class JsonEvent {
       if (!(is_string || item->is_number()) || (strings >= 0 && is_string != (strings == 1)))
         reject("a list of numbers or of strings was expected, there is " + in_python(item->written()) + " in it",
                std::string_view(name_).substr(0, size));
+      repeats_ = repeats_ || strings == 1;  // another string
       strings = is_string ? 1 : 0;
       name_.resize(size);
       if (is_string) {
@@ -230,6 +241,8 @@ class JsonEvent {
   const JsonNode* field_ = nullptr;  // of the object, whose features are being given
   std::string name_;
   std::size_t name_bytes_ = 0;
+  // What makes two names the same: ["u", "u"], and fields like "a.b" and "a[0]" beside {"a": {"b": 1}} and {"a": [1]}.
+  bool nested_ = false, dotted_ = false, repeats_ = false;
 };
 
 }  // namespace hinge

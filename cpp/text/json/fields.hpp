@@ -23,6 +23,7 @@ struct JsonField {
   std::uint32_t node = 0;    // its place among all values of the line
   std::uint8_t asked = 0;    // see `JsonLine`
   bool special = false;      // the name has a character that hinge.Features escapes
+  bool dotted = false;       // the name has a point or a bracket
   bool as_written = true;    // the name has no escapes
 };
 
@@ -52,6 +53,7 @@ class JsonFields {
       field.name = {at, known.size};
       field.asked = known.asked;
       field.special = known.special;
+      field.dotted = known.dotted;
       next_ = i + 1;
       return true;
     }
@@ -82,7 +84,7 @@ class JsonFields {
     std::size_t from, size;  // the name, in `known_bytes_`
     std::uint32_t object;
     std::uint8_t asked;
-    bool special;
+    bool special, dotted;
   };
   struct Slot {
     std::uint64_t line = 0;  // that has filled it; another one: it is free
@@ -113,7 +115,7 @@ class JsonFields {
     known_bytes_.clear();
     for (const JsonField& field : fields_) {
       const std::uint32_t object = field.as_written ? field.object : UINT32_MAX;  // escaped names: they never are
-      known_.push_back({known_bytes_.size(), field.name.size(), object, field.asked, field.special});
+      known_.push_back({known_bytes_.size(), field.name.size(), object, field.asked, field.special, field.dotted});
       known_bytes_.append(field.name) += '"';
     }
   }

@@ -33,6 +33,7 @@ struct JsonNode {
   JsonKind kind = JsonKind::null;
   bool repeats = false;  // there is an earlier field with the same name
   bool special = false;  // the name has a character that hinge.Features escapes
+  bool dotted = false;   // the name has a point or a bracket
   std::uint8_t asked = 0;  // see `JsonLine`: the place of its name, from 1; 0: it is another one
 
   bool is_number() const { return kind == JsonKind::integer || kind == JsonKind::real; }
@@ -150,6 +151,7 @@ class JsonLine {
     node.key = field_.name;
     node.key_begin = key_begin_;
     node.special = field_.special;
+    node.dotted = field_.dotted;
     node.asked = field_.asked;
     node.begin = at_;
     switch (*at_) {
@@ -240,6 +242,7 @@ class JsonLine {
     field_.name = read_string();
     field_.as_written = field_.name.data() == key_begin_ + 1;
     field_.special = field_.name.find_first_of("\\=*+") != std::string_view::npos;
+    field_.dotted = field_.name.find_first_of(".[") != std::string_view::npos;
     field_.asked = 0;
     if (field_.object != 0) return;
     const auto found = std::find(asked_.begin(), asked_.end(), field_.name);
