@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../data/errors.hpp"
+#include "../names/bytes.hpp"
 #include "json_event.hpp"
 #include "text_rows.hpp"
 
@@ -25,9 +26,12 @@ struct Strings {
   std::string_view operator[](std::size_t i) const {
     return {characters.data() + starts[i], static_cast<std::size_t>(starts[i + 1] - starts[i])};
   }
-  void push(std::string_view text) {
-    characters.append(text.data(), text.size());
-    starts.push(static_cast<std::int64_t>(characters.size()));
+  HINGE_INLINE void push(std::string_view text) {
+    const std::size_t size = characters.size();
+    characters.make_room(text.size());
+    copy_bytes(characters.data() + size, text.data(), text.size());
+    characters.set_size(size + text.size());
+    starts.push(static_cast<std::int64_t>(size + text.size()));
   }
   // Without those from there on.
   void set_size(std::size_t size) {
@@ -59,7 +63,7 @@ struct EventText {
     lines.set_size(0);
     drop_row();
   }
-  void push(std::string_view name, double value) {
+  HINGE_INLINE void push(std::string_view name, double value) {
     names.push(name);
     values.push(value);
   }
@@ -97,6 +101,8 @@ class EventPart {
     some.count_ = stop - start;
     return some;
   }
+  // How many features all of them have.
+  std::size_t size() const { return static_cast<std::size_t>(text_->starts[first_ + count_] - text_->starts[first_]); }
   const std::int64_t* lines() const { return text_->lines.data() + first_; }
   const double* weights() const { return text_->weights.data() + first_; }
 

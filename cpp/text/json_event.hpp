@@ -116,7 +116,7 @@ class JsonEvent {
   }
   JsonValue value_of(std::size_t place) const {
     const JsonNode* const node = place == none ? nullptr : line_.field(place);
-    return node == nullptr ? JsonValue() : JsonValue{node->kind, true, node->text, node->number, node->written(), node};
+    return node == nullptr ? JsonValue() : JsonValue{node->kind, true, node->kind == JsonKind::string ? node->text() : std::string_view(), node->number, node->written(), node};
   }
 
   // ---- features ----
@@ -124,10 +124,10 @@ class JsonEvent {
   template <class Function>
   void for_fields(const JsonNode& object, Function& function) {
     line_.for_fields(object, [&](const JsonNode& field, const JsonNode& value) {
-      if (field.asked > 0 && aside_[field.asked - 1u]) return;
+      if (field.name.asked > 0 && aside_[field.name.asked - 1u]) return;
       field_ = &field;
-      dotted_ = dotted_ || field.dotted;
-      if (value.is_number() && !(field.special && meaning_.escapes)) [[likely]] {
+      dotted_ = dotted_ || field.name.dotted;
+      if (value.is_number() && !(field.name.special && meaning_.escapes)) [[likely]] {
         give_number(field.key, value, function);
       } else {
         name_.clear();
@@ -146,7 +146,7 @@ class JsonEvent {
       case JsonKind::yes: give(1, function); break;
       case JsonKind::string:
         name_ += '=';
-        name_ += value.text;
+        name_ += value.text();
         give(1, function);
         break;
       case JsonKind::list:
@@ -157,7 +157,7 @@ class JsonEvent {
         nested_ = true;
         if (depth == max_depth) reject("objects in more than " + std::to_string(max_depth) + " objects", name_);
         line_.for_fields(value, [&](const JsonNode& field, const JsonNode& inner) {
-          dotted_ = dotted_ || field.dotted;
+          dotted_ = dotted_ || field.name.dotted;
           name_.resize(size);
           name_ += '.';
           add_name(field);
@@ -187,7 +187,7 @@ class JsonEvent {
       name_.resize(size);
       if (is_string) {
         name_ += '=';
-        name_ += item->text;
+        name_ += item->text();
         give(1, function);
       } else {
         name_ += '[';
@@ -217,7 +217,7 @@ class JsonEvent {
       reject("the names of the features have more than 2^28 bytes together", first_bytes(name_, 40));
   }
   void add_name(const JsonNode& field) {
-    if (!(field.special && meaning_.escapes)) {
+    if (!(field.name.special && meaning_.escapes)) {
       name_ += field.key;
       return;
     }

@@ -72,7 +72,7 @@ class JsonText {
   // A string, a number, a boolean or a list of them; null and "" say that there is none.
   void check_label(const JsonValue& label) const {
     const auto fits = [](const JsonNode& one) {
-      if (one.kind == JsonKind::string) return !one.text.empty();
+      if (one.kind == JsonKind::string) return one.text_size > 0;
       if (one.kind == JsonKind::real) return std::isfinite(one.number);
       return one.kind == JsonKind::integer || one.kind == JsonKind::yes || one.kind == JsonKind::no;
     };

@@ -60,6 +60,9 @@ inline std::size_t learn_rows(Engine& self, const Rows& rows, Targets& targets, 
 
 inline std::size_t count_of(const nb::list& events) { return events.size(); }
 inline std::size_t count_of(const EventPart& events) { return events.count(); }
+// How many features they have, if that is known.
+inline std::size_t features_of(const nb::list&) { return 0; }
+inline std::size_t features_of(const EventPart& events) { return events.size(); }
 
 // Events, in a list or of a text, as CSR arrays. New features get columns, but not those of events whose weight is 0.
 struct EventRows {
@@ -69,7 +72,8 @@ struct EventRows {
 
   template <class Several>
   void read(Engine& self, const Several& events, std::size_t known, const double* weights) {
-    const std::size_t count = count_of(events);
+    const std::size_t count = count_of(events), expected = features_of(events);
+    values.reserve(expected), columns.reserve(expected);
     for (std::size_t i = 0; i < count; ++i) {
       try {
         self.read_event(events, i, weights != nullptr ? weights[i] : 1);

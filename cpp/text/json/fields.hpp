@@ -13,18 +13,25 @@
 #include <utility>
 #include <vector>
 
+#include "../../names/bytes.hpp"
 #include "../../names/vocabulary.hpp"
+#include "../text.hpp"
 
 namespace hinge {
 
+// What is to be known of the name of a field.
+struct JsonName {
+  std::uint8_t asked = 0;   // see `JsonLine`: its place among the names that are asked for, from 1; 0: it is another one
+  bool special = false;     // it has a character that hinge.Features escapes
+  bool dotted = false;      // it has a point or a bracket
+  bool as_written = false;  // it has no escapes
+};
+
 struct JsonField {
-  std::string_view name;
+  std::string_view key;  // the name
+  JsonName name;
   std::uint32_t object = 0;  // the number of its object, in the order of their beginnings
   std::uint32_t node = 0;    // its place among all values of the line
-  std::uint8_t asked = 0;    // see `JsonLine`
-  bool special = false;      // the name has a character that hinge.Features escapes
-  bool dotted = false;       // the name has a point or a bracket
-  bool as_written = true;    // the name has no escapes
 };
 
 class JsonFields {
@@ -42,29 +49,26 @@ class JsonFields {
     crowded_ = false;
     line_ += 1;
   }
-  // Whether one of the names that are expected in this object is at `at`, behind the quote; then it is in `field`. What is
-  // there ends with a newline, behind which eight bytes can be read.
-  HINGE_INLINE bool find_expected(const char* at, JsonField& field) {
-    if (!expected_) return false;
+  // Whether all fields so far were expected.
+  bool all_expected() const { return expected_; }
+  // One of the names that are expected in this object, if it is at `at`, behind the quote; else nullptr. What is there ends
+  // with a newline, behind which `padding` bytes can be read.
+  HINGE_INLINE const JsonName* find_expected(const char* at, std::uint32_t object, std::size_t& size) {
+    if (!expected_) return nullptr;
     const std::size_t end = std::min(next_ + 1 + most_missing, known_.size());
     for (std::size_t i = next_; i < end; ++i) {
       const Known& known = known_[i];
-      if (known.object != field.object || !is_name(at, known_bytes_.data() + known.from, known.size)) continue;
-      field.name = {at, known.size};
-      field.asked = known.asked;
-      field.special = known.special;
-      field.dotted = known.dotted;
+      if (known.object != object || !is_name(at, known_bytes_.data() + known.from, known.size)) continue;
       next_ = i + 1;
-      return true;
+      size = known.size;
+      return &known.name;
     }
-    return false;
+    return nullptr;
   }
-  // A field that was found, or (`expected`: no) is another one.
-  HINGE_INLINE void add(const JsonField& field, bool expected) {
+  // To be called for all fields of a line if one of them is not expected.
+  void add(const JsonField& field) {
+    expected_ = false;
     fields_.push_back(field);
-    if (expected) [[likely]] return;
-    if (std::exchange(expected_, false))
-      for (std::size_t i = 0; i + 1 < fields_.size(); ++i) note(i);
     note(fields_.size() - 1);
   }
   // To be called once for each whole line.
@@ -81,10 +85,9 @@ class JsonFields {
 
  private:
   struct Known {
-    std::size_t from, size;  // the name, in `known_bytes_`
+    std::size_t from, size;  // in `known_bytes_`
     std::uint32_t object;
-    std::uint8_t asked;
-    bool special, dotted;
+    JsonName name;
   };
   struct Slot {
     std::uint64_t line = 0;  // that has filled it; another one: it is free
@@ -95,7 +98,10 @@ class JsonFields {
   static constexpr std::size_t most_probes = 100;  // of the hash table, for one name
 
   // Compares a name and the quote that ends it. The first difference is at the newline at the latest: no name has one.
-  static bool is_name(const char* at, const char* name, std::size_t size) {
+  HINGE_INLINE static bool is_name(const char* at, const char* name, std::size_t size) {
+    return size < padding ? same_bytes(at, name, size + 1) : is_long_name(at, name, size);
+  }
+  HINGE_APART static bool is_long_name(const char* at, const char* name, std::size_t size) {
     std::size_t i = 0;
     for (; i + 8 <= size + 1; i += 8) {
       std::uint64_t x = 0, y = 0;
@@ -114,9 +120,9 @@ class JsonFields {
     known_.clear();
     known_bytes_.clear();
     for (const JsonField& field : fields_) {
-      const std::uint32_t object = field.as_written ? field.object : UINT32_MAX;  // escaped names: they never are
-      known_.push_back({known_bytes_.size(), field.name.size(), object, field.asked, field.special, field.dotted});
-      known_bytes_.append(field.name) += '"';
+      const std::uint32_t object = field.name.as_written ? field.object : UINT32_MAX;  // those with escapes never are
+      known_.push_back({known_bytes_.size(), field.key.size(), object, field.name});
+      known_bytes_.append(field.key) += '"';
     }
   }
 
@@ -124,11 +130,11 @@ class JsonFields {
     if (crowded_) return;
     if (2 * (index + 1) > slots_.size()) grow();
     const JsonField& field = fields_[index];
-    const std::uint32_t hash = Vocabulary::hash_of(field.name) + field.object * 0x9E3779B9u;
+    const std::uint32_t hash = Vocabulary::hash_of(field.key) + field.object * 0x9E3779B9u;
     std::size_t i = hash & (slots_.size() - 1);
     for (std::size_t probes = 1; slots_[i].line == line_; ++probes, i = (i + 1) & (slots_.size() - 1)) {
       const JsonField& other = fields_[slots_[i].field];
-      if (slots_[i].hash == hash && other.object == field.object && other.name == field.name)
+      if (slots_[i].hash == hash && other.object == field.object && other.key == field.key)
         return repeats_.push_back({other.node, field.node});
       if (probes == most_probes) {
         crowded_ = true;
@@ -152,11 +158,11 @@ class JsonFields {
     repeats_.clear();
     std::sort(fields_.begin(), fields_.end(), [](const JsonField& a, const JsonField& b) {
       if (a.object != b.object) return a.object < b.object;
-      const int names = a.name.compare(b.name);
-      return names != 0 ? names < 0 : a.node < b.node;
+      const int keys = a.key.compare(b.key);
+      return keys != 0 ? keys < 0 : a.node < b.node;
     });
     for (std::size_t i = 1, first = 0; i < fields_.size(); ++i) {
-      if (fields_[i].object == fields_[first].object && fields_[i].name == fields_[first].name)
+      if (fields_[i].object == fields_[first].object && fields_[i].key == fields_[first].key)
         repeats_.push_back({fields_[first].node, fields_[i].node});
       else
         first = i;

@@ -5,15 +5,18 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../text_rows.hpp"
 #include "fields.hpp"
 #include "tokens.hpp"
 
@@ -23,20 +26,21 @@ enum class JsonKind : std::uint8_t { null, no, yes, integer, real, string, list,
 
 // A value. Those of a line are in one array, and what a container has in it follows it.
 struct JsonNode {
-  std::string_view key;                         // the name of a field; items of lists have none
-  const char* key_begin = nullptr;              // the quote before it
-  const char *begin = nullptr, *end = nullptr;  // the value as it is written
-  std::string_view text;                        // of a string, without escapes
-  double number = 0;                            // the nearest float64, also to an integer; infinity if it is too large
-  std::uint32_t size = 0;                       // how many values are in it
-  std::uint32_t instead = 0;  // the place of the last field with the same name, whose value counts; 0: there is none
-  JsonKind kind = JsonKind::null;
-  bool repeats = false;  // there is an earlier field with the same name
-  bool special = false;  // the name has a character that hinge.Features escapes
-  bool dotted = false;   // the name has a point or a bracket
-  std::uint8_t asked = 0;  // see `JsonLine`: the place of its name, from 1; 0: it is another one
+  std::string_view key;     // the name of a field; items of lists have none
+  const char* key_begin;    // the quote before it; nullptr: it is no field
+  const char *begin, *end;  // the value as it is written
+  const char* text_begin;   // of a string,
+  std::size_t text_size;    // without escapes
+  double number;            // of a number the nearest float64, also to an integer; infinity if it is too large
+  std::uint32_t size;       // how many values are in it
+  std::uint32_t instead;    // the place of the last field with the same name, whose value counts; 0: there is none
+  std::uint32_t object;     // see `JsonField`
+  JsonName name;
+  JsonKind kind;
+  bool repeats;  // there is an earlier field with the same name
 
   bool is_number() const { return kind == JsonKind::integer || kind == JsonKind::real; }
+  std::string_view text() const { return {text_begin, text_size}; }
   std::string_view written() const { return {begin, static_cast<std::size_t>(end - begin)}; }
 };
 
@@ -56,25 +60,30 @@ class JsonLine {
   // views of the line and of memory in here: they live until the next line is read. Throws InputError.
   const char* read(const char* line) {
     begin(line);
-    skip_spaces();
-    while (read_value() || end_values())
-      if (open_.back().is_object) read_key();
-    skip_spaces();
-    if (*at_ != '\n') reject_json("extra data");
+    const char* at = skip_spaces(line);
+    push().key_begin = nullptr;
+    for (bool more = true; more;) {
+      bool is_open = false;
+      at = read_value(at, is_open);
+      if (!is_open) at = end_values(at, more);
+      if (more) at = begin_value(at);
+    }
+    at = skip_spaces(at);
+    if (*at != '\n') reject_json("extra data", at);
     check();
-    return at_;
+    return at;
   }
 
-  // The first one is the object itself.
-  const std::vector<JsonNode>& nodes() const { return nodes_; }
+  // All values, the object itself first.
+  std::span<const JsonNode> nodes() const { return {nodes_.data(), nodes_.size()}; }
   // The field with the name asked[index], or nullptr.
-  const JsonNode* field(std::size_t index) const { return found_[index] == 0 ? nullptr : &nodes_[found_[index]]; }
+  const JsonNode* field(std::size_t index) const { return found_[index] == 0 ? nullptr : nodes_.data() + found_[index]; }
   // Calls function(field, value) for each field of an object. They differ if the name occurs again.
   template <class Function>
   void for_fields(const JsonNode& object, const Function& function) const {
     const JsonNode* const end = &object + 1 + object.size;
     for (const JsonNode* node = &object + 1; node < end; node += 1 + node->size)
-      if (!node->repeats) [[likely]] function(*node, node->instead == 0 ? *node : nodes_[node->instead]);
+      if (!node->repeats) [[likely]] function(*node, node->instead == 0 ? *node : node_at(node->instead));
   }
   std::size_t column_of(const char* at) const { return static_cast<std::size_t>(at - line_) + 1; }
 
@@ -85,13 +94,11 @@ class JsonLine {
   };
 
   void begin(const char* line) {
-    line_ = at_ = line;
-    nodes_.clear();
+    line_ = line;
+    nodes_.set_size(0);
     open_.clear();
     fields_.begin_line();
     std::fill(found_.begin(), found_.end(), 0u);
-    field_ = JsonField();
-    key_begin_ = nullptr;
     objects_ = 0;
     unescaped_ = nullptr;
     halves_ = false;
@@ -99,12 +106,12 @@ class JsonLine {
   // What is known only at the end of the line.
   void check() {
     const auto& repeats = fields_.end_line();
-    if (nodes_[0].kind != JsonKind::object) reject_kind();
+    if (node_at(0).kind != JsonKind::object) reject_kind();
     if (!repeats.empty()) [[unlikely]] {
       if (repeated_ == Repeated::rejected) reject_repeated(repeats);
       for (const auto& [first, again] : repeats) {
-        nodes_[first].instead = again;
-        nodes_[again].repeats = true;
+        node_at(first).instead = again;
+        node_at(again).repeats = true;
       }
     }
     if (halves_) throw InputError("there is half of a surrogate pair (\\ud800 to \\udfff)");
@@ -117,12 +124,11 @@ class JsonLine {
     const std::string_view rest(at, static_cast<std::size_t>(find_newline(at) - at));
     reject("not JSON: " + what + ", there is " + (rest.empty() ? "the end of the line" : quoted_text(rest, 20)), at);
   }
-  [[noreturn]] void reject_json(const std::string& what) const { reject_json(what, at_); }
   [[noreturn]] void reject_kind() const {
     bool of_objects = false;
-    for (std::size_t i = 1; nodes_[0].kind == JsonKind::list && i < nodes_.size(); i += 1 + nodes_[i].size)
-      of_objects = of_objects || nodes_[i].kind == JsonKind::object;
-    const std::string_view written = nodes_[0].written();
+    for (std::size_t i = 1; node_at(0).kind == JsonKind::list && i < nodes_.size(); i += 1 + node_at(i).size)
+      of_objects = of_objects || node_at(i).kind == JsonKind::object;
+    const std::string_view written = node_at(0).written();
     throw InputError("an object, {...}, was expected, there is " +
                      (written.size() > 40 ? quoted_text(written, 40) : printable_text(written)) +
                      (of_objects ? " (jq -c '.[]' makes lines of an array of objects)" : ""));
@@ -132,134 +138,148 @@ class JsonLine {
     std::uint32_t last = first;
     for (const auto& repeat : repeats)
       if (repeat.first == first) last = repeat.again;
-    reject("the field " + quoted_text(nodes_[first].key, 40) + " occurs " + std::to_string(fields_.count_of(first)) + " times",
-           nodes_[last].key_begin);
+    reject("the field " + quoted_text(node_at(first).key, 40) + " occurs " + std::to_string(fields_.count_of(first)) + " times",
+           node_at(last).key_begin);
   }
 
   // ---- values ----
 
+  JsonNode& node_at(std::size_t place) { return nodes_.data()[place]; }
+  const JsonNode& node_at(std::size_t place) const { return nodes_.data()[place]; }
+  HINGE_INLINE JsonNode& push() {
+    if (nodes_.size() >= std::numeric_limits<std::uint32_t>::max()) [[unlikely]] throw InputError("there are too many values");
+    nodes_.make_room(1);
+    nodes_.set_size(nodes_.size() + 1);
+    JsonNode& node = node_at(nodes_.size() - 1);
+    node.size = node.instead = 0;
+    node.repeats = false;
+    return node;
+  }
   static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-  HINGE_INLINE void skip_spaces() {
-    if (*at_ == ' ') ++at_;
-    while (is_space(*at_)) [[unlikely]] ++at_;
+  HINGE_INLINE static const char* skip_spaces(const char* at) {
+    at += *at == ' ';
+    if (static_cast<unsigned char>(*at) > ' ') [[likely]] return at;
+    while (is_space(*at)) ++at;
+    return at;
   }
 
-  // The value that begins here. True: it is a container with something in it, which comes next.
-  bool read_value() {
-    if (nodes_.size() == std::numeric_limits<std::uint32_t>::max()) throw InputError("there are too many values");
-    JsonNode& node = nodes_.emplace_back();
-    node.key = field_.name;
-    node.key_begin = key_begin_;
-    node.special = field_.special;
-    node.dotted = field_.dotted;
-    node.asked = field_.asked;
-    node.begin = at_;
-    switch (*at_) {
-      case '"': node.kind = JsonKind::string, node.text = read_string(); break;
-      case '{': node.kind = JsonKind::object; return begin_container('}');
-      case '[': node.kind = JsonKind::list; return begin_container(']');
-      case 't': node.kind = JsonKind::yes, read_word("true"); break;
-      case 'f': node.kind = JsonKind::no, read_word("false"); break;
-      case 'n': node.kind = JsonKind::null, read_word("null"); break;
-      default: read_number(node);
+  // The value that begins here. `is_open`: it is a container with something in it, which comes next. Returns its end, or
+  // where that begins.
+  HINGE_INLINE const char* read_value(const char* at, bool& is_open) {
+    JsonNode& node = node_at(nodes_.size() - 1);
+    node.begin = at;
+    switch (*at) {
+      case '"': node.kind = JsonKind::string, at = read_string(at, node.text_begin, node.text_size); break;
+      case '{': node.kind = JsonKind::object; return begin_container(at, '}', is_open);
+      case '[': node.kind = JsonKind::list; return begin_container(at, ']', is_open);
+      case 't': node.kind = JsonKind::yes, at = read_word(at, "true"); break;
+      case 'f': node.kind = JsonKind::no, at = read_word(at, "false"); break;
+      case 'n': node.kind = JsonKind::null, at = read_word(at, "null"); break;
+      default: at = read_number(at, node);
     }
-    node.end = at_;
-    return false;
+    node.end = at;
+    return at;
   }
-  bool begin_container(char closing) {
+  HINGE_APART const char* begin_container(const char* at, char closing, bool& is_open) {
     const bool is_object = closing == '}';
     const std::uint32_t object = objects_;
     objects_ += is_object;
-    ++at_;
-    skip_spaces();
-    if (*at_ == closing) {
-      nodes_.back().end = ++at_;
-      return false;
-    }
+    at = skip_spaces(at + 1);
+    if (*at == closing) return node_at(nodes_.size() - 1).end = at + 1;
     if (open_.size() == max_depth) throw InputError("objects and lists are nested too deep");
     open_.push_back({static_cast<std::uint32_t>(nodes_.size() - 1), object, is_object});
-    field_ = JsonField();
-    key_begin_ = nullptr;
-    return true;
+    is_open = true;
+    return at;
   }
-  // A value has ended, and perhaps containers with it. False: all of them; true: another value comes.
-  bool end_values() {
+  // A value has ended, and perhaps containers with it. `more`: another value comes, whose beginning is returned.
+  HINGE_INLINE const char* end_values(const char* at, bool& more) {
     while (!open_.empty()) {
-      skip_spaces();
-      if (*at_ == ',') [[likely]] {
-        ++at_;
-        skip_spaces();
-        return true;
-      }
+      at = skip_spaces(at);
+      if (*at == ',') [[likely]] return skip_spaces(at + 1);
       const Open last = open_.back();
-      if (*at_ != (last.is_object ? '}' : ']')) reject_json("expecting ',' delimiter");
+      if (*at != (last.is_object ? '}' : ']')) reject_json("expecting ',' delimiter", at);
       open_.pop_back();
-      nodes_[last.node].size = static_cast<std::uint32_t>(nodes_.size()) - last.node - 1;
-      nodes_[last.node].end = ++at_;
+      node_at(last.node).size = static_cast<std::uint32_t>(nodes_.size()) - last.node - 1;
+      node_at(last.node).end = ++at;
     }
-    return false;
+    more = false;
+    return at;
   }
-  void read_word(std::string_view word) {
-    if (std::strncmp(at_, word.data(), word.size()) != 0) reject_json("expecting value");
-    at_ += word.size();
+  const char* read_word(const char* at, std::string_view word) const {
+    if (std::strncmp(at, word.data(), word.size()) != 0) reject_json("expecting value", at);
+    return at + word.size();
   }
-  HINGE_INLINE void read_number(JsonNode& node) {
-    const char* const digits = at_ + (*at_ == '-');
+  HINGE_INLINE const char* read_number(const char* at, JsonNode& node) const {
+    const bool negative = *at == '-';
+    const char* const digits = at + negative;
     const JsonNumber number = read_json_number(digits);
-    if (number.end == nullptr) [[unlikely]] reject_word();
+    if (number.end == nullptr) [[unlikely]] reject_word(at);
     if (number.whole && number.end - digits > most_digits) [[unlikely]]
       throw InputError("there is a number with thousands of digits");
     node.kind = number.whole ? JsonKind::integer : JsonKind::real;
-    node.number = digits == at_ ? number.value : -number.value;
-    at_ = number.end;
+    node.number = std::bit_cast<double>(std::bit_cast<std::uint64_t>(number.value) ^ std::uint64_t{negative} << 63);
+    return number.end;
   }
-  [[noreturn]] void reject_word() const {
+  [[noreturn]] void reject_word(const char* at) const {
     for (const std::string word : {"NaN", "Infinity", "-Infinity"})
-      if (std::strncmp(at_, word.c_str(), word.size()) == 0)
-        reject(word + " is not a finite number: null is for what is missing", at_);
-    reject_json("expecting value");
+      if (std::strncmp(at, word.c_str(), word.size()) == 0)
+        reject(word + " is not a finite number: null is for what is missing", at);
+    reject_json("expecting value", at);
   }
   static constexpr std::ptrdiff_t most_digits = 4300;  // of whole numbers, as in Python
 
-  // ---- names of fields ----
+  // ---- fields ----
 
-  void read_key() {
-    if (*at_ != '"') reject_json("expecting property name enclosed in double quotes");
-    key_begin_ = at_;
-    field_.object = open_.back().object;
-    field_.node = static_cast<std::uint32_t>(nodes_.size());
-    const bool expected = fields_.find_expected(at_ + 1, field_);
-    if (expected) [[likely]] at_ += field_.name.size() + 2;
-    else read_other_key();
-    fields_.add(field_, expected);
-    if (field_.asked > 0) found_[field_.asked - 1u] = field_.node;
-    skip_spaces();
-    if (*at_ != ':') reject_json("expecting ':' delimiter");
-    ++at_;
-    skip_spaces();
+  // An item of a list or a field with its name begins here. Returns where its value begins.
+  HINGE_INLINE const char* begin_value(const char* at) {
+    const auto place = static_cast<std::uint32_t>(nodes_.size());
+    JsonNode& node = push();
+    node.key_begin = nullptr;
+    if (!open_.back().is_object) return at;
+    if (*at != '"') reject_json("expecting property name enclosed in double quotes", at);
+    node.key_begin = at;
+    node.object = open_.back().object;
+    std::size_t size = 0;
+    if (const JsonName* const name = fields_.find_expected(at + 1, node.object, size)) [[likely]] {
+      node.key = {at + 1, size};
+      node.name = *name;
+      at += size + 2;
+    } else {
+      at = read_other_name(at, node, place);
+    }
+    if (node.name.asked > 0) found_[node.name.asked - 1u] = place;
+    at = skip_spaces(at);
+    if (*at != ':') reject_json("expecting ':' delimiter", at);
+    return skip_spaces(at + 1);
   }
-  HINGE_APART void read_other_key() {
-    field_.name = read_string();
-    field_.as_written = field_.name.data() == key_begin_ + 1;
-    field_.special = field_.name.find_first_of("\\=*+") != std::string_view::npos;
-    field_.dotted = field_.name.find_first_of(".[") != std::string_view::npos;
-    field_.asked = 0;
-    if (field_.object != 0) return;
-    const auto found = std::find(asked_.begin(), asked_.end(), field_.name);
-    if (found != asked_.end()) field_.asked = static_cast<std::uint8_t>(found - asked_.begin() + 1);
+  HINGE_APART const char* read_other_name(const char* at, JsonNode& node, std::uint32_t place) {
+    if (fields_.all_expected())
+      for (std::uint32_t i = 0; i < place; ++i)
+        if (node_at(i).key_begin != nullptr) fields_.add({node_at(i).key, node_at(i).name, node_at(i).object, i});
+    const char *const begin = at + 1, *text = nullptr;
+    std::size_t size = 0;
+    at = read_string(at, text, size);
+    node.key = {text, size};
+    node.name.as_written = text == begin;
+    node.name.special = node.key.find_first_of("\\=*+") != std::string_view::npos;
+    node.name.dotted = node.key.find_first_of(".[") != std::string_view::npos;
+    const auto found = std::find(asked_.begin(), asked_.end(), node.key);
+    node.name.asked = node.object != 0 || found == asked_.end() ? 0 : static_cast<std::uint8_t>(found - asked_.begin() + 1);
+    fields_.add({node.key, node.name, node.object, place});
+    return at;
   }
 
   // ---- strings ----
 
-  HINGE_INLINE std::string_view read_string() {
-    const char* const from = at_ + 1;
+  // The string that begins here, without escapes. Returns its end.
+  HINGE_INLINE const char* read_string(const char* at, const char*& text, std::size_t& size) {
     bool ascii = true;
-    const char* const stop = find_string_stop(from, ascii);
-    if (*stop != '"') [[unlikely]] return read_escaped(stop, ascii);
-    const std::string_view text(from, static_cast<std::size_t>(stop - from));
-    if (!ascii) [[unlikely]] check_utf8(text);
-    at_ = stop + 1;
-    return text;
+    const char* const stop = find_string_stop(at + 1, ascii);
+    if (*stop != '"') [[unlikely]] return read_escaped(at, stop, ascii, text, size);
+    text = at + 1;
+    size = static_cast<std::size_t>(stop - text);
+    if (!ascii) [[unlikely]] check_utf8({text, size});
+    return stop + 1;
   }
   HINGE_APART void check_utf8(std::string_view text) const {
     if (is_utf8(text)) return;
@@ -267,10 +287,10 @@ class JsonLine {
     for (std::string_view letter = letter_at(text, 0); is_utf8(letter); letter = letter_at(text, at)) at += letter.size();
     reject("not UTF-8", text.data() + at);
   }
-  // The string that begins here has an escape, or something that is not allowed, at `stop`.
-  HINGE_APART std::string_view read_escaped(const char* stop, bool ascii) {
-    if (unescaped_ == nullptr) make_room();
-    const char* from = at_ + 1;
+  // The same if there is an escape, or something that is not allowed, at `stop`.
+  HINGE_APART const char* read_escaped(const char* at, const char* stop, bool ascii, const char*& text, std::size_t& size) {
+    if (unescaped_ == nullptr) make_room(at);
+    const char* from = at + 1;
     char* const begin = unescaped_;
     for (;; stop = find_string_stop(from, ascii)) {
       const std::string_view plain(from, static_cast<std::size_t>(stop - from));
@@ -278,16 +298,17 @@ class JsonLine {
       std::memcpy(unescaped_, plain.data(), plain.size());
       unescaped_ += plain.size();
       if (*stop == '"') break;
-      if (*stop == '\n') reject_json("unterminated string starting at");
+      if (*stop == '\n' || (*stop == '\\' && stop[1] == '\n')) reject_json("unterminated string starting at", at);
       if (*stop != '\\') reject_json("invalid control character at", stop);
       from = read_escape(stop + 1);
     }
-    at_ = stop + 1;
-    return {begin, static_cast<std::size_t>(unescaped_ - begin)};
+    text = begin;
+    size = static_cast<std::size_t>(unescaped_ - begin);
+    return stop + 1;
   }
   // Without escapes text is never longer than with them: there is room for all that is left of the line.
-  void make_room() {
-    const auto size = static_cast<std::size_t>(find_newline(at_) - at_);
+  void make_room(const char* at) {
+    const auto size = static_cast<std::size_t>(find_newline(at) - at);
     if (buffer_.size() < size) buffer_.resize(size + size / 2);
     unescaped_ = buffer_.data();
   }
@@ -295,7 +316,6 @@ class JsonLine {
   const char* read_escape(const char* at) {
     static constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     if (*at == 'u') return read_unicode(at + 1);
-    if (*at == '\n') reject_json("unterminated string starting at");
     const std::size_t place = letters.find(*at);
     if (place == letters.npos) reject_json("invalid \\escape", at - 1);
     *unescaped_++ = meanings[place];
@@ -321,12 +341,10 @@ class JsonLine {
   std::vector<std::string> asked_;
   std::vector<std::uint32_t> found_;  // the place of each; 0: it is not there
   Repeated repeated_;
-  const char *line_ = nullptr, *at_ = nullptr;
-  std::vector<JsonNode> nodes_;
+  const char* line_ = nullptr;
+  Growing<JsonNode> nodes_;
   std::vector<Open> open_;
   JsonFields fields_;
-  JsonField field_;  // whose value comes next
-  const char* key_begin_ = nullptr;
   std::uint32_t objects_ = 0;  // that have begun
   std::vector<char> buffer_;   // strings that had escapes
   char* unescaped_ = nullptr;  // its free part; nullptr: the line has none so far

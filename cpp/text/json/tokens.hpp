@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "../../data/instance.hpp"
 #include "../text.hpp"
 #include "../utf8.hpp"
 
@@ -65,7 +66,35 @@ struct JsonNumber {
   bool whole = true;  // without a point and an exponent
 };
 
-inline JsonNumber read_json_number(const char* const first) {
+// Most numbers have one to eight digits before the point, and no more behind it. False: this one is another one.
+HINGE_INLINE bool read_short_number(const char* at, JsonNumber& number) {
+#if defined(HINGE_SSE2)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  const __m128i others = _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(128 - '0')), _mm_set1_epi8(-128 + 9));
+  const unsigned marks = static_cast<unsigned>(_mm_movemask_epi8(others)) | 1u << 16;
+  const auto whole = static_cast<unsigned>(std::countr_zero(marks));
+  if (whole - 1 >= 8 || (*at == '0' && whole > 1)) [[unlikely]] return false;
+  number.end = at + whole;
+  if (*number.end == '.') {
+    const auto end = static_cast<unsigned>(std::countr_zero(marks & (marks - 1))), digits = end - whole - 1;
+    if (digits - 1 >= 8 || end == 16) [[unlikely]] return false;
+    const std::uint64_t both = read_digits_twice(at, whole, number.end + 1, digits);
+    const std::uint64_t mantissa = static_cast<std::uint32_t>(both) * whole_powers_of_ten[digits] + (both >> 32);
+    if (mantissa > std::uint64_t{1} << 53) [[unlikely]] return false;
+    number.value = static_cast<double>(static_cast<std::int64_t>(mantissa)) / powers_of_ten[digits];
+    number.whole = false;
+    number.end = at + end;
+  } else {
+    number.value = static_cast<double>(static_cast<std::int64_t>(read_digits(at, whole)));
+    number.whole = true;
+  }
+  return (*number.end | 0x20) != 'e';
+#else
+  return static_cast<void>(at), static_cast<void>(number), false;
+#endif
+}
+
+HINGE_APART inline JsonNumber read_any_number(const char* const first) {
   JsonNumber number{first};
   const char*& end = number.end;
   std::uint64_t mantissa = 0;
@@ -102,6 +131,11 @@ inline JsonNumber read_json_number(const char* const first) {
   else
     read_decimal(first, end, number.value);
   return number;
+}
+
+HINGE_INLINE JsonNumber read_json_number(const char* first) {
+  JsonNumber number{first};
+  return read_short_number(first, number) ? number : read_any_number(first);
 }
 
 // A character in UTF-8; halves of surrogate pairs as if they were characters.

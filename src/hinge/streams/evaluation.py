@@ -359,8 +359,11 @@ class Study:
             return None
         if isinstance(batch.X, TextPart) and not task.checks_numbers and batch.X.one_label_each:
             return batch.X.labels
+        labels = listed_labels(batch)
+        if task.core_knows_labels and set(map(type, labels)) <= {str, int, float, bool}:
+            return labels
         y = []
-        for row, label in enumerate(listed_labels(batch)):
+        for row, label in enumerate(labels):
             try:
                 y.append(task.truth(label, self.learner.labels))
             except ValueError as error:
