@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +16,10 @@ from ..._core import JsonTextReader
 from ...data.errors import InputError
 from ...features.features import IDS, Features
 from ...features.values import RecordError
-from ..batches import BadLines, Batch
+from ..batches import BadLines, Batch, part
 from ..files import Input
-from .lines import MARK, MAX_LINE, not_utf8, shortened, text_batches, too_long
-from .text import BATCH, read_file
+from .lines import BATCH_BYTES, BATCH_LINES, MARK, MAX_LINE, not_utf8, shortened, text_batches, too_long
+from .text import read_file
 
 LABELS = ("label", "y", "target", "class")  # the default label: the first of these fields that exists
 FEATURES = ("features", "x")  # an object in one of these fields holds all features
@@ -161,10 +162,13 @@ class JsonLines:
             elif (found := self._explained(error, line)) is not None:
                 bad.meet(found)
 
-        for events in read_file(reader, file, bad, BATCH, told=told):
+        first = 1
+        for events in read_file(reader, file, bad, BATCH_BYTES, told=told):
             weights = None if self.weight is None else events.weights()
-            batch = Batch(events, events.label_list(), events.lines, weights, file.position)
-            yield from bad.up_to_the_end(batch)
+            whole = Batch(events, events.label_list(), events.lines, weights, file.position)
+            for batch in bad.up_to_the_end(whole):
+                yield from _by_lines(batch, first)
+            first = reader.lines + 1
 
     def _explained(self, error: InputError, line: bytes) -> InputError | None:
         """The error of a line that the core has rejected, in our words; None: the line is blank to Python."""
@@ -224,6 +228,16 @@ class JsonLines:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
             raise _LineError(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
+
+
+def _by_lines(batch: Batch, first: int) -> Iterator[Batch]:
+    """A batch as `line_batches` would have cut it: by lines, from the one where it begins."""
+    start = 0
+    while start < len(batch):
+        number = (batch.lines[start] - first) // BATCH_LINES
+        stop = bisect_left(batch.lines, first + (number + 1) * BATCH_LINES, start)
+        yield part(batch, start, stop)
+        start = stop
 
 
 # ---- from a line to a record ------------------------------------------------------------------------------------
