@@ -20,6 +20,7 @@ struct InputError : std::exception {
   const char* what() const noexcept override { return reason.c_str(); }
   std::string reason;
   std::size_t row, column, line = none;
+  std::string text;  // the line that was rejected, if its reader keeps it
   std::any name;  // the feature's name, if it has one: a key of names/names.hpp, or a Python object
 };
 

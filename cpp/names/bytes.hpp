@@ -1,4 +1,4 @@
-// Comparison of short byte strings without a function call.
+// Short byte strings are compared and copied without a function call.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,24 @@ inline bool same_bytes(const char* a, const char* b, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i)
     if (a[i] != b[i]) return false;
   return true;
+}
+
+// The last word overlaps the previous one.
+template <class Word>
+inline void copy_words(char* to, const char* from, std::size_t size) {
+  Word word = 0;
+  for (std::size_t i = 0; i + sizeof(Word) < size; i += sizeof(Word))
+    std::memcpy(&word, from + i, sizeof(Word)), std::memcpy(to + i, &word, sizeof(Word));
+  std::memcpy(&word, from + size - sizeof(Word), sizeof(Word));
+  std::memcpy(to + size - sizeof(Word), &word, sizeof(Word));
+}
+
+inline void copy_bytes(char* to, const char* from, std::size_t size) {
+  if (size > 32) std::memcpy(to, from, size);
+  else if (size >= 8) copy_words<std::uint64_t>(to, from, size);
+  else if (size >= 4) copy_words<std::uint32_t>(to, from, size);
+  else
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
 }
 
 }  // namespace hinge

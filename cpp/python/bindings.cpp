@@ -74,6 +74,7 @@ NB_MODULE(_core, m) {
   bind_committee(engine);
   bind_text(engine);
   define_text_part(m);
+  define_event_part(m);
   define_online_scales(m);
   define_fleet(m);
   m.def("check_experts", [](const std::string& words) { expert_words(words); }, "words"_a);
@@ -144,6 +145,15 @@ NB_MODULE(_core, m) {
              "interactions"_a = std::vector<std::pair<std::string, std::string>>());
   vowpal.def("add_names", &VowpalTextReader::add_names, "names"_a);
   define_reader(vowpal);
+
+  nb::class_<JsonTextReader> json(m, "JsonTextReader");
+  json.def("__init__", [](JsonTextReader* self, std::string label, std::string weight, std::vector<std::string> aside,
+                          std::vector<std::string> within, std::size_t max_line) {
+    JsonMeaning meaning{.label = std::move(label), .weight = std::move(weight), .aside = std::move(aside), .within = std::move(within)};
+    meaning.escapes = true;
+    new (self) JsonTextReader(JsonText(std::move(meaning), max_line), max_line + 1);  // with the CR of CR LF
+  }, nb::kw_only(), "label"_a, "weight"_a, "aside"_a, "within"_a, "max_line"_a);
+  define_reader(json);
 
   nb::class_<Texts>(m, "Texts")
       .def("__init__", [](Texts* self, const std::string& analyzer, std::size_t least, std::size_t most, bool lowercase,

@@ -12,6 +12,7 @@
 
 #include "../data/rows.hpp"
 #include "../names/names.hpp"
+#include "../text/event_part.hpp"
 #include "arrays.hpp"
 
 namespace hinge {
@@ -236,27 +237,22 @@ class Events {
   // their squares is returned. Columns below `columns` that have no name (they were learned from arrays) are called by their
   // numbers.
   double read(Names& names, nb::handle dict, bool grow, Scratch& scratch, std::size_t columns) {
-    scratch.clear();
-    complete_ = true;
-    make_room(names);
-    double unseen = 0;
-    std::size_t place = 0;
+    begin(names, scratch);
     Records::for_each(dict, [&](nb::handle name, double value) HINGE_INLINE_LAMBDA {
-      if (names.hashing()) {
-        const Hashed h = hashed_name(names, name);
-        scratch.add(h.column, h.sign * value);
-        return;
-      }
-      const std::size_t column = find(names, name, place, grow, columns);
-      if (column == none) [[unlikely]] {
-        unseen += value * value;
-        complete_ = false;
-        return;
-      }
-      scratch.add(column, value);
-      place = column < names.columns() ? column + 1 : 0;
+      if (names.hashing()) return add_hashed(hashed_name(names, name), value, scratch);
+      add(names, find(names, name, place_, grow, columns), value, scratch);
     });
-    return unseen;
+    return unseen_;
+  }
+  // The same for an event of a text.
+  double read(Names& names, const EventPart& events, std::size_t i, bool grow, Scratch& scratch, std::size_t columns) {
+    begin(names, scratch);
+    events.for_each(i, [&](std::string_view name, double value) HINGE_INLINE_LAMBDA {
+      if (names.hashing()) return add_hashed(names.hash(name), value, scratch);
+      const std::size_t column = follows(names, name, place_) ? next_[place_] : look_up(names, name, place_, grow, columns);
+      add(names, column, value, scratch);
+    });
+    return unseen_;
   }
   // Whether all features of the last event had a column.
   bool complete() const { return complete_; }
@@ -270,6 +266,25 @@ class Events {
   std::size_t bytes() const { return next_.capacity() * sizeof(std::uint32_t); }
 
  private:
+  void begin(const Names& names, Scratch& scratch) {
+    scratch.clear();
+    complete_ = true;
+    make_room(names);
+    unseen_ = 0;
+    place_ = 0;
+  }
+  HINGE_INLINE static void add_hashed(const Hashed& place, double value, Scratch& scratch) {
+    scratch.add(place.column, place.sign * value);
+  }
+  HINGE_INLINE void add(const Names& names, std::size_t column, double value, Scratch& scratch) {
+    if (column == none) [[unlikely]] {
+      unseen_ += value * value;
+      complete_ = false;
+      return;
+    }
+    scratch.add(column, value);
+    place_ = column < names.columns() ? column + 1 : 0;
+  }
   // Most events have their names in the order of the event before: the name that followed the last one then is tried
   // first, and looked up only if it is another one.
   HINGE_INLINE std::size_t find(Names& names, nb::handle name, std::size_t place, bool grow, std::size_t columns) {
@@ -310,6 +325,9 @@ class Events {
   }
 
   std::vector<std::uint32_t> next_;  // the column that came first in the last event, and of each column, which followed it
+  // Of the event that is being read: where its last name was found, and the squares of what has no column.
+  std::size_t place_ = 0;
+  double unseen_ = 0;
   bool complete_ = true;
 };
 

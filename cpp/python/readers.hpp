@@ -22,26 +22,29 @@
 #include <utility>
 #include <vector>
 
+#include "../text/json_text.hpp"
 #include "../text/svmlight.hpp"
 #include "../text/vw.hpp"
 #include "arrays.hpp"
+#include "event_part.hpp"
 #include "locks.hpp"
 #include "text_part.hpp"
 
 namespace hinge {
 
 // Rows that nobody reads any more, to be filled again: fresh memory costs a fault for every page.
+template <class Text>
 class SpareRows {
  public:
-  std::unique_ptr<TextRows> take() {
+  std::unique_ptr<Text> take() {
     const std::lock_guard lock(mutex_);
-    if (rows_.empty()) return std::make_unique<TextRows>();
-    std::unique_ptr<TextRows> last = std::move(rows_.back());
+    if (rows_.empty()) return std::make_unique<Text>();
+    std::unique_ptr<Text> last = std::move(rows_.back());
     rows_.pop_back();
     last->clear();
     return last;
   }
-  void give(std::unique_ptr<TextRows> rows) noexcept {
+  void give(std::unique_ptr<Text> rows) noexcept {
     const std::lock_guard lock(mutex_);
     if (rows_.size() < rows_.capacity() && rows->bytes() <= most_bytes) rows_.push_back(std::move(rows));
   }
@@ -51,13 +54,16 @@ class SpareRows {
   static constexpr std::size_t most_bytes = 1 << 23;  // more, after a huge line, is better given back
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<TextRows>> rows_;
+  std::vector<std::unique_ptr<Text>> rows_;
 };
 
 // The rows go back to the spare ones when nobody holds them any more.
-inline std::shared_ptr<const TextRows> shared(std::unique_ptr<TextRows> rows, std::shared_ptr<SpareRows> spare) {
-  return {rows.release(), [spare = std::move(spare)](TextRows* last) { spare->give(std::unique_ptr<TextRows>(last)); }};
+template <class Text>
+std::shared_ptr<const Text> shared(std::unique_ptr<Text> rows, std::shared_ptr<SpareRows<Text>> spare) {
+  return {rows.release(), [spare = std::move(spare)](Text* last) { spare->give(std::unique_ptr<Text>(last)); }};
 }
+inline TextPart part_of(std::shared_ptr<const TextRows> rows, std::size_t width) { return TextPart(std::move(rows), width); }
+inline EventPart part_of(std::shared_ptr<const EventText> events, std::size_t) { return EventPart(std::move(events)); }
 
 // Bytes of any object that has some.
 class BytesOf {
@@ -79,6 +85,8 @@ class BytesOf {
 template <class Format>
 class TextReader {
  public:
+  using Text = typename Format::Text;
+
   TextReader(Format format, std::size_t max_line) : reader_(std::move(format), max_line, false), rows_(spare_->take()) {}
 
   // All lines that have ended. A bad line is an InputError, or kept for `bad_lines`.
@@ -114,7 +122,7 @@ class TextReader {
         reader_.read(buffer_.get(), static_cast<std::size_t>(count), *rows_);
         batch_bytes_ += static_cast<std::size_t>(count);
         if (batch_bytes_ >= batch_bytes || (!regular && !has_more(file))) full = true;
-        else if (reader_.count_bad_lines() >= many_bad_lines) full = false;
+        else if (reader_.has_many_bad_lines()) full = false;
       } while (!full);
       if (*full) batch_bytes_ = 0;
     });
@@ -132,18 +140,19 @@ class TextReader {
   void restart(bool skip) {
     const Turn turn(busy_);
     reader_.restart(skip);
+    if constexpr (requires { reader_.format().begin_file(); }) reader_.format().begin_file();
     rows_->clear();
 #ifdef HINGE_READS_FILES
     batch_bytes_ = 0;
 #endif
   }
   // The rows since the last time, of at least `width` columns; None if there are none.
-  std::optional<TextPart> take(std::size_t width) {
+  std::optional<typename Format::Part> take(std::size_t width) {
     const Turn turn(busy_);
     if (rows_->count() == 0) return std::nullopt;
     width = std::max(width, reader_.format().finish(*rows_));
-    std::unique_ptr<TextRows> next = spare_->take();
-    return TextPart(shared(std::exchange(rows_, std::move(next)), spare_), width);
+    std::unique_ptr<Text> next = spare_->take();
+    return part_of(shared(std::exchange(rows_, std::move(next)), spare_), width);
   }
   std::size_t lines() {
     const Turn turn(busy_);
@@ -159,11 +168,11 @@ class TextReader {
     const Turn turn(busy_);
     return reader_.format().ignored();
   }
-  // (line, column, what is wrong), of those since the last time
+  // (line, column, what is wrong, the line itself if the format keeps it), of those since the last time
   nb::list bad_lines() {
     const Turn turn(busy_);
     nb::list all;
-    for (const InputError& bad : reader_.take_bad_lines()) all.append(nb::make_tuple(bad.line, bad.column, std::string(bad.what())));
+    for (const InputError& bad : reader_.take_bad_lines()) all.append(bad_line(bad));
     return all;
   }
   // Names that are known from the start, as bytes.
@@ -177,6 +186,10 @@ class TextReader {
   }
 
  private:
+  static nb::tuple bad_line(const InputError& bad) {
+    const nb::object column = bad.column == none ? nb::none() : nb::object(nb::int_(bad.column));
+    return nb::make_tuple(bad.line, column, std::string(bad.what()), nb::bytes(bad.text.data(), bad.text.size()));
+  }
   // One thread at a time; another one is rejected instead of waiting for a pipe.
   class Turn {
    public:
@@ -199,7 +212,6 @@ class TextReader {
   }
 #ifdef HINGE_READS_FILES
   static constexpr std::size_t piece = 1 << 16;  // bytes that are read and parsed together: they stay in the cache of a core
-  static constexpr std::size_t many_bad_lines = 1000;
 
   // Whoever writes into a pipe may need a moment for the next bytes: without it every 64 KB would be a batch.
   static bool has_more(int file) {
@@ -212,12 +224,13 @@ class TextReader {
 #endif
   std::atomic<bool> busy_ = false;
   LineReader<Format> reader_;
-  std::shared_ptr<SpareRows> spare_ = std::make_shared<SpareRows>();
-  std::unique_ptr<TextRows> rows_;
+  std::shared_ptr<SpareRows<Text>> spare_ = std::make_shared<SpareRows<Text>>();
+  std::unique_ptr<Text> rows_;
 };
 
 using SvmlightTextReader = TextReader<Svmlight>;
 using VowpalTextReader = TextReader<VowpalText>;
+using JsonTextReader = TextReader<JsonText>;
 
 template <class Reader>
 void define_reader(nb::class_<Reader>& reader) {

@@ -10,23 +10,24 @@
 #include <vector>
 
 #include "text.hpp"
-#include "text_rows.hpp"
 
 namespace hinge {
 
-// A format has these functions:
+// A format reads into a `Text`, which has end_row(line) and drop_row(), and has these functions:
 //     expect(size, rows)            lines of `size` bytes, newlines included, are about to be read
 //     read_line(line, rows, empty)  one line into `rows`, which ends no row; returns its newline; may throw InputError
 //     keep_line(), forget_line()    keeps or takes back what else the line has left behind
 template <class Format>
 class LineReader {
  public:
+  using Text = typename Format::Text;
+
   // Lines longer than `max_line` bytes are rejected. `skip`: invalid lines are left out, and kept for `take_bad_lines`.
   LineReader(Format format, std::size_t max_line, bool skip)
       : format_(std::move(format)), max_line_(max_line), skip_(skip) {}
 
   // Reads all lines that end in these bytes into `rows`; what is left waits for more.
-  void read(const char* data, std::size_t size, TextRows& rows) {
+  void read(const char* data, std::size_t size, Text& rows) {
     const std::size_t before = lines_;
     try {
       read_piece(data, size, rows);
@@ -43,7 +44,7 @@ class LineReader {
   std::size_t unread_lines() const { return unread_; }
   std::size_t unread_bytes() const { return pending_.size(); }
   // The last line, if nothing ends it.
-  void finish(TextRows& rows) {
+  void finish(Text& rows) {
     if (pending_.empty()) return;
     pending_ += '\n';
     read_pending(rows);
@@ -51,19 +52,23 @@ class LineReader {
   // The next bytes are the first of another file.
   void restart(bool skip) {
     pending_.clear();
-    bad_lines_.clear();
+    take_bad_lines();
     lines_ = unread_ = 0;
     dropping_ = false;
     skip_ = skip;
   }
 
   std::size_t lines() const { return lines_; }
-  std::size_t count_bad_lines() const { return bad_lines_.size(); }
-  std::vector<InputError> take_bad_lines() { return std::exchange(bad_lines_, {}); }
+  // Whether so many lines are invalid, or they are so long, that they should be taken.
+  bool has_many_bad_lines() const { return bad_lines_.size() >= 1000 || bad_bytes_ >= 1 << 20; }
+  std::vector<InputError> take_bad_lines() {
+    bad_bytes_ = 0;
+    return std::exchange(bad_lines_, {});
+  }
   Format& format() { return format_; }
 
  private:
-  void read_piece(const char* data, std::size_t size, TextRows& rows) {
+  void read_piece(const char* data, std::size_t size, Text& rows) {
     const std::string_view text(data, size);
     std::size_t at = 0;
     if (dropping_ || !pending_.empty()) {
@@ -86,7 +91,7 @@ class LineReader {
     check_pending(rows);
   }
   // The lines of `pending_` that have ended; the rest stays.
-  void read_pending(TextRows& rows) {
+  void read_pending(Text& rows) {
     const std::size_t last = pending_.rfind('\n');
     if (last == std::string::npos) return;
     std::string text = std::exchange(pending_, {});
@@ -96,7 +101,7 @@ class LineReader {
     read_lines(text.data(), text.data() + last + 1, rows);
   }
   // A line that is too long is not kept until it ends.
-  void check_pending(TextRows& rows) {
+  void check_pending(Text& rows) {
     if (pending_.size() <= max_line_ || dropping_) return;
     pending_.clear();
     lines_ += 1;
@@ -105,7 +110,7 @@ class LineReader {
   }
 
   // `end` is behind a newline; `padding` bytes behind it can be read.
-  void read_lines(const char* at, const char* end, TextRows& rows) {
+  void read_lines(const char* at, const char* end, Text& rows) {
     format_.expect(static_cast<std::size_t>(end - at), rows);
     while (at < end) {
       lines_ += 1;
@@ -124,11 +129,12 @@ class LineReader {
       at = newline + 1;
     }
   }
-  void meet(InputError bad, TextRows& rows) {
+  void meet(InputError bad, Text& rows) {
     rows.drop_row();
     format_.forget_line();
     bad.line = lines_;
     if (!skip_) throw bad;
+    bad_bytes_ += bad.text.size();
     bad_lines_.push_back(std::move(bad));
   }
   InputError too_long() const {
@@ -142,6 +148,7 @@ class LineReader {
   bool dropping_ = false;  // its beginning was too long: the rest is left out
   std::size_t lines_ = 0, unread_ = 0;
   std::vector<InputError> bad_lines_;
+  std::size_t bad_bytes_ = 0;
 };
 
 }  // namespace hinge

@@ -13,11 +13,15 @@
 #include <vector>
 
 #include "lines.hpp"
+#include "text_part.hpp"
 
 namespace hinge {
 
 class Svmlight {
  public:
+  using Text = TextRows;
+  using Part = TextPart;
+
   // Indices count from `first`, 0 or 1. Those beyond `max_features` are rejected, or (`ignore`) left out and counted.
   Svmlight(std::size_t first, std::size_t max_features, bool ignore = false)
       : first_(first),

@@ -15,6 +15,7 @@
 
 #include "../data/rows.hpp"
 #include "lines.hpp"
+#include "text_part.hpp"
 #include "../names/murmur.hpp"
 #include "../names/namespaces.hpp"
 #include "utf8.hpp"
@@ -24,6 +25,9 @@ namespace hinge {
 
 class VowpalText {
  public:
+  using Text = TextRows;
+  using Part = TextPart;
+
   // Names fall into 2^bits columns by their hash, or (bits = 0) get columns of a vocabulary of at most `max_features`. If
   // it does not `grow`, features with other names have no column: a row knows the sum of their squares. New features of a
   // full vocabulary are rejected, or (`ignore`) left out and counted.

@@ -58,17 +58,25 @@ inline std::size_t learn_rows(Engine& self, const Rows& rows, Targets& targets, 
   }
 }
 
-// A list of events as CSR arrays. New features get columns, but not those of events whose weight is 0.
+inline std::size_t count_of(const nb::list& events) { return events.size(); }
+inline std::size_t count_of(const EventPart& events) { return events.count(); }
+// How many features they have, if that is known.
+inline std::size_t features_of(const nb::list&) { return 0; }
+inline std::size_t features_of(const EventPart& events) { return events.size(); }
+
+// Events, in a list or of a text, as CSR arrays. New features get columns, but not those of events whose weight is 0.
 struct EventRows {
   std::vector<double> values;
   std::vector<std::int64_t> columns, starts{0};
   std::vector<std::size_t> dimensions;  // how many columns there are with each event
 
-  void read(Engine& self, const nb::list& events, std::size_t known, const double* weights) {
-    const std::size_t count = events.size();
+  template <class Several>
+  void read(Engine& self, const Several& events, std::size_t known, const double* weights) {
+    const std::size_t count = count_of(events), expected = features_of(events);
+    values.reserve(expected), columns.reserve(expected);
     for (std::size_t i = 0; i < count; ++i) {
       try {
-        self.read_event(events[i], weights != nullptr ? weights[i] : 1);
+        self.read_event(events, i, weights != nullptr ? weights[i] : 1);
       } catch (InputError& error) {
         error.row = i;
         throw;
@@ -84,13 +92,14 @@ struct EventRows {
   }
 };
 
-// A list of dicts as one batch: all or none.
-inline std::size_t learn_dicts(Engine& self, const nb::list& events, const std::optional<Array>& y,
+// Events as one batch: all or none.
+template <class Several>
+std::size_t learn_events(Engine& self, const Several& events, const std::optional<Array>& y,
                                const std::optional<Classes>& classes, const std::optional<Order>& label_starts,
                                const std::optional<Doubles>& weights, const std::optional<WritableMatrix>& scores,
                                bool averaged) {
   const Writing writing(self);
-  Targets targets(y, classes, label_starts, weights, events.size());
+  Targets targets(y, classes, label_starts, weights, count_of(events));
   std::size_t presented = 0;
   self.with_new_features([&](std::size_t known) {
     EventRows read;
@@ -110,8 +119,9 @@ inline std::size_t learn_dicts(Engine& self, const nb::list& events, const std::
   return presented;
 }
 
-// A list of dicts as CSR arrays, for several passes over them. Their features are known from here on.
-inline nb::tuple read_dicts(Engine& self, const nb::list& events) {
+// Events as CSR arrays, for several passes over them. Their features are known from here on.
+template <class Several>
+nb::tuple read_events(Engine& self, const Several& events) {
   const Writing writing(self);
   EventRows read;
   self.with_new_features([&](std::size_t known) {
@@ -173,10 +183,14 @@ inline void bind_batches(EngineClass& engine) {
           "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "order"_a.none() = nb::none(),
           "tolerance"_a = -1.0, "max_updates"_a = INT64_MAX, "first"_a = -1, "repeats"_a = false,
           "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
-      .def("learn_dicts", &learn_dicts, "events"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
+      .def("learn_dicts", &learn_events<nb::list>, "events"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
            "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
            "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
-      .def("read_dicts", &read_dicts, "events"_a)
+      .def("learn_dicts", &learn_events<EventPart>, "events"_a, "y"_a.none(), "classes"_a.none() = nb::none(),
+           "label_starts"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
+           "scores"_a.none().noconvert() = nb::none(), "averaged"_a = false)
+      .def("read_dicts", &read_events<nb::list>, "events"_a)
+      .def("read_dicts", &read_events<EventPart>, "events"_a)
       .def("forget_rows", &forget_rows)
       .def(
           "score_dense", [](Engine& self, const Array& X, bool averaged) { return score_rows(self, dense_rows(X), averaged); },

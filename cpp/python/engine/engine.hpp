@@ -64,9 +64,14 @@ struct Engine : Guarded {
     forget_after({from, from, names.ignored});
   }
 
-  // Reads an event to be learned. Without weight it teaches nothing, not even new names.
-  void read_event(nb::handle x, double weight) {
-    if (!std::isfinite(events.read(names, x, weight != 0, scratch, columns())))
+  // Reads an event to be learned: a dict, or one of a text. Without weight it teaches nothing, not even new names.
+  void read_event(nb::handle x, double weight) { check_unseen(events.read(names, x, weight != 0, scratch, columns())); }
+  void read_event(const nb::list& all, std::size_t i, double weight) { read_event(all[i], weight); }
+  void read_event(const EventPart& all, std::size_t i, double weight) {
+    check_unseen(events.read(names, all, i, weight != 0, scratch, columns()));
+  }
+  static void check_unseen(double squares) {
+    if (!std::isfinite(squares))
       throw InputError("the squared norm of the instance overflows float64");
   }
   void name_the_feature(InputError& error) const {

@@ -42,10 +42,12 @@ inline void learn_one_labels(Engine& self, nb::handle x, const Order& labels, do
 
 // ---- scores ----
 
-inline void score_event(Engine& self, nb::handle x, bool averaged, double* scores) {
+// `x`: a dict, or the events of a text and which of them.
+template <class... Event>
+void score_event(Engine& self, bool averaged, double* scores, const Event&... x) {
   Scratch scratch = std::move(self.scratch);  // a value may run Python, and so another thread that reads
   self.scratch.clear();
-  const double unseen = self.events.read(self.names, x, false, scratch, self.columns());
+  const double unseen = self.events.read(self.names, x..., false, scratch, self.columns());
   Instance instance = scratch.ordered();
   instance.unseen = unseen;
   try {
@@ -60,14 +62,29 @@ inline double score_one(Engine& self, nb::handle x, bool averaged) {
   const SharedReading reading(self);
   if (self.learner.lanes() != 1) throw InputError("there are several scores: use scores_one");
   double score = 0;
-  score_event(self, x, averaged, &score);
+  score_event(self, averaged, &score, x);
   return score;
 }
 inline nb::object scores_one(Engine& self, nb::handle x, bool averaged) {
   const SharedReading reading(self);
   std::vector<double> scores(self.learner.lanes());
-  score_event(self, x, averaged, scores.data());
+  score_event(self, averaged, scores.data(), x);
   return numpy_array(std::move(scores));
+}
+// A row for each event of a text, a column for each lane.
+inline nb::object score_events(Engine& self, const EventPart& events, bool averaged) {
+  const SharedReading reading(self);
+  const std::size_t lanes = self.learner.lanes();
+  std::vector<double> scores = room_for(events.count(), lanes);
+  for (std::size_t i = 0; i < events.count(); ++i) {
+    try {
+      score_event(self, averaged, scores.data() + i * lanes, events, i);
+    } catch (InputError& error) {
+      error.row = i;
+      throw;
+    }
+  }
+  return numpy_matrix(std::move(scores), events.count(), lanes);
 }
 
 // For each feature that is not 0: (name, value, column, weight); no column and 0 for unknown names.
@@ -94,7 +111,7 @@ inline nb::object predicted_label(Engine& self, nb::handle x, bool averaged) {
   double few[16];
   std::vector<double> many(lanes > 16 ? lanes : 0);
   double* scores = lanes > 16 ? many.data() : few;
-  score_event(self, x, averaged, scores);
+  score_event(self, averaged, scores, x);
   if (known == 0) return nb::none();
   // While a batch brings new labels, there may be lanes whose labels have no names yet.
   const std::size_t place =
@@ -163,6 +180,7 @@ inline void bind_single_events(EngineClass& engine) {
       .def("predict_label", &predict_label, "x"_a.none(), "averaged"_a)
       .def("score_one", &score_one, "x"_a.none(), "averaged"_a)
       .def("scores_one", &scores_one, "x"_a.none(), "averaged"_a)
+      .def("score_events", &score_events, "events"_a, "averaged"_a)
       .def("look_up", &look_up, "x"_a.none(), "lane"_a, "averaged"_a)
       .def("learn_block", &learn_named_block, "names"_a, "values"_a, "target"_a = 0.0, "labels"_a.none() = nb::none(),
            "weight"_a = 1.0)

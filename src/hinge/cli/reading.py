@@ -161,7 +161,7 @@ def open_stream(
         options[option] = value
     if arguments.max_line is not None:
         options["max_line"] = arguments.max_line
-    options |= {option: value for option, value in limits.items() if option in known}
+    options |= {option: value for option, value in {**limits, "lazy": True}.items() if option in known}
     return Stream(files, make_source(name, **options), bad), name
 
 

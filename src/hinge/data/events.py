@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Set
 from typing import Any
 
+from .._core import EventPart
 from .errors import InputTypeError
 
 
@@ -23,8 +24,8 @@ def is_sparse(X: Any) -> bool:
 
 
 def are_events(X: Any) -> bool:
-    """A list of dicts of named features."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+    """A list of dicts of named features, or what stands for one."""
+    return isinstance(X, EventPart) or (isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping))
 
 
 def event(row: int, x: Any) -> dict[Any, Any]:
@@ -36,7 +37,10 @@ def event(row: int, x: Any) -> dict[Any, Any]:
     raise InputTypeError(f"an event must be a dict of named features, not {type(x).__name__}", row)
 
 
-def event_list(events: Any) -> list[dict[Any, Any]]:
+def event_list(events: Any) -> list[dict[Any, Any]] | EventPart:
+    """Events as the core learns them: dicts, or what it has read itself."""
+    if isinstance(events, EventPart):
+        return events
     what = "of dicts of named features, an array, a sparse matrix or a DataFrame"
     return [event(row, x) for row, x in enumerate(as_list(events, "X", what, False))]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core import EventPart
 from ..data.errors import InputError, for_each
 from ..data.events import are_events, as_events, event_list, is_frame
 from ..data.rows import Rows, unseen_norms, unseen_squares
@@ -21,7 +22,8 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     """The raw scores of the core; see `Learner.lanes`."""
     X = as_events(X)
     if are_events(X):
-        found = np.asarray(for_each(learner._lanes_one, event_list(X)))
+        native = isinstance(X, EventPart)
+        found: Any = learner._engine.score_events(X, learner.averaged) if native else _lanes_of_events(learner, X)
         return found[:, 0] if found.shape[1] == 1 else found
     rows = columns.rows(learner, X)
     if not is_frame(X):
@@ -32,6 +34,10 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     if learner._task.measures_distance:
         found = np.hypot(found, unseen_norms(X, learner._column_names))
     return found
+
+
+def _lanes_of_events(learner: Learner, X: Any) -> Doubles:
+    return np.asarray(for_each(learner._lanes_one, event_list(X)))
 
 
 def lanes_of(learner: Learner, rows: Rows, unseen: Doubles | None = None) -> Doubles:

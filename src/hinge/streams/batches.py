@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from .._core import TextPart
+from .._core import EventPart, TextPart
 from ..data.errors import InputError
 from .files import Input
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Batch:
     """Consecutive examples of one file."""
 
-    X: TextPart | list[Any]  # rows of a text; or a dict of named features each; or a sentence each
+    X: TextPart | EventPart | list[Any]  # rows of a text; or a dict of named features each; or a sentence each
     labels: (
         list[Any] | None
     )  # each a string, a number, a boolean, None or a list of labels; None: those of the text
@@ -65,8 +65,8 @@ class BadLines:
     def meet(self, error: InputError) -> None:
         """Records that an example is left out because of `error`."""
         end = self.reject(error)
-        if end is not None and (self.end is None or error.line < self.last_line):
-            self.end, self.last_line = end, error.line
+        if end is not None:
+            self._end_at(end, error.line)
 
     def reject(self, error: InputError) -> InputError | None:
         """Counts an example that is left out; returns an error if it may not be."""
@@ -88,6 +88,14 @@ class BadLines:
         if batch is not None and len(batch):
             yield batch
         self.check()
+
+    def stop(self, error: InputError) -> None:
+        """Ends the reading because of a line that cannot be skipped."""
+        self._end_at(error, error.line)
+
+    def _end_at(self, error: InputError, line: int) -> None:
+        if self.end is None or line < self.last_line:
+            self.end, self.last_line = error, line
 
     def check(self) -> None:
         """Raises what ended the reading, if something did."""
@@ -126,9 +134,10 @@ def taken(batch: Batch, rows: list[int]) -> Batch:
     """Some examples of a batch, in this order."""
     if isinstance(batch.X, TextPart):
         return with_text(batch, batch.X.taken(rows))
+    X = batch.X.taken(rows) if isinstance(batch.X, EventPart) else [batch.X[row] for row in rows]
     labels = None if batch.labels is None else [batch.labels[row] for row in rows]
     weights = None if batch.weights is None else batch.weights[rows]
-    X, lines = [batch.X[row] for row in rows], [batch.lines[row] for row in rows]
+    lines = [batch.lines[row] for row in rows]
     return replace(batch, X=X, labels=labels, lines=lines, weights=weights)
 
 
@@ -147,11 +156,17 @@ def joined(batches: list[Batch]) -> Batch:
         )
     return replace(
         batches[0],
-        X=[x for batch in batches for x in cast(list[Any], batch.X)],
+        X=_all_events([batch.X for batch in batches]),
         labels=[label for batch in batches for label in batch.labels or []],
         lines=[line for batch in batches for line in batch.lines],
         weights=weights,
     )
+
+
+def _all_events(parts: list[Any]) -> Any:
+    if all(isinstance(part, EventPart) for part in parts):
+        return EventPart.joined(parts)
+    return [x for part in parts for x in part]
 
 
 # ---- labels -------------------------------------------------------------------------------------------------------

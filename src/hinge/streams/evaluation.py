@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._core import Engine, TextPart
+from .._core import Engine, EventPart, TextPart
 from ..data.errors import InputError, for_each
 from ..data.weights import GivenWeights
 from ..features.features import Features
@@ -294,9 +294,14 @@ class Study:
     def predict(self, batch: Batch, name: str) -> list[Any]:
         """A label, a number, a list of labels or of tags for each example."""
         self._check_kind(batch, name)
-        if not isinstance(batch.X, TextPart):
+        if not self._is_native(batch):
             return self._task.predict_events(self.model, batch.X)
         return self.predicted(self.lanes(batch))
+
+    def _is_native(self, batch: Batch) -> bool:
+        """Whether the core scores the examples together."""
+        is_learner = isinstance(self.learner, Learner) and self.ranker is None
+        return isinstance(batch.X, TextPart) or (isinstance(batch.X, EventPart) and is_learner)
 
     def predicted(self, lanes: Doubles) -> list[Any]:
         """The predictions of examples, from their `lanes`."""
@@ -305,7 +310,7 @@ class Study:
 
     def scores(self, batch: Batch) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
-        if not isinstance(batch.X, TextPart):
+        if not self._is_native(batch):
             return for_each(self.model.score_one, batch.X)
         return self.scored(self.lanes(batch))
 
@@ -354,8 +359,11 @@ class Study:
             return None
         if isinstance(batch.X, TextPart) and not task.checks_numbers and batch.X.one_label_each:
             return batch.X.labels
+        labels = listed_labels(batch)
+        if task.core_knows_labels and set(map(type, labels)) <= {str, int, float, bool}:
+            return labels
         y = []
-        for row, label in enumerate(listed_labels(batch)):
+        for row, label in enumerate(labels):
             try:
                 y.append(task.truth(label, self.learner.labels))
             except ValueError as error:

@@ -26,11 +26,12 @@ esac
 build vw.cpp &
 built=$!
 build svmlight.cpp
+build json.cpp
 build numbers.cpp -DHINGE_PORTABLE # what other processors run; the readers' targets run the vectors of this one
 wait $built
 
 running=
-for target in svmlight vw numbers; do
+for target in svmlight vw json numbers; do
   "$out/$target" "$duration" >"$out/$target.log" 2>&1 &
   running="$running $target:$!"
 done

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ..._core import JsonTextReader
 from ...data.errors import InputError
 from ...features.features import IDS, Features
 from ...features.values import RecordError
-from ..batches import BadLines, Batch
+from ..batches import BadLines, Batch, part
 from ..files import Input
-from .lines import MAX_LINE, shortened, text_batches
+from .lines import BATCH_BYTES, BATCH_LINES, MARK, MAX_LINE, not_utf8, shortened, text_batches, too_long
+from .text import read_file
 
 LABELS = ("label", "y", "target", "class")  # the default label: the first of these fields that exists
 FEATURES = ("features", "x")  # an object in one of these fields holds all features
@@ -52,7 +55,9 @@ class JsonLines:
     object without the weight has the weight 1.
 
     Features are the fields of the object under "features" or "x", if there is one, otherwise all other fields.
-    `features` are the options of `hinge.Features`.
+    `features` are the options of `hinge.Features`. Without any, and if `lazy`, the core reads the lines once the format
+    is settled, and the events of a batch are an `EventPart`: a sequence of dicts, which learners take as it is, and
+    faster.
     """
 
     def __init__(
@@ -62,12 +67,15 @@ class JsonLines:
         weight: str | None = None,
         settled: bool = False,
         max_line: int = MAX_LINE,
+        lazy: bool = False,
         **features: Any,
     ) -> None:
         if label is True:
             raise ValueError("label must be the name of a field, None or False, not True")
         self.label, self.weight, self.settled, self.max_line = label, weight, settled, max_line
         self.features = Features(within=FEATURES, **features)
+        # What the core does not know: options of `Features`, and fields whose name is empty.
+        self._natively = lazy and self.features.options == Features().options and "" not in (label, weight)
         self.ids: list[str] = []  # fields that identify an example, and so are not features
         self.features.set_aside(self.label, self.weight)
         self._without_label = 0  # objects before the first one with a label
@@ -81,6 +89,11 @@ class JsonLines:
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        if self._natively and (self.settled or self._is_settled_by_first_line(file)):
+            return self._read_by_core(file, bad)
+        return self._decoded(file, bad)
+
+    def _decoded(self, file: Input, bad: BadLines) -> Iterator[Batch]:
         for first, lines in text_batches(file, bad, self.max_line):
             X: list[Any] = []
             labels: list[Any] = []
@@ -90,16 +103,9 @@ class JsonLines:
                 if not line or line.isspace():
                     continue
                 try:
-                    record = _record(line)
-                    if not self.settled:
-                        self._settle(record, file.name, number)
-                    label, weight = self._label(record), self._weight(record)
-                    x = self.features.event(record)
-                except json.JSONDecodeError as error:
-                    reason, column = _not_json(error, line)
-                    bad.meet(InputError(reason, column=column, file=file.name, line=number))
-                except RecordError as error:
-                    bad.meet(InputError(str(error), column=_column(error, line), file=file.name, line=number))
+                    x, label, weight = self._example(line, file.name, number)
+                except InputError as error:
+                    bad.meet(error)
                 else:
                     X.append(x)
                     labels.append(label)
@@ -111,6 +117,72 @@ class JsonLines:
                 self._check_settled()
         if not file.stopped:
             self._check_settled()
+
+    def _example(self, line: str, source: str, number: int) -> tuple[dict[str, Any], Any, float]:
+        """The features, the label and the weight of a line. An error has its place."""
+        try:
+            record = _record(line)
+            if not self.settled:
+                self._settle(record, source, number)
+            label, weight = self._label(record), self._weight(record)
+            return self.features.event(record), label, weight
+        except json.JSONDecodeError as error:
+            reason, column = _not_json(error, line)
+            raise InputError(reason, column=column, file=source, line=number) from None
+        except RecordError as error:
+            raise InputError(str(error), column=_column(error, line), file=source, line=number) from None
+
+    # ---- read by the core ---------------------------------------------------------------------------------------
+
+    def _is_settled_by_first_line(self, file: Input) -> bool:
+        """Settles the format if the first line that is not blank does; else nothing changes."""
+        complete, _, _ = file.peek().removeprefix(MARK).rpartition(b"\n")
+        first = next(filter(bytes.strip, complete.split(b"\n")), b"")
+        try:
+            record = _record(first.decode())
+        except ValueError:  # reported when it is read
+            return False
+        if self.weight is not None and self.weight not in record:
+            return False
+        labels = LABELS if self.label is None else (self.label,)
+        if self.label is not False and not any(name in record for name in labels):
+            return False
+        self._settle(record, file.name, 1)
+        return True
+
+    def _read_by_core(self, file: Input, bad: BadLines) -> Iterator[Batch]:
+        reader = JsonTextReader(
+            label=self.label if isinstance(self.label, str) else "", weight=self.weight or "",
+            aside=self.features.aside, within=self.features.within, max_line=self.max_line,
+        )  # fmt: skip
+
+        def told(error: InputError, line: bytes) -> None:
+            if not line:
+                bad.stop(InputError(too_long(self.max_line), file=file.name, line=error.line))
+            elif (found := self._explained(error, line)) is not None:
+                bad.meet(found)
+
+        first = 1
+        for events in read_file(reader, file, bad, BATCH_BYTES, told=told):
+            weights = None if self.weight is None else events.weights()
+            whole = Batch(events, events.label_list(), events.lines, weights, file.position)
+            for batch in bad.up_to_the_end(whole):
+                yield from _by_lines(batch, first)
+            first = reader.lines + 1
+
+    def _explained(self, error: InputError, line: bytes) -> InputError | None:
+        """The error of a line that the core has rejected, in our words; None: the line is blank to Python."""
+        source, number = str(error.file), int(error.line)
+        try:
+            text = (line.removesuffix(b"\r") + b"\n").decode().removesuffix("\n")
+            if text.isspace():
+                return None
+            self._example(text, source, number)
+        except UnicodeDecodeError as damaged:
+            return InputError(not_utf8(damaged), column=damaged.start + 1, file=source, line=number)
+        except InputError as found:
+            return found
+        return error
 
     # ---- parts of a record --------------------------------------------------------------------------------------
 
@@ -156,6 +228,16 @@ class JsonLines:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
             raise _LineError(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
+
+
+def _by_lines(batch: Batch, first: int) -> Iterator[Batch]:
+    """A batch as `line_batches` would have cut it: by lines, from the one where it begins."""
+    start = 0
+    while start < len(batch):
+        number = (batch.lines[start] - first) // BATCH_LINES
+        stop = bisect_left(batch.lines, first + (number + 1) * BATCH_LINES, start)
+        yield part(batch, start, stop)
+        start = stop
 
 
 # ---- from a line to a record ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ..files import Input, damage_told
 MAX_LINE = 2**24  # bytes
 BATCH_BYTES = 2**20
 BATCH_LINES = 1000
-_MARK = b"\xef\xbb\xbf"  # the byte order mark
+MARK = b"\xef\xbb\xbf"  # the byte order mark
 
 
 def line_batches(file: Input, max_line: int = MAX_LINE) -> Iterator[tuple[int, list[bytes]]]:
@@ -54,13 +54,12 @@ def _check_length(file: Input, number: int, lines: Sequence[bytes | bytearray], 
     """`number` is that of the first line. The CR of a CR LF does not count."""
     for place, line in enumerate(lines, number):
         if len(line) > max_line + 1 or (len(line) > max_line and not line.endswith(b"\r")):
-            reason = f"the line is longer than max_line={max_line} bytes"
-            raise InputError(reason, file=file.name, line=place)
+            raise InputError(too_long(max_line), file=file.name, line=place)
 
 
 def _batches(lines: list[bytes], number: int, with_returns: bool) -> Iterator[list[bytes]]:
     if number == 1:
-        lines[0] = lines[0].removeprefix(_MARK)
+        lines[0] = lines[0].removeprefix(MARK)
     if with_returns:
         lines = [line.removesuffix(b"\r") for line in lines]
     for start in range(0, len(lines), BATCH_LINES):
@@ -81,11 +80,17 @@ def text_batches(file: Input, bad: BadLines, max_line: int = MAX_LINE) -> Iterat
                 if good:
                     yield number + start, [line.decode() for line in lines[start : start + good]]
                 start += good
-                byte = error.object[error.start]
-                reason = f"not UTF-8: byte 0x{byte:02x} ({error.reason})"
-                bad.meet(InputError(reason, column=column, file=file.name, line=number + start))
+                bad.meet(InputError(not_utf8(error), column=column, file=file.name, line=number + start))
                 bad.check()
                 start += 1
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    return f"not UTF-8: byte 0x{error.object[error.start]:02x} ({error.reason})"
+
+
+def too_long(max_line: int) -> str:
+    return f"the line is longer than max_line={max_line} bytes"
 
 
 def shortened(value: object, most: int = 40) -> str:

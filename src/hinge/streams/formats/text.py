@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from ..._core import SvmlightReader, TextPart, VowpalTextReader
+from ..._core import JsonTextReader, SvmlightReader, VowpalTextReader
 from ...data.errors import InputError
 from ...features.words import two_names
 from ..batches import BadLines, Batch
@@ -77,7 +77,7 @@ class Svmlight:
             keep=self._kept, drop=self._dropped,
         )  # fmt: skip
         before = self.n_ignored
-        for text in _read_file(reader, file, bad, BATCH, lambda: self._width):
+        for text in read_file(reader, file, bad, BATCH, lambda: self._width):
             self._width, self.n_ignored = text.width, before + reader.n_ignored
             batch = Batch(
                 text, None, text.lines, text.weights, file.position, numbered=True, first_index=first
@@ -157,7 +157,7 @@ class VowpalText:
         if not self._reading.acquire(blocking=False):
             raise RuntimeError(f"{file.name} cannot be read: this source is still reading another file")
         try:
-            for text in _read_file(self._reader, file, bad, BATCH):
+            for text in read_file(self._reader, file, bad, BATCH):
                 batch = Batch(text, None, text.lines, text.weights, file.position)
                 yield from bad.up_to_the_end(batch)
         finally:
@@ -182,16 +182,22 @@ def _svmlight_reader(zero_based: bool, max_features: int, max_line: int) -> Svml
 
 # ---- from bytes to rows -----------------------------------------------------------------------------------------
 
-_Reader = SvmlightReader | VowpalTextReader
+_Reader = SvmlightReader | VowpalTextReader | JsonTextReader
 
 
-def _read_file(
-    reader: _Reader, file: Input, bad: BadLines, batch_bytes: int, width: Callable[[], int] = lambda: 0
-) -> Iterator[TextPart]:
-    """`width`: how many columns the rows have at least."""
+def read_file(
+    reader: _Reader,
+    file: Input,
+    bad: BadLines,
+    batch_bytes: int,
+    width: Callable[[], int] = lambda: 0,
+    told: Callable[[InputError, bytes], None] | None = None,
+) -> Iterator[Any]:
+    """`width`: how many columns the rows have at least. `told` takes the invalid lines, with their bytes; without it
+    they go to `bad`."""
     with file.opened() as opened:
         fed = _fed_by_itself(reader, file, opened, batch_bytes)
-        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes), width)
+        yield from _read(reader, file, bad, fed or _fed_from(reader, file, opened, batch_bytes), width, told)
 
 
 # What feeds a reader yields True if the rows so far are to be taken, and None at the end of the text.
@@ -199,18 +205,24 @@ _Fed = Iterator[bool | None]
 
 
 def _read(
-    reader: _Reader, file: Input, bad: BadLines, fed: _Fed, width: Callable[[], int] = lambda: 0
-) -> Iterator[TextPart]:
+    reader: _Reader,
+    file: Input,
+    bad: BadLines,
+    fed: _Fed,
+    width: Callable[[], int] = lambda: 0,
+    told: Callable[[InputError, bytes], None] | None = None,
+) -> Iterator[Any]:
     """What the reader makes of the text that it is fed with, up to what ends it: rows first, then the error."""
-    reader.restart(skip=bad.skip)
+    reader.restart(skip=bad.skip or told is not None)
     ended: Exception | None = None
     try:
         with damage_told(file.name, lambda: reader.lines):
             for full in fed:
                 if full is None and not (reader.unread[1] and file.is_torn()):
                     reader.finish()
-                for line, column, reason in reader.bad_lines():
-                    bad.meet(InputError(reason, column=column, file=file.name, line=line))
+                for line, column, reason, text in reader.bad_lines():
+                    error = InputError(reason, column=column, file=file.name, line=line)
+                    bad.meet(error) if told is None else told(error, text)
                 if bad.end is not None:
                     break
                 if full and (rows := reader.take(width())) is not None:
@@ -369,7 +381,7 @@ def _svmlight_batches(
     from scipy.sparse import csr_array
 
     if isinstance(source, (str, os.PathLike)):
-        all_rows = _read_file(reader, Input(source), bad, batch_bytes)
+        all_rows = read_file(reader, Input(source), bad, batch_bytes)
     else:
         all_rows = _read(reader, Input(name_of(source)), bad, _fed_with(reader, source, batch_bytes))
     for text in all_rows:
