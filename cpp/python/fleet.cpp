@@ -9,6 +9,7 @@
 #include <array>
 
 #include "engine/engine.hpp"
+#include "../fleet/ingest.hpp"
 #include "fleet/engine.hpp"
 #include "fleet/module.hpp"
 #include "tensors.hpp"
@@ -59,7 +60,7 @@ void bind_learning(Class& fleet) {
                               const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                               const std::optional<Doubles>& weights, bool predicts) {
         const Writing writing(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         const FleetTargets truths(self, labels, codes, targets, weights, events.size());
         FeatureList features(self.fleet.names);
         read_events(features, events);
@@ -70,7 +71,7 @@ void bind_learning(Class& fleet) {
                              const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                              const std::optional<Doubles>& weights, bool predicts) {
         const Writing writing(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = dense_rows(X);
         const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
         RowFeatures features(rows, names);
@@ -81,7 +82,7 @@ void bind_learning(Class& fleet) {
                               const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                               const std::optional<Doubles>& weights, bool predicts) {
         const Writing writing(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = sparse_rows(data, indices, indptr, width);
         const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
         RowFeatures features(rows, names);
@@ -90,12 +91,40 @@ void bind_learning(Class& fleet) {
            "targets"_a.none(), "weights"_a.none(), "predicts"_a);
 }
 
+// Learns lines of JSON, and returns what was predicted for each of them.
+nb::object ingest(FleetEngine& self, const nb::bytes& text, std::string key, std::string label, std::string weight,
+                  const std::vector<std::string>& aside, std::size_t max_line, bool learns) {
+  const Writing writing(self);
+  JsonMeaning meaning;
+  meaning.key = std::move(key), meaning.label = std::move(label), meaning.weight = std::move(weight);
+  meaning.aside = aside;
+  meaning.within = {"features", "x"};
+  JsonBatch batch(self.fleet, std::move(meaning), max_line);
+  FleetPredictions predictions(self, 0, true);
+  {
+    const WithoutGil released;
+    batch.read({text.c_str(), text.size()});
+    predictions = FleetPredictions(self, batch.size(), true);
+    try {
+      if (learns) self.fleet.learn_many(batch.size(), batch, true, predictions, answer_signals);
+      else self.fleet.score_many(batch.size(), batch, predictions, answer_signals);
+    } catch (InputError& error) {
+      if (error.row != none) error.line = batch.line(error.row), error.row = none;
+      throw;
+    }
+  }
+  self.notice_labels();
+  return predictions.result(self);
+}
+
 void bind_scores(Class& fleet) {
-  fleet.def("predict_one", &predict_event, "key"_a.none(), "x"_a.none())
+  fleet.def("ingest", &ingest, "text"_a, "key"_a, "label"_a, "weight"_a = "", "aside"_a = std::vector<std::string>(),
+            "max_line"_a = std::size_t{1} << 24, "learns"_a = true)
+      .def("predict_one", &predict_event, "key"_a.none(), "x"_a.none())
       .def("scores_one", &scores_of_event, "key"_a.none(), "x"_a.none())
       .def("score_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, bool predicts) {
         const SharedReading reading(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         FeatureList features(self.fleet.names);
         read_events(features, events);
         ListedFeatures its{features};
@@ -103,7 +132,7 @@ void bind_scores(Class& fleet) {
       }, "keys"_a, "events"_a, "predicts"_a)
       .def("score_dense", [](FleetEngine& self, nb::handle keys, const Array& X, const Names_& names, bool predicts) {
         const SharedReading reading(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = dense_rows(X);
         RowFeatures features(rows, names);
         return score_batch(self, listed, features, rows.count(), predicts);
@@ -111,7 +140,7 @@ void bind_scores(Class& fleet) {
       .def("score_sparse", [](FleetEngine& self, nb::handle keys, const Array& data, const Array& indices, const Array& indptr,
                               std::size_t width, const Names_& names, bool predicts) {
         const SharedReading reading(self);
-        const KeyList listed(self.fleet.keys, keys);
+        const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = sparse_rows(data, indices, indptr, width);
         RowFeatures features(rows, names);
         return score_batch(self, listed, features, rows.count(), predicts);

@@ -81,7 +81,7 @@ struct HeldEvent {
   HeldEvent(FleetEngine& self, nb::handle given, nb::handle x, FeatureList& features)
       : key_object(plain_key(given)), key(key_object) {
     features.clear();
-    features.add_event(x);
+    add_event(features, x);
     features.finish();
     e.key = *key;
     e.tag = self.fleet.keys.tag_of(e.key);
@@ -248,7 +248,7 @@ nb::object score_batch(FleetEngine& self, const KeyList& keys, FeaturesOf& featu
 inline void read_events(FeatureList& features, const nb::list& events) {
   features.clear();
   for (std::size_t i = 0; i < events.size(); ++i) try {
-      features.add_event(events[i]);
+      add_event(features, events[i]);
     } catch (InputError& error) {
       error.row = i;
       throw;

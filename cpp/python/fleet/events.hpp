@@ -12,58 +12,10 @@
 
 namespace hinge {
 
-// The features of many events, one after the other. Names are copied if the fleet does not have them.
-class FeatureList {
- public:
-  explicit FeatureList(const FeatureNames& kept) : kept_(&kept) {}
-
-  void clear() {
-    hashes_.clear(), values_.clear(), name_ends_.clear(), text_.clear();
-    starts_.assign(1, 0);
-  }
-  HINGE_INLINE void add(std::string_view name, double value) {
-    const std::uint32_t hash = feature_hash(name);
-    if (std::isinf(value * value)) [[unlikely]] reject_large(name);
-    hashes_.push_back(hash);
-    values_.push_back(value);
-    if (kept_->size() < kept_->limit() && kept_->find(hash).empty()) text_.append(name);
-    name_ends_.push_back(text_.size());
-  }
-  void end_event() { starts_.push_back(hashes_.size()); }
-  void add_event(nb::handle dict) {
-    Records::for_each(dict, [&](nb::handle name, double value) { add(*Key(name), value); });
-    end_event();
-  }
-
-  // After the last event.
-  void finish() {
-    names_.clear();
-    names_.reserve(hashes_.size());
-    std::size_t from = 0;
-    for (const std::size_t end : name_ends_) {
-      names_.emplace_back(text_.data() + from, end - from);
-      from = end;
-    }
-  }
-  std::size_t size() const { return starts_.size() - 1; }
-  EventFeatures operator[](std::size_t i) const {
-    return {hashes_.data() + starts_[i], values_.data() + starts_[i], starts_[i + 1] - starts_[i], names_.data() + starts_[i], nullptr};
-  }
-
- private:
-  [[noreturn]] static void reject_large(std::string_view name) {
-    InputError error("the value is too large: its square overflows float64");
-    error.name = std::string(name);
-    throw error;
-  }
-
-  const FeatureNames* kept_;
-  std::vector<std::uint32_t> hashes_;
-  std::vector<double> values_;
-  std::vector<std::size_t> starts_{0}, name_ends_;
-  std::vector<std::string_view> names_;
-  std::string text_;
-};
+inline void add_event(FeatureList& features, nb::handle dict) {
+  Records::for_each(dict, [&](nb::handle name, double value) { features.add(*Key(name), value); });
+  features.end_event();
+}
 
 // The rows of an array or a CSR matrix, one at a time. Columns are called by their numbers, or have names.
 class RowFeatures {

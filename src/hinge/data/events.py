@@ -25,7 +25,9 @@ def is_sparse(X: Any) -> bool:
 
 def are_events(X: Any) -> bool:
     """A list of dicts of named features, or what stands for one."""
-    return isinstance(X, EventPart) or (isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping))
+    return isinstance(X, EventPart) or (
+        isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+    )
 
 
 def event(row: int, x: Any) -> dict[Any, Any]:

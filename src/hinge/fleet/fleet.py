@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .._core import Fleet as _Core
+from ..data.errors import InputError
 from ..model.statistics import Statistics
 from ..options.classes import CLASSES
 from ..options.constructors import filled, signature
@@ -104,6 +105,22 @@ class Fleet:
             dict(zip((names[i] for i in labels[a:b]), scores[c:d].tolist(), strict=False))
             for a, b, c, d in zip(label_starts[:-1], label_starts[1:], starts[:-1], starts[1:], strict=True)
         ]
+
+    def ingest(
+        self, data: bytes, key: str = "key", label: str = "label", weight: str = "", learn: bool = True
+    ) -> Any:
+        """Learns lines of JSON, one object per line, and returns the predictions, each made before its line was learned.
+
+        `key`, `label` and `weight` are the names of fields; all other fields are features, or those of the object under
+        "features" or "x". A line without a label is only predicted; so are all lines if not `learn`. The lines are
+        parsed, predicted and learned in C++, all of them or none. The error of an invalid line has its number.
+        """
+        try:
+            return self._predictions(self._core.ingest(data, key, label, weight, learns=learn))
+        except InputError as error:
+            if error.line is not None:
+                error.file = "data"
+            raise
 
     def _learn(self, keys: Any, X: Any, y: Any, sample_weight: Any, predicts: bool) -> Any:
         keys, features = self._read(keys, X)

@@ -23,7 +23,9 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     X = as_events(X)
     if are_events(X):
         native = isinstance(X, EventPart)
-        found: Any = learner._engine.score_events(X, learner.averaged) if native else _lanes_of_events(learner, X)
+        found: Any = (
+            learner._engine.score_events(X, learner.averaged) if native else _lanes_of_events(learner, X)
+        )
         return found[:, 0] if found.shape[1] == 1 else found
     rows = columns.rows(learner, X)
     if not is_frame(X):

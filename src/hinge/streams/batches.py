@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 class Batch:
     """Consecutive examples of one file."""
 
-    X: TextPart | EventPart | list[Any]  # rows of a text; or a dict of named features each; or a sentence each
+    X: (
+        TextPart | EventPart | list[Any]
+    )  # rows of a text; or a dict of named features each; or a sentence each
     labels: (
         list[Any] | None
     )  # each a string, a number, a boolean, None or a list of labels; None: those of the text
