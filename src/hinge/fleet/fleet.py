@@ -17,6 +17,7 @@ from .view import View, statistics_of
 if TYPE_CHECKING:
     from ..data.types import Doubles
     from ..options.types import FleetOptions
+    from ..theory.certificate import Certificate
 
 Key = str | int
 # What `top` can sort by: columns of `_core.Fleet.summary`.
@@ -109,7 +110,7 @@ class Fleet:
     def ingest(
         self, data: bytes, key: str = "key", label: str = "label", weight: str = "", learn: bool = True
     ) -> Any:
-        """Learns lines of JSON, one object per line, and returns the predictions, each made before its line was learned.
+        """Learns lines of JSON, one object per line. Returns the predictions, each made before its line was learned.
 
         `key`, `label` and `weight` are the names of fields; all other fields are features, or those of the object under
         "features" or "x". A line without a label is only predicted; so are all lines if not `learn`. The lines are
@@ -189,6 +190,13 @@ class Fleet:
             return statistics_of(self._core.statistics(None))
         totals = self._core.totals()
         return statistics_of(totals)
+
+    def certificate(self, keys: Any, X: Any, y: Any) -> Certificate:
+        """What the fleet suffered on the examples that it has learned, once and in this order, and what the theorems
+        guaranteed, relative to fixed shared and personal weights."""
+        from ..theory.fleets import certificate
+
+        return certificate(self, keys, X, y)
 
     @property
     def n_ignored(self) -> int:
