@@ -82,7 +82,7 @@ class Keys {
   // Adds a feature that the record does not have. `is_first`: of this event.
   std::uint32_t add_feature(std::uint32_t user, std::uint32_t hash, bool is_first) {
     const RecordHead& head = record(user).head();
-    if (is_first) undo_.note_widened(user, stamp(user), head.features);
+    if (is_first) undo_.note_widened(user, stamp(user), head.features, head.room);
     if (head.features == head.room) exchange(user, record(user).resized(Record::more_room(head.room, std::size_t{head.room} + 1)));
     return record(user).add(hash);
   }
@@ -90,8 +90,12 @@ class Keys {
     undo_.note_learning(user, stamp(user), record(user), at, desk, first);
   }
 
-  void commit() { undo_.clear(); }
+  void commit() {
+    undo_.clear();
+    hand_before_ = hand_;
+  }
   void take_back() {
+    hand_ = hand_before_;
     for (auto entry = undo_.entries().rbegin(); entry != undo_.entries().rend(); ++entry) take_back(*entry);
     undo_.clear();
   }
@@ -100,13 +104,12 @@ class Keys {
   // not learned since it began its last round.
   std::uint32_t idle(std::uint64_t now) {
     for (;;) {
-      if (++hand_ >= users_.slots()) {
-        hand_ = 0;
-        last_round_ = this_round_;
-        this_round_ = now;
+      if (++hand_.at >= users_.slots()) {
+        if (hand_.this_round == now) return oldest();  // all have learned since the hand began its last round
+        hand_ = {0, now, hand_.this_round};
       }
-      const auto user = static_cast<std::uint32_t>(hand_);
-      if (users_.exists(user) && users_[user].stamp <= last_round_) return user;
+      const auto user = static_cast<std::uint32_t>(hand_.at);
+      if (users_.exists(user) && users_[user].stamp <= hand_.last_round) return user;
     }
   }
 
@@ -115,6 +118,10 @@ class Keys {
 
  private:
   static constexpr std::size_t malloc_bytes = 16;
+  struct Hand {
+    std::size_t at = 0;
+    std::uint64_t this_round = 0, last_round = 0;
+  };
 
   RecordBytes take_out(std::uint32_t user) {
     RecordBytes bytes(users_[user].record);
@@ -124,6 +131,13 @@ class Keys {
     return bytes;
   }
   void drop(std::uint32_t user) { take_out(user); }
+  // The one that has not learned for the longest time.
+  std::uint32_t oldest() const {
+    std::uint32_t found = Users::nobody;
+    for (std::uint32_t user = 0; user < users_.slots(); ++user)
+      if (users_.exists(user) && (found == Users::nobody || users_[user].stamp < users_[found].stamp)) found = user;
+    return found;
+  }
   // Returns the old bytes.
   RecordBytes exchange(std::uint32_t user, RecordBytes fresh) {
     if (user == Users::nobody) {
@@ -136,6 +150,14 @@ class Keys {
     users_[user].record = fresh.release();
     return old;
   }
+  // As it was, with the room that it had. Without memory for that, it keeps its room.
+  void narrow(std::uint32_t user, std::uint32_t features, std::uint32_t room) {
+    record(user).truncate(features);
+    if (record(user).head().room == room) return;
+    try {
+      exchange(user, record(user).resized(room));
+    } catch (const std::bad_alloc&) {}
+  }
   void take_back(const FleetUndo::Entry& entry) {
     using Kind = FleetUndo::Kind;
     switch (entry.kind) {
@@ -147,7 +169,7 @@ class Keys {
         return users_.restore(users_.tag_of(its.key()), entry.user, {was.release(), entry.stamp, 0});
       }
       case Kind::replaced: exchange(entry.user, std::move(undo_.record(entry))); break;
-      case Kind::widened: record(entry.user).truncate(entry.features); break;
+      case Kind::widened: narrow(entry.user, entry.features, static_cast<std::uint32_t>(entry.at)); break;
       case Kind::learned: undo_.take_back(entry, layout, record(entry.user)); break;
     }
     if (entry.user != Users::nobody) users_[entry.user].stamp = entry.stamp;
@@ -157,8 +179,7 @@ class Keys {
   RecordBytes shared_;
   FleetUndo undo_;
   std::size_t bytes_ = 0;
-  std::size_t hand_ = 0;
-  std::uint64_t this_round_ = 0, last_round_ = 0;
+  Hand hand_, hand_before_;
 };
 
 }  // namespace hinge
