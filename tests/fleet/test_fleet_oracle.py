@@ -389,6 +389,40 @@ def test_lines_without_a_label_are_predicted_only() -> None:
     assert fleet.statistics == before
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        (4, 0, 7, 4),
+        range(4),
+        np.array([3, 1, 3, 2]),
+        np.array([3, 1, 3, 2], dtype=np.uint8),
+        np.array([3, 1, 3, 2], dtype=np.uint64),
+        np.array([3, -1, 3, 2], dtype=np.int32)[::-1],
+        np.array(["a", "b", "a", "ü"]),
+        np.array(["a", 2, "a", -1], dtype=object),
+        pd.Series(["a", "b", "a", "c"]),
+        pd.Series([1, 2, 3, 2]),
+        pd.Categorical(["a", "b", "a", "c"]),
+        pd.Index([5, 6, 5, 7]),
+        pa.array(["a", "b", "a", "c"]),
+        pa.chunked_array([[1, 2], [1, 3]]),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_keys_in_any_container(given: Any) -> None:
+    listed = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
+    fleet, single = Fleet("regression"), Fleet("regression")
+    fleet.learn_many(given, [{"x": 1.0 + t} for t in range(4)], [1.0, 2.0, 3.0, 4.0])
+    for t, key in enumerate(listed):
+        single.learn_one(str(key) if isinstance(key, str) else int(key), {"x": 1.0 + t}, 1.0 + t)
+    assert list(fleet) == list(single)
+    assert set(map(type, fleet)) <= {int, str}
+    assert [fleet[key].named_weights() for key in fleet] == [single[key].named_weights() for key in single]
+    assert list(fleet.predict_many(given, [{"x": 1.0}] * 4)) == [
+        single.predict_one(key, {"x": 1.0}) for key in listed
+    ]
+
+
 # ---- it resumes ------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,8 @@ def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:
 def as_keys(keys: Any) -> Any:
     """An array of int64, or a list of strings and whole numbers."""
     if hasattr(keys, "to_numpy") and not is_numpy(keys):
-        keys = keys.to_list() if hasattr(keys, "to_list") else keys.to_pylist()
+        ways = (getattr(keys, name, None) for name in ("to_pylist", "to_list", "tolist"))
+        keys = next(filter(None, ways))()
     if is_numpy(keys):
         if keys.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not {keys.ndim}-dimensional")
