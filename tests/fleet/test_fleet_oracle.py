@@ -423,6 +423,61 @@ def test_keys_in_any_container(given: Any) -> None:
     ]
 
 
+FRAMES = {
+    "text": pd.DataFrame({"c": ["r", "g", "r"], "v": [1.0, 2.0, 0.0]}),
+    "booleans": pd.DataFrame({"b": [True, False, True], "v": [1, 2, 0]}),
+    "categories": pd.DataFrame({"c": pd.Categorical(["b", "a", "b"])}),
+    "columns that are numbers": pd.DataFrame([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]], columns=[7, 3]),
+    "float32": pd.DataFrame({"a": [0.1, 0.2, 0.3]}, dtype="float32"),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_columns_of_frames_are_those_of_learners(name: str) -> None:
+    fleet, learner = Fleet("regression", shared=False), Learner("regression")
+    fleet.learn_many(["k"] * 3, FRAMES[name], [1.0, -1.0, 2.0])
+    learner.learn_many(FRAMES[name], [1.0, -1.0, 2.0])
+    weights = {column: weight for column, weight in learner.named_weights().items() if weight != 0}
+    assert fleet["k"].named_weights() == pytest.approx(weights)
+    assert list(fleet.predict_many(["k"] * 3, FRAMES[name])) == pytest.approx(learner.scores(FRAMES[name]))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", "a", "b"],
+        ("b", "a", "b"),
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        pd.Series(["b", "a", "b"]),
+        pd.Series(pd.Categorical(["b", "a", "b"])),
+        pa.array(["b", "a", "b"]),
+        pa.chunked_array([["b"], ["a", "b"]]),
+        np.array([2, 1, 2], dtype=np.int8),
+        np.array([True, False, True]),
+        np.array([0.5, 0.25, 0.5], dtype=np.float32),
+        pd.Series([2, 1, 2]),
+        pa.array([True, False, True]),
+    ],
+    ids=lambda y: type(y).__name__,
+)
+def test_labels_in_any_container(y: Any) -> None:
+    fleet, single = Fleet("classification"), Fleet("classification")
+    fleet.learn_many(["k"] * 3, [{"x": 1.0}, {"x": -1.0}, {"x": 0.5}], y)
+    listed = y.to_pylist() if hasattr(y, "to_pylist") else list(y)
+    for x, label in zip((1.0, -1.0, 0.5), listed, strict=True):
+        single.learn_one("k", {"x": x}, label)
+    assert fleet.labels == single.labels
+    assert set(map(type, fleet.labels)) <= {str, bool, int, float}
+    assert fleet.statistics == single.statistics
+
+
+def test_classes_in_an_array() -> None:
+    fleet = Fleet("classification", classes=np.array(["b", "a"]))
+    assert fleet.labels == ["b", "a"]
+    assert repr(fleet) == "Fleet('classification', classes=['b', 'a'])"
+
+
 # ---- it resumes ------------------------------------------------------------------------------------------------
 
 

@@ -482,6 +482,9 @@ def test_ingest_wants_bytes() -> None:
     for data in ("{}", None, [b"{}"], 3):
         with pytest.raises(TypeError, match="data must be bytes, not "):
             fleet.ingest(data)  # type: ignore[arg-type]
+    for option in ("key", "label", "weight"):
+        with pytest.raises(TypeError, match=f"{option} must be the name of a field, not 3"):
+            fleet.ingest(b"{}", **{option: 3})  # type: ignore[arg-type]
 
 
 # ---- limits ------------------------------------------------------------------------------------------------------

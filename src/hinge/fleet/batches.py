@@ -62,7 +62,7 @@ def features_of(X: Any) -> Features:
 
     if is_frame(X):
         values, names = frame_values(X)
-        return Features("dense", (values, [str(name) for name in names]), len(values))
+        return Features("dense", (values, list(names)), len(values))
     rows = rows_of(X)
     kind = "dense" if rows.indptr is None else "sparse"
     return Features(kind, (*rows.arrays, None), rows.count)
@@ -88,7 +88,9 @@ def truths_of(is_classification: bool, y: Any, count: int) -> tuple[Any, Any, An
         return None, None, as_numbers(y, "y")
     import numpy as np
 
-    if hasattr(y, "to_numpy") and not is_numpy(y):
+    if hasattr(y, "to_pylist"):
+        y = y.to_pylist()
+    elif hasattr(y, "to_numpy") and not is_numpy(y):
         y = y.to_numpy()
     listed = y.tolist() if is_numpy(y) else as_list(y, "y", "of labels")
     places: dict[Any, int] = {}
