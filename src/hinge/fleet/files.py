@@ -65,7 +65,7 @@ def fleet_of(cls: type[Fleet], text: str, limits: Mapping[str, Any], source: str
 
 
 def save(fleet: Fleet, path: str | os.PathLike[str], since: int = 0) -> tuple[int, str]:
-    """Writes what has changed since a moment. Returns the moment as of which it is, and who has made the last change."""
+    """Writes what has changed since a moment. Returns the moment of the file, and the maker of the last change."""
     check_folder(path)
     written: tuple[int, str] = fleet._core.save(os.fsencode(path), since, header_of(fleet))
     return written

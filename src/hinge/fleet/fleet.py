@@ -211,7 +211,8 @@ class Fleet:
     def load(cls, path: str | os.PathLike[str], **limits: Any) -> Self:
         """Reads what `save` or `snapshot` wrote. The fleet resumes bit-identically. Limits, such as `memory`, may be
         given anew."""
-        read: Self = (snapshots if os.path.isdir(path) else files).load(cls, path, limits)
+        load: Any = (snapshots if os.path.isdir(path) else files).load
+        read: Self = load(cls, path, limits)
         return read
 
     def snapshot(self, directory: str | os.PathLike[str], compact: bool = False) -> None:
@@ -227,7 +228,8 @@ class Fleet:
 
     @classmethod
     def from_bytes(cls, data: bytes, **limits: Any) -> Self:
-        read: Self = files.from_bytes(cls, data, limits)
+        load: Any = files.from_bytes
+        read: Self = load(cls, data, limits)
         return read
 
     @property

@@ -1,8 +1,8 @@
 """Snapshots of a fleet in a directory: segments, each with what has changed since the one before it, and their list.
 
-The list, `fleet.json`, is replaced atomically after a segment is on disk. So the directory always holds a whole fleet, whenever the
-process is killed. When the segments after the first one have outgrown it, all are replaced by a new first one; keys that
-were removed are gone from the disk then.
+The list, `fleet.json`, is replaced atomically after a segment is on disk. So the directory always holds a whole fleet,
+whenever the process is killed. When the segments after the first one have outgrown it, all are replaced by a new first
+one; keys that were removed are gone from the disk then.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def snapshot(fleet: Fleet, directory: str | os.PathLike[str], compact: bool = Fa
         segments = read_list(folder) if (folder / LIST).exists() else []
         if segments and not fleet._core.has_been(segments[-1].maker, segments[-1].until):
             raise ValueError(
-                f"{folder} has the snapshots of another fleet, or of a later state of this one: choose another directory"
+                f"{folder} has the snapshots of another fleet, or of a later state of this one: "
+                "choose another directory"
             )
         if segments and segments[-1].until == fleet.clock and not compact:
             return
