@@ -188,7 +188,7 @@ class ChangesApplier {
   void take_name(std::string_view& rest) {
     const auto hash = take_number<std::uint32_t>(rest), size = take_number<std::uint32_t>(rest);
     const std::string_view name = take_bytes(rest, size);
-    if (name.empty() || !is_name(name) || feature_hash(name) != hash) throw InputError("it has an invalid name");
+    if (!is_name(name) || feature_hash(name) != hash) throw InputError("it has an invalid name");
     names_.emplace_back(hash, std::string(name));
     counts_.names += 1;
   }

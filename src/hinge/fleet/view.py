@@ -77,8 +77,9 @@ class View:
         """The personal weights by feature name; for more than two labels a dict for each label. A feature whose name
         was not kept (`max_names`) is called by its hash."""
         names, weights, _ = self.fleet._core.weights(self.key)
+        weights = weights.astype(self.fleet.parameters["dtype"], copy=False)
         labels = self.labels
-        if len(labels) <= 2 or weights.shape[1] == 1:
+        if len(labels) <= 2:
             return dict(zip(names, weights[:, 0].tolist(), strict=True))
         return {
             label: dict(zip(names, weights[:, lane].tolist(), strict=True))
@@ -91,6 +92,8 @@ class View:
         core, labels, lane = self.fleet._core, self.labels, 0
         if len(labels) > 2:
             scores = core.scores_one(self.key, x)[1]
+            if label is not None and label not in labels:
+                raise ValueError(f"the label {label!r} is not one of the labels {Labels(labels).listed()}")
             lane = max(range(len(labels)), key=scores.__getitem__) if label is None else labels.index(label)
         found = core.look_up(self.key, x, lane)
         parts = [
@@ -118,7 +121,7 @@ class View:
         parameters = of_learner(fleet.parameters)
         learner = Learner.__new__(Learner)
         learner._set_up(fleet._task, parameters)
-        labels = Labels(self.labels)
+        labels = Labels(self.labels, fleet._task.first_labels(parameters).lanes)
         learner._engine = restored(learner, labels, fleet._core.export(self.key))
         return learner
 
