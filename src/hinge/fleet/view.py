@@ -74,9 +74,11 @@ class View:
         return int(self.fleet._core.counts(self.key)[2])
 
     def named_weights(self) -> dict[Any, Any]:
-        """The personal weights by feature name; for more than two labels a dict for each label. A feature whose name
-        was not kept (`max_names`) is called by its hash."""
+        """The personal weights by feature name, which are added to the shared ones; for more than two labels a dict for
+        each label. A feature whose name was not kept (`max_names`) is called by its hash."""
         names, weights, _ = self.fleet._core.weights(self.key)
+        if self.fleet.parameters["shared"]:
+            weights = self.fleet.parameters["personal"] * weights  # of the instances (x, personal * x)
         labels = self.labels
         if len(labels) <= 2 or weights.shape[1] == 1:
             return dict(zip(names, weights[:, 0].tolist(), strict=True))
