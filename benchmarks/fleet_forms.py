@@ -35,7 +35,10 @@ from measure import markdown_table
 STRENGTHS = (0.25, 0.5, 1.0)
 LEARNERS: dict[str, dict[str, Any]] = {
     **{f"C={c:g}": {"C": c} for c in (1.0, 0.25, 0.0625)},
-    **{f"r={r:g}": {"geometry": "diagonal", "covariance_regularizer": r} for r in (1.0, 0.0625)},
+    **{
+        f"r={r:g}": {"geometry": "diagonal", "step": "pa2", "C": 0.5 / r, "covariance_regularizer": r}
+        for r in (1.0, 0.0625)
+    },
 }
 # With the intercept's constant feature in proportion to the other values, or as long as a row.
 SETTINGS = LEARNERS | {f"{name} b=1": {**its, "intercept_value": 1.0} for name, its in LEARNERS.items()}

@@ -4,7 +4,7 @@ Users of one table make a feature of each pair of a key and a feature (-q of Vow
 for all keys.
 
     fleet              Fleet with personal=1: the same model as the pairs, without collisions; PA-I, C=1
-    fleet, AROW        the same with geometry="diagonal"
+    fleet, AROW        the same with AROW, r=1
     hashed pairs, B    a Learner, PA-I, C=1, of the features and the pairs, hashed into 2^B columns
     VW, B              vw --binary -q kx -b B: its default, the squared loss, with adaptive steps
     VW logistic, B     the same with --loss_function logistic
@@ -31,6 +31,7 @@ from keyed_streams import Keyed, artificial, enron
 from measure import markdown_table
 
 BITS = (18, 22)
+AROW = {"geometry": "diagonal", "step": "pa2", "C": 0.5, "covariance_regularizer": 1.0}
 STREAMS = {
     "artificial": lambda: [artificial(0.1, users=20_000, rounds=200_000)],
     "mail": lambda: [stream for stream in enron() if "recipients, by sender" in stream.name],
@@ -125,7 +126,7 @@ def main() -> int:
     options = parser.parse_args()
     for name in options.names or STREAMS:
         for stream in STREAMS[name]():
-            found = {"fleet": fleet(stream), "fleet, AROW": fleet(stream, geometry="diagonal")}
+            found = {"fleet": fleet(stream), "fleet, AROW": fleet(stream, **AROW)}
             for bits in BITS:
                 found[f"hashed pairs, {bits}"] = hashed_pairs(stream, bits)
                 found[f"VW, {bits}"] = vw(stream, bits)

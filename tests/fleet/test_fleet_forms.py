@@ -29,6 +29,7 @@ def test_keys_matter_where_users_differ(own):
     keys, X, scores = stream(own)
     forms = compare_forms("classification", keys, X, labels(scores), classes=["no", "yes"])
     assert forms.keys_matter == (own > 0)
+    assert str(forms).endswith("The keys matter." if own else "There is no sign that the keys matter.")
     assert forms.best.name.startswith("shared + personal") if own else forms.best.name == "one model for all"
     assert not forms.best.is_control
     assert [form.error for form in forms] == sorted(form.error for form in forms)
@@ -94,7 +95,9 @@ def test_the_table_has_a_line_for_each_form():
     assert lines[-2].startswith(
         f"Personal weights err {true} with the true keys, {shuffled} with shuffled ones"
     )
-    assert lines[-1] == "There is no sign that the keys matter."
+    assert lines[-1] == (
+        "The keys matter." if forms.keys_matter else "There is no sign that the keys matter."
+    )
     assert repr(forms) == str(forms)
     assert forms[0] is next(iter(forms))
     assert forms[:2] == list(forms)[:2]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..data.types import Doubles
 
 AGES = (0, 10, 100, 1000)  # examples of a key so far: the bounds of the columns
-SETTINGS: tuple[dict[str, Any], ...] = ({}, {"C": 0.1}, {"geometry": "diagonal"})
+# The step as given, a shorter one, and AROW.
+SETTINGS: tuple[dict[str, Any], ...] = ({}, {"C": 0.1}, {"geometry": "diagonal", "step": "pa2", "C": 0.5})
 # The model that all keys share may have more features than a key.
 UNLIMITED = 2**30
 
@@ -25,7 +26,8 @@ class Form(NamedTuple):
     name: str
     error: float
     by_age: dict[str, float]
-    options: dict[str, Any]  # of the Fleet: the best of the settings that were tried
+    options: dict[str, Any]  # of the Fleet
+    setting: dict[str, Any]  # those of them that are the best of the settings
     is_control: bool  # whether its keys were shuffled
 
 
@@ -86,17 +88,8 @@ class Forms(Sequence[Form]):
 
     def _cells(self, form: Form, ages: list[str]) -> list[str]:
         errors = [self._number(form.by_age[age]) if age in form.by_age else "" for age in ages]
-        options = ", ".join(f"{name}={value!r}" for name, value in self._chosen(form).items())
+        options = ", ".join(f"{name}={value!r}" for name, value in form.setting.items())
         return [form.name, self._number(form.error), *errors, options]
-
-    def _chosen(self, form: Form) -> dict[str, Any]:
-        """The options that are not those of all forms, and that its name does not tell."""
-        told = ("shared", "personal", "max_features")
-        return {
-            name: value
-            for name, value in form.options.items()
-            if name not in told and any(other.options.get(name) != value for other in self)
-        }
 
     @staticmethod
     def _line(row: list[str], widths: list[int]) -> str:
@@ -128,31 +121,35 @@ def compare_forms(
     'shuffled keys' is a control: the keys are dealt out to the examples at random, so that personal weights cannot
     help. Where it does as well as the same form with the true keys, the keys do not matter.
     """
-    import numpy as np
-
     keys, X = with_keys(keys, X)
     listed = list(keys)
     if not listed:
         raise ValueError("there are no examples to compare forms on")
-    shuffled = [listed[i] for i in np.random.default_rng(random_state).permutation(len(listed))]
-    forms: list[tuple[str, Any, dict[str, Any], bool]] = [
-        ("one model for all", [0] * len(listed), {"shared": False, "max_features": UNLIMITED}, False),
-        ("per key", listed, {"shared": False}, False),
-        *((f"shared + personal, {s:g}", listed, {"personal": s}, False) for s in strengths),
-        *((f"shuffled keys, {s:g}", shuffled, {"personal": s}, True) for s in strengths),
-    ]
     ages = ages_of(listed)
-    found = []
-    errors_by_name = {}
-    for name, its_keys, its, is_control in forms:
+    found, all_errors = [], {}
+    for name, its_keys, its, is_control in _candidates(listed, strengths, random_state):
         runs = [{**options, **more, **its} for more in settings]
         errors = [errors_of(task, Fleet(task, **run).round_many(as_keys(its_keys), X, y), y) for run in runs]
         best = min(range(len(runs)), key=lambda i: float(errors[i].mean()))
-        errors_by_name[name] = errors[best]
-        found.append(
-            Form(name, float(errors[best].mean()), by_age(errors[best], ages), runs[best], is_control)
-        )
-    return Forms(task, found, *_gain(found, errors_by_name))
+        all_errors[name], ages_found = errors[best], by_age(errors[best], ages)
+        mean, setting = float(errors[best].mean()), dict(settings[best])
+        found.append(Form(name, mean, ages_found, runs[best], setting, is_control))
+    return Forms(task, found, *_gain(found, all_errors))
+
+
+def _candidates(
+    keys: list[Any], strengths: Sequence[float], random_state: int
+) -> list[tuple[str, list[Any], dict[str, Any], bool]]:
+    """The forms: the name, the keys, the options, and whether it is a control."""
+    import numpy as np
+
+    shuffled = [keys[i] for i in np.random.default_rng(random_state).permutation(len(keys))]
+    return [
+        ("one model for all", [0] * len(keys), {"shared": False, "max_features": UNLIMITED}, False),
+        ("per key", keys, {"shared": False}, False),
+        *((f"shared + personal, {s:g}", keys, {"personal": s}, False) for s in strengths),
+        *((f"shuffled keys, {s:g}", shuffled, {"personal": s}, True) for s in strengths),
+    ]
 
 
 def _gain(forms: list[Form], errors: dict[str, Doubles]) -> tuple[float, float]:
