@@ -32,7 +32,7 @@ class Form(NamedTuple):
 
 
 class Forms(Sequence[Form]):
-    """What `compare_forms` found: the forms, the best one first. It prints as a table; `hinge.plots.plot_forms` draws it."""
+    """What `compare_forms` found: the forms, the best one first. It prints as a table, and `plot_forms` draws it."""
 
     def __init__(self, task: str, forms: list[Form], gain: float, noise: float) -> None:
         self.task = task
