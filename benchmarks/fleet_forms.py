@@ -136,7 +136,10 @@ def rows_at(table: Table, sizes: Sizes, setting: str | None) -> list[list[str]]:
     for stream, (rounds, keys) in sizes.items():
         errors = [error(table, stream, form, setting) for form in FORMS]
         best = min(e for e, form in zip(errors, FORMS, strict=True) if not form.startswith("shuffled"))
-        cells = [f"**{e:.3g}**" if e == best else f"{e:.3g}" for e in errors]
+        cells = [
+            f"**{e:.3g}**" if e == best and not form.startswith("shuffled") else f"{e:.3g}"
+            for e, form in zip(errors, FORMS, strict=True)
+        ]
         rows.append([stream, f"{rounds:,}", f"{keys:,}", *cells])
     return rows
 
@@ -149,7 +152,7 @@ def figures(table: Table, sizes: Sizes, setting: str | None) -> str:
     for form in ours:
         ratios = {stream: error(table, stream, form, setting) / best[stream] for stream in sizes}
         worst = max(ratios, key=lambda stream: ratios[stream])
-        mean = float(np.exp(np.mean(np.log(list(ratios.values())))))
+        mean = mean_ratio(list(ratios.values()))
         lines.append(f"{form}: {mean:.3f} times the best form's error, at most {ratios[worst]:.2f} ({worst})")
     helped = [
         min(error(table, s, f"shuffled, {p:g}", setting) for p in STRENGTHS)
@@ -162,12 +165,51 @@ def figures(table: Table, sizes: Sizes, setting: str | None) -> str:
     return "\n".join(f"* {line}" for line in lines)
 
 
+def mean_ratio(ratios: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def best_setting(table: Table, stream: str, form: str) -> str:
+    return min(SETTINGS, key=lambda name: table[stream, form, name]["error"])
+
+
+def figures_by_age(table: Table, sizes: Sizes) -> str:
+    """How far each form is from the best of the three, on average, at each age."""
+    forms = ("one model", "per key", "both, 0.5")
+    lines = []
+    for form in forms:
+        means = []
+        for age in AGES:
+            ratios = []
+            for stream in sizes:
+                at = {one: table[stream, one, best_setting(table, stream, one)] for one in forms}
+                if age in at[form] and (best := min(its[age] for its in at.values())) > 0:
+                    ratios.append(at[form][age] / best)
+            means.append(f"{mean_ratio(ratios):.2f} ({age})")
+        lines.append(f"{form}: times the error of the best of the three, by age: {', '.join(means)}")
+    return "\n".join(f"* {line}" for line in lines)
+
+
+def figures_of_settings(table: Table, sizes: Sizes) -> str:
+    """How each setting compares with C=1, for personal=0.5."""
+    form, lines = "both, 0.5", []
+    for setting in SETTINGS:
+        ratios = {s: table[s, form, setting]["error"] / table[s, form, DEFAULT]["error"] for s in sizes}
+        better = sum(ratio < 1 for ratio in ratios.values())
+        worst = max(ratios, key=lambda stream: ratios[stream])
+        lines.append(
+            f"{setting}: {mean_ratio(list(ratios.values())):.2f} times the error with {DEFAULT}, smaller on {better} "
+            f"of {len(ratios)}, at most {ratios[worst]:.2f} ({worst})"
+        )
+    return "\n".join(f"* {line}" for line in lines)
+
+
 def ages_table(table: Table, sizes: Sizes) -> list[list[str]]:
     """The errors by age, each form at its best setting in all."""
     rows = []
     for stream in sizes:
         for form in ("one model", "per key", "both, 0.5", "shuffled, 0.5"):
-            setting = min(SETTINGS, key=lambda name: table[stream, form, name]["error"])
+            setting = best_setting(table, stream, form)
             errors = table[stream, form, setting]
             cells = [f"{errors[age]:.3g}" if age in errors else "" for age in AGES]
             rows.append([stream if form == "one model" else "", form, setting, *cells])
@@ -200,6 +242,12 @@ def main() -> int:
         print(figures(table, sizes, setting), end="\n\n")
     print("## By the age of the key\n", markdown_table(["stream", "form", "at", *AGES], ages_table(table, sizes)),
           sep="\n")  # fmt: skip
+    print(
+        figures_by_age(table, sizes),
+        "## Settings, with personal=0.5",
+        figures_of_settings(table, sizes),
+        sep="\n\n",
+    )
     if options.numbers:
         write(options.numbers, table, sizes)
     if options.plot:
