@@ -43,6 +43,16 @@ def statistics_of(counted: Any) -> Statistics:
     )
 
 
+def _for_labels(weights: Any, count: int) -> Any:
+    """A column for each label. Of labels that are newer than the last example of the key the weights are 0; those of
+    the first two labels have been one column until then, with half of it for each."""
+    import numpy as np
+
+    if weights.shape[1] == 1:
+        weights = np.hstack([-weights / 2, weights / 2])
+    return np.pad(weights, ((0, 0), (0, max(count - weights.shape[1], 0))))
+
+
 class View:
     """The model of one key of a fleet. It shows the present state: the key may learn meanwhile."""
 
@@ -80,8 +90,9 @@ class View:
         if self.fleet.parameters["shared"]:
             weights = self.fleet.parameters["personal"] * weights  # of the instances (x, personal * x)
         labels = self.labels
-        if len(labels) <= 2 or weights.shape[1] == 1:
+        if len(labels) <= 2:
             return dict(zip(names, weights[:, 0].tolist(), strict=True))
+        weights = _for_labels(weights, len(labels))
         return {
             label: dict(zip(names, weights[:, lane].tolist(), strict=True))
             for lane, label in enumerate(labels)
