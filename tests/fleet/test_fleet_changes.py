@@ -13,10 +13,10 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.fleet_files import OPTIONS, chunks, content, feed
 
 import hinge
 from hinge import Fleet, InputError, ModelFileError
-from support.fleet_files import OPTIONS, chunks, content, feed
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -77,7 +77,9 @@ def test_only_changes_of_the_same_fleet_are_taken() -> None:
         Fleet("classification").apply(fleet.changes(20))
     feed(fleet, 10, seed=2)
     gap = fleet.changes(fleet.clock - 5)
-    with pytest.raises(InputError, match="the changes since 55, the fleet has those until 50: some are missing"):
+    with pytest.raises(
+        InputError, match="the changes since 55, the fleet has those until 50: some are missing"
+    ):
         copied.apply(gap)
     assert copied.clock == 50
 
@@ -220,7 +222,7 @@ def test_a_snapshot_sees_keys_that_are_removed_meanwhile(tmp_path: Path) -> None
             assert loaded.clock == keys + (keys - len(old)) + len(new)
             moments.append(len(new))
         thread.join()
-        if len(set(moments)) > 2:
+        if any(0 < moment < keys for moment in moments):
             return
     pytest.skip("this machine ran the threads one after the other")
 

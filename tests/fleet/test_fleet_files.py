@@ -15,15 +15,30 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.fleet_files import (
+    END,
+    FREE,
+    HEAD,
+    KEYS,
+    NAMES,
+    OPTIONS,
+    SHARED,
+    chunks,
+    content,
+    feed,
+    joined,
+    stream,
+)
 
 import hinge
 from hinge import Fleet, InputError, ModelFileError
-from support.fleet_files import END, FREE, HEAD, KEYS, NAMES, OPTIONS, SHARED, chunks, content, feed, joined, stream
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("labels", [("a", "b"), ("b", "a"), ("d", "b", "a", "c")], ids=str)
-def test_a_saved_fleet_resumes_bit_identically(options: dict[str, Any], labels: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_saved_fleet_resumes_bit_identically(
+    options: dict[str, Any], labels: tuple[str, ...], tmp_path: Path
+) -> None:
     fleet = Fleet("classification", **options)
     feed(fleet, 300, labels=labels)
     del fleet[next(iter(fleet))]
@@ -156,10 +171,10 @@ def test_other_files_are_no_fleets(tmp_path: Path) -> None:
         Fleet.load(tmp_path / "nothing")
 
 
-# ---- crafted files, with right checksums ------------------------------------------------------------------------------
+# ---- crafted files, with right checksums ----------------------------------------------------------------------------
 
 Parts = list[tuple[int, bytes]]
-# In a packed record (record.hpp): the places of features, room, width, labels, key_bytes, rounds, weight_bound; its head.
+# In a packed record (record.hpp): the places of some fields, and the end of its head.
 FEATURES, ROOM, WIDTH, LABELS, KEY_BYTES, ROUNDS, BOUND, RECORD_HEAD = 8, 12, 16, 20, 24, 32, 120, 136
 
 
@@ -179,7 +194,9 @@ def head(change: Callable[[dict[str, Any]], Any]) -> Callable[[Parts], bytes]:
 
 def record(at: int, value: bytes) -> Callable[[Parts], bytes]:
     """Writes a value into the first packed record, which follows slot, size and stamp."""
-    return lambda parts: replaced(parts, KEYS, lambda part: part[: 16 + at] + value + part[16 + at + len(value) :])
+    return lambda parts: replaced(
+        parts, KEYS, lambda part: part[: 16 + at] + value + part[16 + at + len(value) :]
+    )
 
 
 def keys(change: Callable[[bytes], bytes]) -> Callable[[Parts], bytes]:
@@ -256,7 +273,9 @@ def test_crafted_files_are_rejected(what: str) -> None:
         Fleet.from_bytes(crafted)
 
 
-@pytest.mark.parametrize("what", [what for what in CRAFTED if what not in ("header", "task", "parameter", "lineage")])
+@pytest.mark.parametrize(
+    "what", [what for what in CRAFTED if what not in ("header", "task", "parameter", "lineage")]
+)
 def test_crafted_changes_leave_no_trace(what: str) -> None:
     fleet = Fleet.from_bytes(saved())
     copied = Fleet.from_bytes(fleet.to_bytes())
