@@ -1,6 +1,7 @@
 """Plots. They need matplotlib (pip install 'hinge[plots]'), which is imported when the first one is drawn."""
 
 from .curves import error_curves, progressive_curves, progressive_figure
+from .forms import forms_figure, plot_forms
 from .history import history_figure, plot_history
 from .reliability import plot_reliability, reliability_figure
 from .style import MatplotlibMissing
@@ -10,8 +11,10 @@ __all__ = [
     "MatplotlibMissing",
     "error_curves",
     "experts_figure",
+    "forms_figure",
     "history_figure",
     "plot_experts",
+    "plot_forms",
     "plot_history",
     "plot_reliability",
     "progressive_curves",
