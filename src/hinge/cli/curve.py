@@ -34,7 +34,7 @@ class Curve:
             return
         self.errors.append((figures.score.rounds, figures.score.error))
         self.lately.append((figures.score.rounds, figures.window.error))
-        self.statistics.append(study.learner.statistics)
+        self.statistics.append(study.statistics)
         if study.is_committee:
             self.votes.append((figures.score.rounds, study.experts))
 
@@ -91,6 +91,8 @@ def _title(study: Study, error: float, bound: list[tuple[int, float]]) -> str:
 
 def _no_bound(study: Study, session: Session, stream: Stream) -> str:
     """Why no bound can be drawn; "" if one can."""
+    if not isinstance(study, Study):
+        return "that of a fleet needs all examples at once: in Python, fleet.certificate(keys, X, y)"
     why_not = no_comparators(study, stream)
     if why_not:
         return why_not

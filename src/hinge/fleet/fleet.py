@@ -56,6 +56,7 @@ class Fleet:
         self._task, self.parameters = settings.completed(task, options)
         self.task = self._task.name
         self._core = _Core(**settings.of_core(self._task, self.parameters))
+        self.notes: dict[str, Any] = {}  # JSON values of your own, saved with the fleet
         self._core.set_labels(self._task.first_labels(settings.of_learner(self.parameters)).known)
 
     # ---- one event --------------------------------------------------------------------------------------------

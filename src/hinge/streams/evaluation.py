@@ -134,6 +134,10 @@ class Study:
     def size_text(self) -> str:
         return f"{self.learner.n_features:,} features"
 
+    @property
+    def size_record(self) -> dict[str, int]:
+        return {"features": self.learner.n_features}
+
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def begin_pass(self, number: int) -> None:

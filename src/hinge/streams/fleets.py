@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..data.errors import InputError
 from ..data.labels import Labels
 from ..fleet import Fleet, View
+from ..model.experts import Experts
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
 from .evaluation import Score, Taken, in_order, labelled, located, truths
@@ -30,7 +31,8 @@ class Scored(NamedTuple):
 class FleetStudy:
     """A fleet and its score on one stream: for `Session`, as `Study` is for a learner (see `SessionStudy`)."""
 
-    is_committee = False
+    is_committee = as_committee = False
+    experts = Experts()
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet, self.task, self._task = fleet, fleet.task, fleet._task
@@ -56,7 +58,21 @@ class FleetStudy:
 
     @property
     def size_text(self) -> str:
-        return f"{len(self.fleet):,} keys"
+        count = len(self.fleet)
+        return f"{count:,} key{'s' if count != 1 else ''}"
+
+    @property
+    def size_record(self) -> dict[str, int]:
+        return {"keys": len(self.fleet)}
+
+    def remarks(self) -> list[str]:
+        """What is to be known of how it learned, at the end of a run."""
+        found = self.order.remarks()
+        if ignored := self.fleet.n_ignored:
+            found.append(
+                f"{ignored:,} examples and features were left out: there was no room (--max-keys, --max-features)."
+            )
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         self.fleet.notes["ages"] = self.by_age.counts

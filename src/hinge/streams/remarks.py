@@ -12,9 +12,12 @@ from .order import ENOUGH
 
 if TYPE_CHECKING:
     from .evaluation import Study
+    from .fleets import FleetStudy
 
 
-def remarks(study: Study) -> list[str]:
+def remarks(study: Study | FleetStudy) -> list[str]:
+    if not hasattr(study, "learner"):
+        return study.remarks()
     learner: Any = study.learner
     found = study.order.remarks()
     if ignored := getattr(learner, "n_ignored", 0):
