@@ -70,7 +70,8 @@ inline void take_sum(const Fleet& fleet, std::uint32_t user, Model& model) {
   };
   RecordBytes wide;
   if (user != Users::nobody) {
-    const Record narrow = fleet.keys.record(user);
+    const RecordLook look = fleet.keys.look(user);
+    const Record& narrow = *look;
     wide = reshaped(narrow, fleet.keys.layout, narrow.head().labels, static_cast<std::uint32_t>(width));
     const Record its(fleet.keys.layout, wide.get());
     for (std::size_t place = 0; place < its.head().features; ++place)
@@ -93,7 +94,7 @@ inline void take_sum(const Fleet& fleet, std::uint32_t user, Model& model) {
 inline std::unique_ptr<Model> exported(const Fleet& fleet, std::uint32_t user) {
   auto model = learner_for(fleet, user);
   if (fleet.options.shared) take_sum(fleet, user, *model);
-  else if (user != Users::nobody) take_record(fleet, fleet.keys.record(user), *model);
+  else if (user != Users::nobody) take_record(fleet, *fleet.keys.look(user), *model);
   return model;
 }
 

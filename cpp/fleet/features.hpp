@@ -2,8 +2,11 @@
 // machines fit together. The names themselves are kept once for the whole fleet, for those who want to read weights.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -57,12 +60,26 @@ class FeatureNames {
     add(x.hashes[j], number.key());
   }
   void add(std::uint32_t hash, std::string_view name) {
-    if (name.empty() || size() >= limit_) return;
+    if (!name.empty() && size() < limit_) append(hash, name);
+  }
+  // The same, for a name from another fleet: it counts in any case.
+  void append(std::uint32_t hash, std::string_view name) {
     if (4 * (size() + 1) > 3 * table_.size()) grow();
     text_.append(name);
     ends_.push_back(text_.size());
     hashes_.push_back(hash);
     enter(size() - 1);
+  }
+  std::uint32_t hash(std::size_t i) const { return hashes_[i]; }
+
+  // After change number `clock`: those that are new belong to it.
+  void mark(std::uint64_t clock) {
+    if (marks_.empty() || marks_.back().size < size()) marks_.push_back({clock, size()});
+  }
+  // How many there were after change number `clock`.
+  std::size_t size_at(std::uint64_t clock) const {
+    const auto later = std::upper_bound(marks_.begin(), marks_.end(), clock, [](std::uint64_t at, const Mark& mark) { return at < mark.clock; });
+    return later == marks_.begin() ? 0 : std::prev(later)->size;
   }
   // Forgets the last ones, the newest first: nothing was entered past their slots.
   void truncate(std::size_t count) {
@@ -74,10 +91,11 @@ class FeatureNames {
       hashes_.pop_back();
       text_.resize(ends_.empty() ? 0 : ends_.back());
     }
+    while (!marks_.empty() && marks_.back().size > count) marks_.pop_back();
   }
   std::size_t bytes() const {
     return text_.capacity() + ends_.capacity() * sizeof(std::size_t) + hashes_.capacity() * sizeof(std::uint32_t) +
-           table_.capacity() * sizeof(std::uint32_t);
+           table_.capacity() * sizeof(std::uint32_t) + marks_.capacity() * sizeof(Mark);
   }
 
  private:
@@ -93,10 +111,16 @@ class FeatureNames {
     for (std::size_t place = 0; place < size(); ++place) enter(place);
   }
 
+  struct Mark {
+    std::uint64_t clock;
+    std::size_t size;
+  };
+
   std::size_t limit_;
   std::string text_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> hashes_, table_;
+  std::vector<Mark> marks_;
 };
 
 }  // namespace hinge

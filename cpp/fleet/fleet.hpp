@@ -21,6 +21,7 @@
 #include "features.hpp"
 #include "keys.hpp"
 #include "labels.hpp"
+#include "lineage.hpp"
 #include "reshape.hpp"
 
 namespace hinge {
@@ -39,6 +40,7 @@ struct FleetOptions {
   std::size_t max_shared_features = std::size_t{1} << 24;
   std::size_t max_labels = 1000;
   std::size_t max_names = std::size_t{1} << 20;
+  double memory = HUGE_VAL;  // bytes; keys that were not used for long go to disk beyond it
 };
 
 struct FleetEvent {
@@ -73,8 +75,10 @@ struct FleetRound {
 
 class Fleet {
  public:
+  static constexpr std::size_t longest_key = 1024;  // bytes
+
   explicit Fleet(FleetOptions given)
-      : options(std::move(given)), keys(Desk::layout_of(options.settings)), names(options.max_names),
+      : options(std::move(given)), keys(Desk::layout_of(options.settings), options.memory), names(options.max_names),
         desks_(unlimited(options.settings)) {
     if (options.shared) keys.share(Record::made(keys.layout, {}, 0, width_of(0), 64));
   }
@@ -89,15 +93,17 @@ class Fleet {
 
   // Learns an event, or nothing if it throws. `before`: its scores before it is learned, if they are wanted.
   void learn(const FleetEvent& e, FleetScores* before = nullptr) {
+    keys.make_room(clock);
     all_or_nothing([&] { learn_noted(e, before); });
   }
-  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` is called
-  // when it was learned (see `last`), with its scores from before if `wants_scores`. `poll` is called from time to time, and may throw.
+  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` is called when it was
+  // learned (see `last`), with its scores from before if `wants_scores`. `poll` is called from time to time, and may throw.
   template <class Events, class Scored>
   void learn_many(std::size_t count, const Events& events, bool wants_scores, Scored& scored, const Poll& poll) {
     std::size_t row = 0;
     FleetEvent e;
     FleetScores before;
+    keys.make_room(clock);
     try {
       all_or_nothing([&] {
         for (row = 0; row < count; ++row) {
@@ -148,9 +154,7 @@ class Fleet {
 
   // Forgets a key.
   void remove(std::uint32_t user) {
-    keys.remove(user);
-    keys.commit();
-    clock += 1;
+    all_or_nothing([&] { keys.remove(user, ++clock); });
   }
   // The labels of a key in the order of its learner. (`Users::nobody`: of a key that is new.)
   void labels_for(std::uint32_t user, std::vector<std::uint32_t>& found) const {
@@ -158,18 +162,49 @@ class Fleet {
     if (!own_labels()) {
       found = known_;
     } else if (user != Users::nobody) {
-      const Record its = keys.record(user);
-      found.assign(its.labels(), its.labels() + its.head().labels);
+      const RecordLook its = keys.look(user);
+      found.assign(its->labels(), its->labels() + its->head().labels);
     }
+  }
+  // The labels of all keys, unless each has its own.
+  const std::vector<std::uint32_t>& known() const { return known_; }
+  // The weights per feature for so many labels.
+  std::uint32_t width_for(std::size_t labels_known) const {
+    Settings settings = options.settings;
+    if (is_classification()) settings.labels = std::max<std::size_t>(2, labels_known);
+    return Desk::width_of(settings);
   }
   // At the start: the labels of closed classes.
   void set_labels(const std::vector<Label>& all) {
     for (const Label& label : all) known_.push_back(labels.add(label));
     if (options.shared) keys.share(Record::made(keys.layout, {}, 0, width_of(known_.size()), 64));
   }
-  std::size_t bytes() const { return keys.bytes() + names.bytes(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(keys.bytes()) + names.bytes(); }
   // What rounds count: their sums.
   static void add(Statistics& to, const Statistics& counted) { add_difference(to, {}, counted); }
+
+  // Becomes as another fleet is after its change number `now` (changes/apply.hpp): the changes have been checked.
+  void take_over(std::uint64_t now, std::size_t now_ignored, LabelTable its_labels, std::vector<std::uint32_t> its_known,
+                 RecordBytes shared, const std::vector<std::pair<std::uint32_t, std::string>>& new_names,
+                 std::vector<Keys::Change>& changes, std::size_t slots, std::uint32_t first_free, const Hand& hand,
+                 std::vector<Lineage::Part> its_lineage) {
+    const std::size_t had_names = names.size();
+    try {
+      for (const auto& [hash, name] : new_names) names.append(hash, name);
+      names.mark(now);
+      keys.prepare(changes, slots);
+    } catch (...) {
+      names.truncate(had_names);
+      throw;
+    }
+    keys.take(changes, slots, first_free, hand);
+    if (shared) keys.share(std::move(shared));
+    labels = std::move(its_labels);
+    known_ = std::move(its_known);
+    lineage.take(std::move(its_lineage));
+    clock = now;
+    ignored = now_ignored;
+  }
 
   // ---- weights, or their averages ----
 
@@ -190,7 +225,7 @@ class Fleet {
   // The constant feature of the intercept; 0 without one.
   double constant_of(std::uint32_t user) const {
     if (!options.settings.fit_intercept || (user == Users::nobody && !options.shared)) return 0;
-    return keys.record(options.shared ? Users::nobody : user).head().constant;
+    return keys.look(options.shared ? Users::nobody : user)->head().constant;
   }
   // Of the constant feature.
   double bias(const Record& record, std::size_t lane) const {
@@ -204,12 +239,13 @@ class Fleet {
   Keys keys;
   LabelTable labels;
   FeatureNames names;
+  Lineage lineage;
   std::uint64_t clock = 0;    // of changes: a key has the stamp of its last one
   std::size_t ignored = 0;    // events and features for which there was no room
   FleetRound last;            // the round of the last event; none if it was not learned
 
  private:
-  static constexpr std::size_t poll_every = 4096, longest_key = 1024;
+  static constexpr std::size_t poll_every = 4096;
 
   static Settings unlimited(Settings settings) {
     settings.max_weights = HUGE_VAL;  // a fleet has its own limits
@@ -239,6 +275,8 @@ class Fleet {
     known_before_ = known_;
     try {
       function();
+      if (clock != had_clock) lineage.begin(had_clock);
+      if (names.size() != had_names) names.mark(clock);
     } catch (...) {
       keys.take_back();
       labels.truncate(had_labels);
@@ -266,10 +304,12 @@ class Fleet {
   void learn_noted(const FleetEvent& e, FleetScores* before) {
     std::uint32_t user = keys.find(e.key, e.tag);
     const bool is_new = user == Users::nobody;
-    last = {{}, is_new ? 0 : static_cast<std::int64_t>(keys.record(user).head().statistics.rounds)};
+    last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
     if (!(e.weight > 0)) return check_only(e);
     if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e);
+    keys.hold(user);
+    last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
     Desk& desk = desks_.of(label_count(user));
     widen(user, desk);
@@ -437,9 +477,10 @@ class Fleet {
   void lay_out_known(Desk& desk, std::uint32_t user, const EventFeatures& x) const {
     desk.clear();
     if (user == Users::nobody && !options.shared) return desk.begin();
-    lay_out_known(desk, keys.record(options.shared ? Users::nobody : user), x, 1);
+    lay_out_known(desk, *keys.look(options.shared ? Users::nobody : user), x, 1);
     if (!options.shared || user == Users::nobody) return;
-    const Record narrow = keys.record(user);
+    const RecordLook look = keys.look(user);
+    const Record& narrow = *look;
     const bool is_wide = narrow.head().width == desk.width();
     const RecordBytes wide = is_wide ? nullptr : reshaped(narrow, keys.layout, narrow.head().labels, static_cast<std::uint32_t>(desk.width()));
     const Record its(keys.layout, is_wide ? narrow.bytes() : wide.get());
@@ -472,7 +513,7 @@ class Fleet {
         ignored += 1;
         return Users::nobody;
       }
-      keys.remove(keys.idle(clock));
+      keys.remove(keys.idle(clock), clock + 1);
     }
     const auto room = static_cast<std::uint32_t>(std::min(e.x.size, options.max_features));
     return keys.add(e.tag, Record::made(keys.layout, e.key, 0, width_of(own_labels() ? 0 : known_.size()), room), clock + 1);
@@ -488,7 +529,8 @@ class Fleet {
     const std::uint32_t id = id_of(e);
     const auto is_among = [&](const auto* from, std::size_t count) { return std::find(from, from + count, id) != from + count; };
     if (!own_labels()) return is_among(known_.data(), known_.size());
-    return is_among(keys.record(user).labels(), keys.record(user).head().labels);
+    const RecordLook its = keys.look(user);
+    return is_among(its->labels(), its->head().labels);
   }
   // What the label of an event is for the learner, which gets it if it is new.
   LabelCode code_of(const FleetEvent& e, std::uint32_t user) {
@@ -522,7 +564,7 @@ class Fleet {
     if (own_labels()) return flip_one(user);
     if (options.shared) flip_one(Users::nobody);
     for (std::uint32_t each = 0; each < keys.slots(); ++each)
-      if (keys.exists(each)) flip_one(each);
+      if (keys.exists(each)) keys.hold(each), flip_one(each), keys.set_stamp(each, clock + 1);
   }
 
   Desks desks_;

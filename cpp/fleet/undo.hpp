@@ -67,8 +67,8 @@ class FleetUndo {
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
 
-  // A key has been added.
-  void note_added(std::uint32_t user) { entries_.push_back({Kind::added, user}); }
+  // A key has been added to a slot. `stamp`: what the slot had before.
+  void note_added(std::uint32_t user, std::uint64_t stamp) { entries_.push_back({Kind::added, user, 0, stamp}); }
   // The record of a user is going to be removed, or to be replaced by another one. The old one is handed over.
   RecordBytes& note_removed(std::uint32_t user, std::uint64_t stamp) { return keep(Kind::removed, user, stamp); }
   RecordBytes& note_replaced(std::uint32_t user, std::uint64_t stamp) { return keep(Kind::replaced, user, stamp); }

@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "../fleet/ingest.hpp"
 #include "fleet/engine.hpp"
+#include "fleet/files.hpp"
 #include "fleet/module.hpp"
 #include "fleet/rounds.hpp"
 #include "tensors.hpp"
@@ -42,7 +43,7 @@ FleetOptions options_from(nb::kwargs given) {
   take("max_keys", options.max_keys), take("at_max_keys", keys);
   take("max_features_per_key", options.max_features), take("at_max_features", features);
   take("max_shared_features", options.max_shared_features), take("max_labels", options.max_labels);
-  take("max_names", options.max_names);
+  take("max_names", options.max_names), take("memory", options.memory);
   options.at_max_keys = when_full(keys);
   options.at_max_features = when_full(features);
   options.settings = settings_from(given);
@@ -176,7 +177,9 @@ void add_up(Statistics& all, const Statistics& one) {
 nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
   const SharedReading reading(self);
   const Fleet& fleet = self.fleet;
-  const Record record = fleet.keys.record(user_or_nobody(self, key));
+  const std::uint32_t user = user_or_nobody(self, key);
+  const RecordLook look = fleet.keys.look(user);
+  const Record& record = *look;
   const std::size_t features = record.head().features, lanes = record.head().width;
   nb::list names;
   std::vector<double> weights(features * lanes), biases(lanes);
@@ -184,7 +187,7 @@ nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
     names.append(name_object(feature_name(fleet, record.hashes()[place])));
     for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.weight(record, place, r);
   }
-  const double constant = fleet.constant_of(user_or_nobody(self, key));
+  const double constant = fleet.constant_of(user);
   for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.bias(record, r) * constant;
   return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
 }
@@ -209,12 +212,14 @@ nb::list look_up_features(FleetEngine& self, nb::handle key, nb::handle x, std::
     record.find(&hash, 1, &place);
     return place == Record::missing ? 0.0 : fleet.lane_weight(record, place, lane);
   };
+  std::optional<RecordLook> personal;
+  if (user != Users::nobody) personal.emplace(fleet.keys.look(user));
   nb::list found;
   Records::for_each(x, [&](nb::handle borrowed, double value) {
     const nb::object name = nb::borrow(borrowed);
     const std::uint32_t hash = feature_hash(*Key(name));
     const double shared = fleet.options.shared ? weight_in(fleet.keys.record(Users::nobody), hash) : 0;
-    const double its = user == Users::nobody ? 0 : weight_in(fleet.keys.record(user), hash);
+    const double its = personal ? weight_in(**personal, hash) : 0;
     found.append(nb::make_tuple(name, value, shared, fleet.options.shared ? fleet.options.personal * its : its));
   });
   return found;
@@ -227,7 +232,7 @@ nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
   const Key bytes(plain);
   const std::uint32_t user = fleet.keys.find(*bytes, fleet.keys.tag_of(*bytes));
   const auto bias_in = [&](std::uint32_t its) {
-    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(fleet.keys.record(its), lane);
+    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(*fleet.keys.look(its), lane);
   };
   const double constant = fleet.constant_of(user);
   if (!fleet.options.shared) return nb::make_tuple(0.0, constant * bias_in(user));
@@ -251,23 +256,24 @@ void bind_keys(Class& fleet) {
         const SharedReading reading(self);
         nb::list keys;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) keys.append(name_object(self.fleet.keys.key(user)));
+          if (self.fleet.keys.exists(user)) keys.append(name_object(self.fleet.keys.look(user)->key()));
         return keys;
       })
       .def("statistics", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
-        return statistics_of(self.fleet.keys.record(user_or_nobody(self, key)).head().statistics);
+        return statistics_of(self.fleet.keys.look(user_or_nobody(self, key))->head().statistics);
       }, "key"_a.none())
       .def("totals", [](FleetEngine& self) {
         const SharedReading reading(self);
         Statistics all;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) add_up(all, self.fleet.keys.record(user).head().statistics);
+          if (self.fleet.keys.exists(user)) add_up(all, self.fleet.keys.look(user)->head().statistics);
         return statistics_of(all);
       })
       .def("counts", [](FleetEngine& self, nb::handle key) {  // features, ignored features, bytes
         const SharedReading reading(self);
-        const RecordHead& head = self.fleet.keys.record(user_or_nobody(self, key)).head();
+        const RecordLook look = self.fleet.keys.look(user_or_nobody(self, key));
+        const RecordHead& head = look->head();
         return nb::make_tuple(head.features, head.ignored, head.bytes);
       }, "key"_a.none())
       .def("labels_of", [](FleetEngine& self, nb::handle key) {
@@ -281,7 +287,7 @@ void bind_keys(Class& fleet) {
       .def("weights", &weights_of_record, "key"_a.none())
       .def("constant", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
-        return self.fleet.keys.record(user_or_nobody(self, key)).head().constant;
+        return self.fleet.keys.look(user_or_nobody(self, key))->head().constant;
       }, "key"_a.none())
       // For each key: features, rounds, mistakes, updates, cost, loss and bytes.
       .def("summary", [](FleetEngine& self) {
@@ -289,7 +295,7 @@ void bind_keys(Class& fleet) {
         std::vector<double> numbers;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
           if (self.fleet.keys.exists(user))
-            for (const double number : summary_of(self.fleet.keys.record(user))) numbers.push_back(number);
+            for (const double number : summary_of(*self.fleet.keys.look(user))) numbers.push_back(number);
         const std::size_t rows = numbers.size() / summary_size;
         return numpy_matrix(std::move(numbers), rows, summary_size);
       })
@@ -298,12 +304,12 @@ void bind_keys(Class& fleet) {
         const SharedReading reading(self);
         std::vector<std::pair<double, std::uint32_t>> found;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) found.emplace_back(-summary_of(self.fleet.keys.record(user))[column], user);
+          if (self.fleet.keys.exists(user)) found.emplace_back(-summary_of(*self.fleet.keys.look(user))[column], user);
         const std::size_t most = std::min(count, found.size());
         std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
         nb::list top;
         for (std::size_t i = 0; i < most; ++i)
-          top.append(nb::make_tuple(name_object(self.fleet.keys.key(found[i].second)), -found[i].first));
+          top.append(nb::make_tuple(name_object(self.fleet.keys.look(found[i].second)->key()), -found[i].first));
         return top;
       }, "count"_a, "column"_a)
       .def("intercepts", &intercepts, "key"_a.none(), "lane"_a)
@@ -329,7 +335,30 @@ void bind_whole(Class& fleet) {
       .def_prop_ro("n_ignored", [](FleetEngine& self) { return self.fleet.ignored; })
       .def_prop_ro("n_names", [](FleetEngine& self) { return self.fleet.names.size(); })
       .def_prop_ro("record_bytes", [](FleetEngine& self) { return self.fleet.keys.record_bytes(); })
+      .def_prop_ro("n_cold", [](FleetEngine& self) { return self.fleet.keys.cold(); })
+      .def_prop_ro("file_bytes", [](FleetEngine& self) { return self.fleet.keys.file_bytes(); })
       .def("__sizeof__", [](FleetEngine& self) { return self.fleet.bytes(); });
+}
+
+void bind_files(Class& fleet) {
+  fleet.def("save", &save_changes, "path"_a, "since"_a, "header"_a)
+      .def("changes", &changes_as_bytes, "since"_a, "header"_a)
+      .def("has_been", [](FleetEngine& self, const std::string& maker, std::uint64_t clock) {
+        const SharedReading reading(self);
+        return clock == 0 || Lineage::contains(self.fleet.lineage.parts(), self.fleet.clock, maker, clock);
+      }, "maker"_a, "clock"_a)
+      .def("apply", [](FleetEngine& self, const nb::bytes& changes, const std::string& source) {
+        return apply_changes(self, open_changes(changes, source));
+      }, "changes"_a, "source"_a)
+      .def("apply_file", [](FleetEngine& self, const nb::bytes& path, const std::string& source) {
+        return apply_changes(self, open_changes_file(path, source));
+      }, "path"_a, "source"_a)
+      .def_static("header", [](const nb::bytes& changes, const std::string& source) {
+        return text_of(read_head(*open_changes(changes, source)).header);
+      }, "changes"_a, "source"_a)
+      .def_static("header_of_file", [](const nb::bytes& path, const std::string& source) {
+        return text_of(read_head(*open_changes_file(path, source)).header);
+      }, "path"_a, "source"_a);
 }
 
 }  // namespace
@@ -340,6 +369,7 @@ void define_fleet(nb::module_& m) {
   bind_learning(fleet);
   bind_scores(fleet);
   bind_keys(fleet);
+  bind_files(fleet);
 }
 
 }  // namespace hinge

@@ -1,6 +1,8 @@
 // What Python holds: a fleet with the labels of Python, safe to use from several threads.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,6 +23,26 @@ struct FleetEngine : Guarded {
   nb::list label_objects;  // in the order of their numbers
   nb::dict label_ids;
 
+  // Held while a snapshot is written. (One that a fork interrupted has no thread any more.)
+  std::unique_lock<std::mutex> snapshots() {
+    if (snapshot_forks_ != forks) {
+      (void)snapshot_.release();
+      snapshot_ = std::make_unique<std::mutex>();
+      snapshot_forks_ = forks;
+      fleet.keys.end_past();
+    }
+    std::unique_lock<std::mutex> turn(*snapshot_, std::try_to_lock);
+    if (turn.owns_lock()) return turn;
+    const WithoutGil released;
+    turn.lock();
+    return turn;
+  }
+  // The labels are those of another fleet now.
+  void relabel() {
+    label_objects.clear();
+    label_ids.clear();
+    notice_labels();
+  }
   // What was learned may have brought labels.
   void notice_labels() {
     while (label_objects.size() < fleet.labels.size()) {
@@ -41,6 +63,10 @@ struct FleetEngine : Guarded {
   nb::object label(std::uint32_t id) const {
     return id == LabelTable::unknown ? nb::none() : nb::object(label_objects[id]);
   }
+
+ private:
+  std::unique_ptr<std::mutex> snapshot_ = std::make_unique<std::mutex>();
+  unsigned snapshot_forks_ = forks;
 };
 
 // A label that Python has checked and simplified (data/labels.py).

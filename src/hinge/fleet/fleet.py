@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .._core import Fleet as _Core
 from ..data.errors import InputError
 from ..model.statistics import Statistics
 from ..options.classes import CLASSES
 from ..options.constructors import filled, signature
-from . import settings
+from . import files, settings, snapshots
 from .batches import Features, features_of, truths_of, weights_of, with_keys
 from .view import View, statistics_of
 
@@ -56,8 +57,8 @@ class Fleet:
         self._task, self.parameters = settings.completed(task, options)
         self.task = self._task.name
         self._core = _Core(**settings.of_core(self._task, self.parameters))
-        self.notes: dict[str, Any] = {}  # JSON values of your own, saved with the fleet
         self._core.set_labels(self._task.first_labels(settings.of_learner(self.parameters)).known)
+        self.notes: dict[str, Any] = {}  # JSON that is saved with the fleet, such as where its data came from
 
     # ---- one event --------------------------------------------------------------------------------------------
 
@@ -198,6 +199,59 @@ class Fleet:
         from ..theory.fleets import certificate
 
         return certificate(self, keys, X, y)
+
+    # ---- files and copies -------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fleet to one file, whole or not at all. Other threads may learn meanwhile: the file has the fleet
+        as it was at one moment."""
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **limits: Any) -> Self:
+        """Reads what `save` or `snapshot` wrote. The fleet resumes bit-identically. Limits, such as `memory`, may be
+        given anew."""
+        load: Any = (snapshots if os.path.isdir(path) else files).load
+        read: Self = load(cls, path, limits)
+        return read
+
+    def snapshot(self, directory: str | os.PathLike[str], compact: bool = False) -> None:
+        """Adds what has changed since the last snapshot to a directory; the first one writes everything. `load` reads
+        the directory. Other threads may learn meanwhile.
+
+        From time to time, and with `compact`, the directory is written anew: then it has no trace of forgotten keys.
+        """
+        snapshots.snapshot(self, directory, compact)
+
+    def to_bytes(self) -> bytes:
+        return self.changes(0)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, **limits: Any) -> Self:
+        load: Any = files.from_bytes
+        read: Self = load(cls, data, limits)
+        return read
+
+    @property
+    def clock(self) -> int:
+        """How often a key has changed so far: a moment in the life of the fleet."""
+        return int(self._core.clock)
+
+    def changes(self, since: int) -> bytes:
+        """What has changed since the fleet's `clock` was `since`, for `apply` on a copy of the fleet."""
+        changed: bytes = self._core.changes(since, files.header_of(self))
+        return changed
+
+    def apply(self, changes: bytes) -> bool:
+        """Takes over the changes of the fleet that this one is a copy of: all of them, or none if they are invalid.
+
+        A copy begins with `load`, `from_bytes` or a new fleet with the same options. Returns False if it has these
+        changes already. A copy that has learned by itself takes no more changes.
+        """
+        return bool(self._core.apply(changes, "the data"))
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
 
     @property
     def n_ignored(self) -> int:
