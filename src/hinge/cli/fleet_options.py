@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..options import table
 from ..options.classes import CLASSES
 from . import learner_options
 from .options import OF_FLEETS, OF_THE_LEARNER, add_parameters, flag, given
@@ -87,6 +88,7 @@ def with_algorithm(task: str, spec: str | None, options: dict[str, Any]) -> dict
     own = {name: value for name, value in options.items() if name in OF_FLEETS}
     others = {name: value for name, value in options.items() if name not in OF_FLEETS}
     made = learner_options.options_for(task, spec, others)
+    made = {name: value for name, value in made.items() if name in others or value != table.default(name)}
     check_names(made)
     return {**made, **own}
 

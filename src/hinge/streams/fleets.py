@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..data.errors import InputError
 from ..data.labels import Labels
 from ..fleet import Fleet, View
 from ..model.experts import Experts
@@ -119,11 +118,11 @@ class FleetStudy:
         return in_order(batch, rows, bad, learn)
 
     def _learn(self, batch: Batch, name: str, scored: list[tuple[Batch, Any]] | None) -> None:
-        y = truths(batch, name, self._task, Labels())
+        keys, y = _keys(batch), truths(batch, name, self._task, Labels())
         predicts = scored is not None
         try:
             predictions, scores, ages, counted = self.fleet._core.learn_listed(
-                _keys(batch), batch.X, y, batch.weights, AGES, predicts, predicts and self._with_scores
+                keys, batch.X, y, batch.weights, AGES, predicts, predicts and self._with_scores
             )
         except (ValueError, TypeError, OverflowError) as error:
             raise located(error, batch, name) from None
@@ -168,7 +167,7 @@ class FleetStudy:
 
 def _keys(batch: Batch) -> list[Any]:
     if batch.keys is None:
-        raise InputError("a fleet needs a key for each example: --key FIELD")
+        raise ValueError("a fleet needs a key for each example: --key FIELD")
     return batch.keys
 
 
