@@ -89,10 +89,14 @@ def test_models_equal_the_fleet(options):
     assert model.explain_one(given) == fleet[key].explain_one(x)
 
 
-@pytest.mark.parametrize(("cls", "task"), [(FleetClassifier, "classification"), (FleetRegressor, "regression")])
+@pytest.mark.parametrize(
+    ("cls", "task"), [(FleetClassifier, "classification"), (FleetRegressor, "regression")]
+)
 def test_frames_are_learned_and_predicted(cls, task):
     rows = records(120)
-    X = pd.DataFrame([{name: value for name, value in row.items() if name != "label"} for row in rows]).fillna(0.0)
+    X = pd.DataFrame(
+        [{name: value for name, value in row.items() if name != "label"} for row in rows]
+    ).fillna(0.0)
     y = pd.Series([row["label"] if task == "classification" else float(len(row)) for row in rows])
     model, fleet = cls("user"), Fleet(task)
     for start in (0, 60):
@@ -127,7 +131,7 @@ def test_an_example_without_its_key_is_rejected():
     for call in (model.predict_one, lambda x: model.learn_one(x, "x")):
         with pytest.raises(InputError, match="there is no feature 'user', which is the key: there are 'a'"):
             call({"a": 1})
-        with pytest.raises(InputError, match="a key must be a string or a whole number, not 1.5"):
+        with pytest.raises(InputError, match=r"a key must be a string or a whole number, not 1\.5"):
             call({"a": 1, "user": 1.5})
     assert contents(model.fleet) == before
 
@@ -147,7 +151,9 @@ def test_progressive_validation_in_a_pipeline():
     def accuracy(**options):
         scaled = compose.Discard("user") | preprocessing.StandardScaler()
         model = (scaled + compose.Select("user")) | FleetClassifier("user", **options)
-        stream = [({n: v for n, v in row.items() if n != "label"}, row["label"]) for row in records(600, users=3)]
+        stream = [
+            ({n: v for n, v in row.items() if n != "label"}, row["label"]) for row in records(600, users=3)
+        ]
         return evaluate.progressive_val_score(stream, model, metrics.Accuracy()).get()
 
     assert accuracy(personal=2.0) > accuracy(personal=1e-6) + 0.05

@@ -28,7 +28,11 @@ def same(one, other):
     if contents(one) != contents(other):
         return False
     for fleet in (one, other):
-        fleet.learn_many(*parted([{**row, "label": fleet.labels[0] if fleet.labels else 0.5} for row in records(30, seed=9)]))
+        fleet.learn_many(
+            *parted(
+                [{**row, "label": fleet.labels[0] if fleet.labels else 0.5} for row in records(30, seed=9)]
+            )
+        )
     return contents(one) == contents(other)
 
 
@@ -103,7 +107,9 @@ def test_keys_of_arrow_tables_keep_their_type(run, tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = records(60, ints=True)
-    table = pa.table({name: [row.get(name, 0) for row in rows] for name in ("user", "t0", "t1", "size", "label")})
+    table = pa.table(
+        {name: [row.get(name, 0) for row in rows] for name in ("user", "t0", "t1", "size", "label")}
+    )
     parquet.write_table(table, tmp_path / "users.parquet")
     assert run("learn", "users.parquet", "--key", "user", "-m", "fleet", "-q").code == 0
     assert set(hinge.load(tmp_path / "fleet")) == {row["user"] for row in rows}
@@ -119,9 +125,13 @@ def test_in_a_table_keys_are_strings_and_in_json_as_written(run, tmp_path):
 
 
 def test_regression_and_weights(run, tmp_path):
-    rows = [{**row, "label": row["size"] * 2 + len(row["user"]), "w": 1 + i % 2} for i, row in enumerate(ROWS)]
+    rows = [
+        {**row, "label": row["size"] * 2 + len(row["user"]), "w": 1 + i % 2} for i, row in enumerate(ROWS)
+    ]
     (tmp_path / "numbers.jsonl").write_text(as_json(rows))
-    done = run("learn", "numbers.jsonl", "--key", "user", "--weight", "w", "--C", "0.1", "-m", "fleet", "--json")
+    done = run(
+        "learn", "numbers.jsonl", "--key", "user", "--weight", "w", "--C", "0.1", "-m", "fleet", "--json"
+    )
     fleet = Fleet("regression", C=0.1)
     keys = [row["user"] for row in rows]
     X = [{name: value for name, value in row.items() if name not in ("user", "label", "w")} for row in rows]
@@ -188,7 +198,17 @@ def test_the_key_is_kept_with_the_fleet(run):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_what_was_learned(run, tmp_path, number):
     process = started(
-        "learn", "-", "--key", "user", "-m", "fleet", "--progress", "1", "--task", "classification", folder=tmp_path
+        "learn",
+        "-",
+        "--key",
+        "user",
+        "-m",
+        "fleet",
+        "--progress",
+        "1",
+        "--task",
+        "classification",
+        folder=tmp_path,
     )
     feed(process, as_json(ROWS[:100]))
     wait_for_examples(process, 100)
@@ -249,7 +269,9 @@ def test_invalid_lines_have_their_place(run, tmp_path, line, why, read):
     assert done.err.startswith("bad.jsonl:21:")
     assert why in done.err
     assert same(hinge.load(tmp_path / "fleet"), fleet_of(ROWS[:20]))
-    done = run("learn", "bad.jsonl", "--key", "user", "-m", "fleet", "-q", "--force", "--on-error", "skip", *how)
+    done = run(
+        "learn", "bad.jsonl", "--key", "user", "-m", "fleet", "-q", "--force", "--on-error", "skip", *how
+    )
     assert done.code == 0
     assert "1 example was skipped" in done.err
     assert same(hinge.load(tmp_path / "fleet"), fleet_of(ROWS[:30]))
@@ -308,7 +330,9 @@ def test_limits_hold(run, tmp_path):
     done = run("learn", "users.jsonl", "--key", "user", "--max-keys", "2", "-q")
     assert done.code == 2
     assert "the fleet already has 2 keys, its limit (max_keys)" in done.err
-    done = run("learn", "users.jsonl", "--key", "user", "--max-keys", "2", "--at-max-keys", "ignore", "-m", "f", "-q")
+    done = run(
+        "learn", "users.jsonl", "--key", "user", "--max-keys", "2", "--at-max-keys", "ignore", "-m", "f", "-q"
+    )
     assert "examples and features were left out" in done.out
     assert len(hinge.load(tmp_path / "f")) == 2
     assert run("learn", "users.jsonl", "--key", "user", "--memory", "1MB", "-q").code == 0
@@ -341,7 +365,9 @@ def test_predictions_are_those_from_before_each_example(run, tmp_path, options):
 def test_scores_of_many_labels_are_by_label(run, tmp_path):
     rows = [{**row, "label": "abc"[i % 3]} for i, row in enumerate(ROWS)]
     (tmp_path / "three.jsonl").write_text(as_json(rows))
-    assert run("learn", "three.jsonl", "--key", "user", "-m", "fleet", "-p", "p.txt", "--scores", "-q").code == 0
+    assert (
+        run("learn", "three.jsonl", "--key", "user", "-m", "fleet", "-p", "p.txt", "--scores", "-q").code == 0
+    )
     assert (tmp_path / "p.txt").read_text().splitlines()[-1].split("\t")[1].count("=") == 3
     fleet = hinge.load(tmp_path / "fleet")
     keys, X, _ = parted(rows[:5])
@@ -379,7 +405,9 @@ def test_predict_uses_the_key_of_the_fleet_and_shared_weights_for_new_keys(run, 
 def test_explanations_add_up(run, tmp_path):
     assert run("learn", "users.jsonl", "--key", "user", "-m", "fleet", "-q").code == 0
     (tmp_path / "new.jsonl").write_text(as_json([ROWS[0], {**ROWS[0], "user": "nobody"}]))
-    for record in run("predict", "new.jsonl", "-m", "fleet", "--scores", "--explain", "9", "--json", "-q").records:
+    for record in run(
+        "predict", "new.jsonl", "-m", "fleet", "--scores", "--explain", "9", "--json", "-q"
+    ).records:
         assert sum(share for _, share in record["contributions"]) == pytest.approx(record["score"])
 
 
@@ -397,7 +425,12 @@ def test_inspect_shows_the_distribution(run, tmp_path):
     assert [one["key"] for one in told["mistakes"]] == [key for key, _ in fleet.top(2, "mistakes")]
     assert sum(group["rounds"] for group in told["by_age"]) == 400
     text = run("inspect", "fleet").out
-    for word in ("a fleet, classification", "users.jsonl (json, --key user), finished", "per key", "most mistakes"):
+    for word in (
+        "a fleet, classification",
+        "users.jsonl (json, --key user), finished",
+        "per key",
+        "most mistakes",
+    ):
         assert word in text
 
 
@@ -421,7 +454,9 @@ def test_inspect_shows_one_key(run, tmp_path):
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])
 def test_pictures(run, tmp_path, ending):
     pytest.importorskip("matplotlib")
-    assert run("learn", "users.jsonl", "--key", "user", "-m", "fleet", "-q", "--plot", f"run.{ending}").code == 0
+    assert (
+        run("learn", "users.jsonl", "--key", "user", "-m", "fleet", "-q", "--plot", f"run.{ending}").code == 0
+    )
     done = run("inspect", "fleet", "--plot", f"fleet.{ending}")
     assert f"The picture is in fleet.{ending}" in done.out
     for name in ("run", "fleet"):
@@ -464,7 +499,11 @@ def test_compare_of_a_pipe_has_no_control(run, tmp_path):
     process = started("compare", "-", "--key", "user", "--json", "-q", folder=tmp_path)
     out, _ = process.communicate(as_json(ROWS).encode(), timeout=60)
     names = [record["name"] for record in map(json.loads, out.splitlines()) if record["event"] == "form"]
-    assert sorted(names) == ["one model for all", "per key", *(f"shared + personal {s}" for s in (0.25, 0.5, 1))]
+    assert sorted(names) == [
+        "one model for all",
+        "per key",
+        *(f"shared + personal {s}" for s in (0.25, 0.5, 1)),
+    ]
 
 
 def test_compare_takes_one_algorithm(run):

@@ -38,7 +38,12 @@ def test_batches_have_keys_which_follow_their_rows(tmp_path, form):
 
 
 def test_keys_of_the_core_are_those_of_python(tmp_path):
-    texts = ['{"user":"ä\\u00e9","y":1}', '{"user":-5,"y":2}', '{"user":"","y":1}', '{"user":9223372036854775807,"y":1}']
+    texts = [
+        '{"user":"ä\\u00e9","y":1}',
+        '{"user":-5,"y":2}',
+        '{"user":"","y":1}',
+        '{"user":9223372036854775807,"y":1}',
+    ]
     (tmp_path / "a.jsonl").write_text("\n".join(texts) + "\n")
     for lazy in (True, False):
         source = JsonLines(key="user", lazy=lazy)
@@ -79,7 +84,10 @@ def test_statistics_of_a_study_are_those_of_the_fleet(tmp_path, shared):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_predictions_come_from_before_each_example(tmp_path, average):
-    study, fleet = FleetStudy(Fleet("classification", average=average)), Fleet("classification", average=average)
+    study, fleet = (
+        FleetStudy(Fleet("classification", average=average)),
+        Fleet("classification", average=average),
+    )
     found = []
     for batch in batches(tmp_path):
         for start, stop in study.runs(batch, True):

@@ -17,7 +17,14 @@ def records(count, users=6, seed=0, ints=False):
         size = round(draw.uniform(-1, 1), 3)
         score = sum(taste[user][topic] for topic in topics) + size
         features = {f"t{topic}": 1 for topic in topics}
-        found.append({"user": user if ints else f"u{user}", **features, "size": size, "label": "yes" if score > 0 else "no"})
+        found.append(
+            {
+                "user": user if ints else f"u{user}",
+                **features,
+                "size": size,
+                "label": "yes" if score > 0 else "no",
+            }
+        )
     return found
 
 
@@ -45,9 +52,9 @@ def parted(rows):
 def contents(fleet):
     """All that a fleet has learned: two fleets with the same contents have the same bits."""
     core = fleet._core
-    parts = [
-        (key, core.statistics(key), core.labels_of(key), core.counts(key)[:2], *(w.tobytes() if hasattr(w, "tobytes") else w
-         for w in core.weights(key)))
-        for key in [*fleet, *([None] if fleet.parameters["shared"] else [])]
-    ]  # fmt: skip
+    parts = []
+    for key in [*fleet, *([None] if fleet.parameters["shared"] else [])]:
+        names, weights, biases = core.weights(key)
+        counted = core.statistics(key), core.labels_of(key), core.counts(key)[:2]
+        parts.append((key, *counted, names, weights.tobytes(), biases.tobytes()))
     return fleet.task, fleet.parameters, fleet.labels, core.clock, parts

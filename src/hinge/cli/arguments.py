@@ -169,7 +169,9 @@ def check_before(
         study.learner.change(**changed)
 
 
-def limits(before: Study | FleetStudy | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
+def limits(
+    before: Study | FleetStudy | None, options: dict[str, Any], task: str | None = None
+) -> dict[str, Any]:
     """The options of the model that the formats need. (Those with keys need none of a fleet.)"""
     if before is not None and not isinstance(before, Study):
         return {}

@@ -93,11 +93,13 @@ def _show(study: FleetStudy, arguments: argparse.Namespace) -> None:
             table.add_row(ages, f"{score.rounds:,}", short_error(study.task, score.error))
         show_table(console, table)
         console.print()
-    table = new_table("most mistakes", "mistakes", "examples", "features", right=("mistakes", "examples", "features"))
+    table = new_table(
+        "most mistakes", "mistakes", "examples", "features", right=("mistakes", "examples", "features")
+    )
     for key, count in study.fleet.top(arguments.top, "mistakes"):
         view = study.fleet[key]
-        numbers = (count, view.statistics.rounds, view.n_features)
-        table.add_row(printable(shown_label(key)), *(f"{number:,.0f}" for number in numbers))
+        its = (count, view.statistics.rounds, view.n_features)
+        table.add_row(printable(shown_label(key)), *(f"{number:,.0f}" for number in its))
     show_table(console, table)
 
 
@@ -137,7 +139,8 @@ def _draw(study: FleetStudy, arguments: argparse.Namespace) -> None:
     ]
     rounds = int(summary["rounds"].sum())
     plots.plot_fleet(
-        Path(arguments.plot), summary["rounds"], summary["features"], by_age, share=study._task.error_is_share,
+        Path(arguments.plot), summary["rounds"].tolist(), summary["features"].tolist(), by_age,
+        share=study._task.error_is_share,
         title=f"A fleet of {len(study.fleet):,} keys, {rounds:,} examples",
         subtitle=fleet_reports.new_and_known(study).rstrip(".") or fleet_options.in_words(study),
     )  # fmt: skip
@@ -169,8 +172,12 @@ def _one_key(study: FleetStudy, arguments: argparse.Namespace) -> None:
     from .console import new_console, new_table, show_table
 
     console, s = new_console(), view.statistics
-    console.print(printable(f"{shown_label(view.key)}: a key of {arguments.model}"), style="bold", soft_wrap=True)
-    console.print(f"{'rounds':<10} {s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates", soft_wrap=True)
+    console.print(
+        printable(f"{shown_label(view.key)}: a key of {arguments.model}"), style="bold", soft_wrap=True
+    )
+    console.print(
+        f"{'rounds':<10} {s.rounds:,}: {s.mistakes:,} mistakes, {s.updates:,} updates", soft_wrap=True
+    )
     error = s.mean_cost if study.task == "regression" else s.error
     console.print(f"{'error':<10} {error_text(study, error)}", soft_wrap=True)
     console.print(f"{'features':<10} {view.n_features:,}, {view.nbytes:,} bytes", soft_wrap=True)
@@ -197,23 +204,27 @@ def found_key(study: FleetStudy, text: str, path: str) -> str | int:
 
     some = [str(key) for key, _ in study.fleet.top(1000, "rounds")]
     near = get_close_matches(text, some, 3) or some[:3]
-    raise ValueError(f"{path} has no key {text!r}: it has {', '.join(near)}" + (", ..." if len(some) > len(near) else ""))
+    raise ValueError(
+        f"{path} has no key {text!r}: it has {', '.join(near)}" + (", ..." if len(some) > len(near) else "")
+    )
 
 
 def largest_weights(view: View, count: int) -> list[Weight]:
     """The features of a key with the largest |weights|: the sum of the shared and of the personal part."""
     fleet, labels = view.fleet, view.labels
     s = fleet.parameters["personal"] if fleet.parameters["shared"] else 1.0
-    by_label: dict[Any, dict[Any, float]] = view.named_weights()
+    by_label: dict[Any, Any] = view.named_weights()
     if len(labels) <= 2 or not all(isinstance(one, dict) for one in by_label.values()):
         by_label = {"": by_label}
     found = []
     for place, (label, named) in enumerate(by_label.items()):
-        x = {name: 1.0 for name in named}
+        x = dict.fromkeys(named, 1.0)
         shared = {name: its for name, _, its, _ in fleet._core.look_up(view.key, x, place)}
         for name, personal in named.items():
             its = shared.get(name, 0.0) if fleet.parameters["shared"] else 0.0
             if its or personal:
-                found.append(Weight(shown_label(label) if label != "" else "", shown_label(name), its, s * personal))
+                found.append(
+                    Weight(shown_label(label) if label != "" else "", shown_label(name), its, s * personal)
+                )
     found.sort(key=lambda weight: -abs(weight.shared + weight.personal))
     return found[:count]

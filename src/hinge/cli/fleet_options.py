@@ -49,7 +49,10 @@ def fleet_options(arguments: argparse.Namespace) -> dict[str, Any]:
         raise ValueError(f"a fleet (--key) has no {learner_options.COMMITTEE}: {_REASONS['experts']}")
     for name, reason in (
         ("certificate", "it needs all examples at once: in Python, fleet.certificate(keys, X, y)"),
-        ("batch_tolerance", "the batch conversion presents rows of svmlight and VW; --passes and --tol repeat passes"),
+        (
+            "batch_tolerance",
+            "the batch conversion presents rows of svmlight and VW; --passes and --tol repeat passes",
+        ),
     ):
         if getattr(arguments, name, None) not in (None, False):
             raise ValueError(f"{flag(name)} is not for fleets (--key): {reason}")

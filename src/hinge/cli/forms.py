@@ -1,4 +1,4 @@
-"""`hinge compare --key`: which form of a fleet suits a stream. The same table as `hinge.fleet.compare_forms`, in one pass."""
+"""`hinge compare --key`: which form of a fleet suits a stream. It is `hinge.fleet.compare_forms` in one pass."""
 
 from __future__ import annotations
 
@@ -51,14 +51,19 @@ def run(
     arguments: argparse.Namespace, open_stream: Callable[[dict[str, Any], BadLines], Stream], bad: BadLines
 ) -> int:
     if arguments.certificate:
-        raise ValueError("--certificate compares learners: in Python, fleet.certificate(keys, X, y) is that of a fleet")
+        raise ValueError(
+            "--certificate compares learners: in Python, fleet.certificate(keys, X, y) is that of a fleet"
+        )
     options = fleet_options.fleet_options(arguments)
     if "shared" in options:
         raise ValueError("--shared: both forms are among those compared; hinge learn takes it")
     stream = race.in_order(open_stream(options, bad), arguments)
     keys: list[Any] | None = None
     if stream.can_be_read_again:
-        keys = dealt_keys(race.in_order(open_stream(options, BadLines(bad.skip, bad.most)), arguments), arguments.random_state)
+        keys = dealt_keys(
+            race.in_order(open_stream(options, BadLines(bad.skip, bad.most)), arguments),
+            arguments.random_state,
+        )
 
     def forms(task: str, piece: Piece) -> list[race.Runner]:
         fleet_options.check_task(task)
@@ -161,7 +166,7 @@ def advice(running: race.Race, key: str) -> str:
 
 def _is_better(running: race.Race, error: float, other: float) -> bool:
     """By more than chance: twice the standard deviation of the difference of two counts of mistakes."""
-    if not running.best.study._task.error_is_share:  # type: ignore[union-attr]
+    if not running.best.study._task.error_is_share:
         return error < (1 - CLOSE) * other
     return other - error > 2 * math.sqrt((error + other) / running.examples)
 
@@ -170,5 +175,11 @@ def _flags(form: race.Runner, key: str) -> str:
     """The options of `hinge learn` for a form."""
     options = form.options
     strength = options.get("personal", 0.5)
-    words = ["--no-shared"] if options.get("shared") is False else [] if strength == 0.5 else [f"{flag('personal')} {strength:g}"]
+    words = (
+        ["--no-shared"]
+        if options.get("shared") is False
+        else []
+        if strength == 0.5
+        else [f"{flag('personal')} {strength:g}"]
+    )
     return " ".join(["hinge learn --key", key, *words])

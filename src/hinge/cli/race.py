@@ -43,7 +43,7 @@ class Runner:
     def error(self) -> float:
         if self.study is None or self.out or not self.study.score.rounds:
             return math.inf
-        return self.study.score.error
+        return float(self.study.score.error)
 
     def begin(self, task: str, overrides: bool) -> None:
         self.study = learner_options.new_study(task, self.spec, self.options, overrides)

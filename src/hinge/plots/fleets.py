@@ -39,8 +39,14 @@ def plot_fleet(
         write(figure, path)
         return
     factor, unit = (100.0, " %") if share else (1.0, "")
-    curves = {"error": [(at.age + 1, at.error) for at in by_age]} if by_age else {"keys": [(1, float(len(examples)))]}
-    write_page(figure, path, title, subtitle, curves, *((factor, unit) if by_age else (1.0, "")), "examples of a key")
+    curves = (
+        {"error": [(at.age + 1, at.error) for at in by_age]}
+        if by_age
+        else {"keys": [(1, float(len(examples)))]}
+    )
+    write_page(
+        figure, path, title, subtitle, curves, *((factor, unit) if by_age else (1.0, "")), "examples of a key"
+    )
 
 
 def fleet_figure(
@@ -57,7 +63,12 @@ def fleet_figure(
     panels = 3 if by_age else 2
     width = (WIDTH - LEFT - RIGHT - (panels - 1) * GAP) / panels
     places = [
-        ((LEFT + place * (width + GAP)) / WIDTH, BELOW / HEIGHT, width / WIDTH, (HEIGHT - ABOVE - BELOW) / HEIGHT)
+        (
+            (LEFT + place * (width + GAP)) / WIDTH,
+            BELOW / HEIGHT,
+            width / WIDTH,
+            (HEIGHT - ABOVE - BELOW) / HEIGHT,
+        )
         for place in range(panels)
     ]
     _histogram(figure.add_axes(places[0]), examples, "examples of a key", COLOURS[1])

@@ -388,9 +388,7 @@ def truths(batch: Batch, name: str, task: Task, known: Labels) -> list[Any]:
     return y
 
 
-def in_order(
-    batch: Batch, rows: list[int] | None, bad: BadLines, learn: Callable[[int, int], None]
-) -> Taken:
+def in_order(batch: Batch, rows: list[int] | None, bad: BadLines, learn: Callable[[int, int], None]) -> Taken:
     """Learns from some rows of a batch (None: all), one after the other. `learn` takes those from one to another, all
     or none: it raises an InputError with the row (from its first one) that is rejected, which goes to `bad`."""
     count = len(batch) if rows is None else len(rows)

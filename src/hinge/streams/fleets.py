@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..data.labels import Labels
-from ..fleet import Fleet, View
-from ..model.experts import Experts
+from ..fleet import Fleet, Share, View
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
 from .evaluation import Score, Taken, in_order, labelled, located, truths
@@ -31,7 +30,6 @@ class FleetStudy:
     """A fleet and its score on one stream: for `Session`, as `Study` is for a learner (see `SessionStudy`)."""
 
     is_committee = as_committee = False
-    experts = Experts()
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet, self.task, self._task = fleet, fleet.task, fleet._task
@@ -155,14 +153,17 @@ class FleetStudy:
     def _scored(self, batch: Batch, scores: bool) -> Scored:
         return Scored(*self.fleet._core.score_listed(_keys(batch), batch.X, scores))
 
-    def explain(self, batch: Batch, row: int, most: int) -> list[Any]:
+    def explain(self, batch: Batch, row: int, most: int) -> list[Share]:
         """The features of an example that contributed most, by the shared and by the personal weights."""
-        return View(self.fleet, _keys(batch)[row]).explain_one(batch.X[row])[:most]
+        X: Any = batch.X
+        return View(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost."""
         y = truths(batch, name, self._task, Labels())
-        return Score(len(batch), sum(self._task.costs(self.predict(batch, name), y, Labels(self.fleet.labels))))
+        return Score(
+            len(batch), sum(self._task.costs(self.predict(batch, name), y, Labels(self.fleet.labels)))
+        )
 
 
 def _keys(batch: Batch) -> list[Any]:
@@ -203,7 +204,9 @@ class ByAge:
     def score(self, first: int, end: int | None = None) -> Score:
         """Of the examples of keys that had so many before. `first` and `end` are among AGES."""
         chosen = [
-            its for age, its in zip(AGES, self.counts, strict=True) if age >= first and (end is None or age < end)
+            its
+            for age, its in zip(AGES, self.counts, strict=True)
+            if age >= first and (end is None or age < end)
         ]
         return Score(int(sum(its[0] for its in chosen)), sum(its[1] for its in chosen))
 

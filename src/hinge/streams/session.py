@@ -340,7 +340,9 @@ class Session:
                     raise taken.error
                 yield
 
-    def _take(self, study: SessionStudy, piece: Piece, costs: list[float] | None, passing: dict[str, Any]) -> Taken:
+    def _take(
+        self, study: SessionStudy, piece: Piece, costs: list[float] | None, passing: dict[str, Any]
+    ) -> Taken:
         """Learns from all of a piece. In the first pass, writes what was predicted for each example before it was
         learned, if that is wanted."""
         batch, name, predictions = piece.batch, piece.file.name, self.predictions

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ..model.loading import load
 from ..model.statistics import Statistics
+from ..tasks.task import Task
 from .batches import BadLines, Batch
 from .evaluation import Score, Study, Taken
 
@@ -16,6 +17,8 @@ class SessionStudy(Protocol):
     """What `Session` asks of what it learns with. Everything else it does by itself: passes, saving, resuming."""
 
     task: str
+    is_committee: bool
+    _task: Task
     score: Score  # of the pass under way: every prediction was made before its truth was known
 
     @property
@@ -25,6 +28,15 @@ class SessionStudy(Protocol):
         """What is saved with the model."""
         ...
 
+    @property
+    def error_words(self) -> str: ...
+    @property
+    def size_text(self) -> str:
+        """How large it is, for reports: how many features, or keys."""
+        ...
+
+    @property
+    def size_record(self) -> dict[str, int]: ...
     def begin_pass(self, number: int) -> None: ...
     def guess(self, batch: Batch, name: str) -> list[float] | None:
         """What the prediction of each example costs, if learning does not count it; None: it does."""
@@ -40,7 +52,7 @@ class SessionStudy(Protocol):
         **passing: Any,
     ) -> Taken:
         """Predicts and learns, one example after the other. `scored` gets what was learned, and with it what
-        `predicted` and `scores_of` need."""
+        `predicted` and `scored` need."""
         ...
 
     def runs(self, batch: Batch, with_scores: bool) -> Iterator[tuple[int, int]]:

@@ -6,8 +6,8 @@ options. The options below apply to all learners; the options of a learner overr
   hinge compare train.svm committee pa1 pa1:C=auto arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
 
-With --key the forms of a fleet are compared: one model for all keys, one per key, and shared with personal weights, on the
-true keys and, as a control, on shuffled ones.
+With --key the forms of a fleet are compared: one model for all keys, one per key, and shared with personal weights, on
+the true keys and, as a control, on shuffled ones.
 
   hinge compare clicks.jsonl --key user
 """
@@ -66,10 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
     bad = reading.bad_lines(arguments)
     if fleet_options.is_wanted(arguments):
         if specs and specs != [arguments.algorithm]:
-            raise ValueError(f"with --key the forms of one fleet are compared: -a {specs[0]} chooses its algorithm")
+            raise ValueError(
+                f"with --key the forms of one fleet are compared: -a {specs[0]} chooses its algorithm"
+            )
         from .. import forms
 
-        return forms.run(arguments, lambda options, bad: reading.open_stream(arguments, None, {}, bad)[0], bad)
+        return forms.run(
+            arguments, lambda options, bad: reading.open_stream(arguments, None, {}, bad)[0], bad
+        )
     options = learner_options.learner_options(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
 

@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="Print one JSON object.")
     group = parser.add_argument_group("fleets")
-    group.add_argument("--key", metavar="KEY", help="Show the model of one key: its statistics and its weights.")
+    group.add_argument(
+        "--key", metavar="KEY", help="Show the model of one key: its statistics and its weights."
+    )
     group.add_argument(
         "--plot", metavar="FILE",
         help="Draw how many keys have how many examples and features, and the error by the age of a key, to a .png, "

@@ -390,8 +390,7 @@ def _summary(
             "updates": updates, "capped": statistics.capped, "loss": statistics.loss,
             **study.size_record, "remarks": remarks, "skipped": session.bad.count,
             "unlabelled": session.unlabelled, "unread_lines": unread_lines, "unread_bytes": unread_bytes,
-            "seconds": round(session.seconds, 3), "model": saved, **committees.record(study),
-            **fleet_reports.record(study),
+            "seconds": round(session.seconds, 3), "model": saved, **fleet_reports.record(study),
         })  # fmt: skip
         return
     if passing.get("verbose"):
@@ -415,7 +414,7 @@ def _summary(
         f"{error_text(study, score.error)}, {updates:,} updates, "
         f"{study.size_text}, {session.seconds:.2f} s"
     )
-    for text in [*committees.lines(study), *fleet_reports.lines(study)]:
+    for text in fleet_reports.lines(study):
         print(printable(text))
     if saved is not None and not stopped:
         print(f"The model is in {saved}")

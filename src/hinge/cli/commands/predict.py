@@ -22,7 +22,7 @@ from ...streams.evaluation import Score, Study, has_labels, located
 from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
-from ...streams.studies import load_study
+from ...streams.studies import SessionStudy, load_study
 from .. import committees, fleet_options, reading
 from ..app import whole
 from ..arguments import check_place, limits
@@ -92,14 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _about_explanations(study: Study) -> Iterator[str]:
-    if study.is_committee:
+def _about_explanations(study: SessionStudy) -> Iterator[str]:
+    if isinstance(study, Study) and study.is_committee:
         leader = committees.leader_of(study.experts)
         yield f"The contributions are to the score of the leader of the committee: {leader.in_words}."
 
 
 def formatted(
-    study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
+    study: Any, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
 ) -> str:
     """The predictions for a batch, as text. `explain`: how many contributions to add to each. `lanes`: the scores of
     the examples, if they have been computed already."""

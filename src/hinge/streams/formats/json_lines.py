@@ -76,7 +76,9 @@ class JsonLines:
         self.key = key  # the field with the key of a fleet
         self.features = Features(within=FEATURES, **features)
         # What the core does not know: options of `Features`, and fields whose name is empty.
-        self._natively = lazy and self.features.options == Features().options and "" not in (label, weight, key)
+        self._natively = (
+            lazy and self.features.options == Features().options and "" not in (label, weight, key)
+        )
         self.ids: list[str] = []  # fields that identify an example, and so are not features
         self.features.set_aside(self.label, self.weight, self.key)
         self._without_label = 0  # objects before the first one with a label
@@ -201,7 +203,9 @@ class JsonLines:
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
         self.features.set_aside(self.label, self.weight, self.key)
-        self.ids = [name for name in record if name in self.features.aside and name in IDS and name != self.key]
+        self.ids = [
+            name for name in record if name in self.features.aside and name in IDS and name != self.key
+        ]
         self.settled = self.label is False or self.label in record
         self._without_label += not self.settled
 
@@ -244,7 +248,9 @@ class JsonLines:
             expected = f"a key, a string or a whole number, was expected in {shortened(self.key)}"
             raise _LineError(f"{expected}, there is {_shown(key)}", self.key)
         if isinstance(key, int) and not -(2**63) <= key < 2**63:
-            raise _LineError(f"the key in {shortened(self.key)} is beyond 64 bits: write it as a string", self.key)
+            raise _LineError(
+                f"the key in {shortened(self.key)} is beyond 64 bits: write it as a string", self.key
+            )
         return key
 
 

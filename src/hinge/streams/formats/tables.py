@@ -104,7 +104,9 @@ class Table:
                 if name not in present and not ("*" in name and any(map(matcher([name]), names))):
                     raise fail(f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}")
         self.settled = True
-        self.ids = [name for name in names if name in self.features.aside and name in IDS and name != self.key]
+        self.ids = [
+            name for name in names if name in self.features.aside and name in IDS and name != self.key
+        ]
         if self.features.missing == "error" and (absent := self._absent(names)):
             raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
         return list(filter(self.features.is_feature, names))
