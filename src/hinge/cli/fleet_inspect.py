@@ -61,7 +61,7 @@ def _record(study: FleetStudy, arguments: argparse.Namespace) -> dict[str, Any]:
     fleet, position = study.fleet, Position.of(study.notes)
     return {
         "file": arguments.model, "bytes": _size(arguments.model), "task": study.task, "options": fleet.parameters,
-        "labels": fleet.labels, "keys": len(fleet), "statistics": asdict(study.statistics),
+        "labels": _labels(study), "keys": len(fleet), "statistics": asdict(study.statistics),
         "error": position.score.error if position is not None and position.score.rounds else None,
         "stream": study.notes.get("stream"), "distribution": _distribution(study),
         "by_age": fleet_reports.record(study)["by_age"],
@@ -81,9 +81,9 @@ def _show(study: FleetStudy, arguments: argparse.Namespace) -> None:
         console.print(f"{name:<10} {printable(text)}", soft_wrap=True)
     console.print()
     found = _distribution(study)
-    table = new_table("per key", *QUANTILES, "mean", right=(*QUANTILES, "mean"))
+    table = new_table("per key", "mean", *QUANTILES, right=("mean", *QUANTILES))
     for name, numbers in found.items():
-        table.add_row(name, *(f"{numbers[word]:,.0f}" for word in QUANTILES), f"{numbers['mean']:,.1f}")
+        table.add_row(name, f"{numbers['mean']:,.1f}", *(f"{numbers[word]:,.0f}" for word in QUANTILES))
     if found:
         show_table(console, table)
         console.print()
@@ -106,9 +106,9 @@ def _show(study: FleetStudy, arguments: argparse.Namespace) -> None:
 def _lines(study: FleetStudy) -> Iterator[tuple[str, str]]:
     fleet, s, position = study.fleet, study.statistics, Position.of(study.notes)
     yield "options", fleet_options.in_words(study)
-    if fleet.labels:
-        shown = ", ".join(map(shown_label, fleet.labels[:12]))
-        yield "labels", shown if len(fleet.labels) <= 12 else f"{shown}, ... ({len(fleet.labels)})"
+    if labels := _labels(study):
+        shown = ", ".join(map(shown_label, labels[:12]))
+        yield "labels", shown if len(labels) <= 12 else f"{shown}, ... ({len(labels)})"
     yield "keys", f"{len(fleet):,}"
     if fleet.parameters["shared"]:
         yield "shared", f"{fleet._core.counts(None)[0]:,} features"
@@ -119,6 +119,12 @@ def _lines(study: FleetStudy) -> Iterator[tuple[str, str]]:
         files = ", ".join(position.files[:3])
         yield "learned", f"{position.learned:,} examples of {files} ({position.format}, --key {key}), {state}"
         yield "error", f"{error_text(study, position.score.error)}, predicted before they were learned"
+
+
+def _labels(study: FleetStudy) -> list[Any]:
+    """In the order of scores, if all keys have the same."""
+    fleet = study.fleet
+    return fleet._core.labels_of(None) if fleet.parameters["shared"] else fleet.labels
 
 
 def _size(path: str) -> int:

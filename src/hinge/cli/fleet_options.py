@@ -78,9 +78,10 @@ def new_fleet_study(task: str, spec: str | None, options: dict[str, Any]) -> Fle
 def check_task(task: str) -> str:
     from ..fleet.settings import TASKS as POSSIBLE
 
+    if task == "uniclass":
+        raise ValueError(f"{TASKS}, and the examples have no labels: --label names the field with the label")
     if task not in POSSIBLE:
-        hint = "--task sets the task" if task != "uniclass" else "--label names the field with the label"
-        raise ValueError(f"{TASKS}, not for {task}: {hint}")
+        raise ValueError(f"{TASKS}, not for {task}: --task sets the task")
     return task
 
 
