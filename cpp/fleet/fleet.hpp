@@ -67,6 +67,12 @@ struct FleetScores {
   }
 };
 
+// What a round has counted, and how many rounds the key had before.
+struct FleetRound {
+  Statistics counted;
+  std::int64_t age = 0;
+};
+
 class Fleet {
  public:
   static constexpr std::size_t longest_key = 1024;  // bytes
@@ -90,8 +96,8 @@ class Fleet {
     keys.make_room(clock);
     all_or_nothing([&] { learn_noted(e, before); });
   }
-  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` gets its scores before it
-  // was learned if `wants_scores`. `poll` is called from time to time, and may throw.
+  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` is called when it was
+  // learned (see `last`), with its scores from before if `wants_scores`. `poll` is called from time to time, and may throw.
   template <class Events, class Scored>
   void learn_many(std::size_t count, const Events& events, bool wants_scores, Scored& scored, const Poll& poll) {
     std::size_t row = 0;
@@ -105,7 +111,7 @@ class Fleet {
           prefetch(events, row, count);
           events(row, e);
           learn_noted(e, wants_scores ? &before : nullptr);
-          if (wants_scores) scored(row, before);
+          scored(row, before);
         }
         if (count > 1) poll();
       });
@@ -174,6 +180,8 @@ class Fleet {
     if (options.shared) keys.share(Record::made(keys.layout, {}, 0, width_of(known_.size()), 64));
   }
   std::size_t bytes() const { return static_cast<std::size_t>(keys.bytes()) + names.bytes(); }
+  // What rounds count: their sums.
+  static void add(Statistics& to, const Statistics& counted) { add_difference(to, {}, counted); }
 
   // Becomes as another fleet is after its change number `now` (changes/apply.hpp): the changes have been checked.
   void take_over(std::uint64_t now, std::size_t now_ignored, LabelTable its_labels, std::vector<std::uint32_t> its_known,
@@ -240,6 +248,7 @@ class Fleet {
   Lineage lineage;
   std::uint64_t clock = 0;    // of changes: a key has the stamp of its last one
   std::size_t ignored = 0;    // events and features for which there was no room
+  FleetRound last;            // the round of the last event; none if it was not learned
 
  private:
   static constexpr std::size_t poll_every = 4096;
@@ -300,10 +309,12 @@ class Fleet {
   void learn_noted(const FleetEvent& e, FleetScores* before) {
     std::uint32_t user = keys.find(e.key, e.tag);
     const bool is_new = user == Users::nobody;
+    last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
     if (!(e.weight > 0)) return check_only(e, e.weight);
     if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
     keys.hold(user);
+    last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
     Desk& desk = desks_.of(label_count(user));
     widen(user, desk);
@@ -351,6 +362,7 @@ class Fleet {
     }
     put_away(desk, base, 0);
     desk.store(keys.record(base.user));
+    add_difference(last.counted, was, desk.learner.statistics);
     if (!options.shared) return;
     put_away(desk, personal, column);
     if (has_intercept()) desk.put_away_biases(keys.record(user), desk.columns() - 1);

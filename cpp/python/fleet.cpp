@@ -13,6 +13,7 @@
 #include "fleet/engine.hpp"
 #include "fleet/files.hpp"
 #include "fleet/module.hpp"
+#include "fleet/rounds.hpp"
 #include "tensors.hpp"
 
 namespace hinge {
@@ -121,6 +122,9 @@ nb::object ingest(FleetEngine& self, const nb::bytes& text, std::string key, std
 void bind_scores(Class& fleet) {
   fleet.def("ingest", &ingest, "text"_a, "key"_a, "label"_a, "weight"_a = "", "aside"_a = std::vector<std::string>(),
             "max_line"_a = std::size_t{1} << 24, "learns"_a = true)
+      .def("learn_listed", &learn_listed, "keys"_a, "events"_a, "y"_a, "weights"_a.none(), "ages"_a, "predicts"_a = false,
+           "scores"_a = false)
+      .def("score_listed", &score_listed, "keys"_a, "events"_a, "scores"_a = false)
       .def("predict_one", &predict_event, "key"_a.none(), "x"_a.none())
       .def("scores_one", &scores_of_event, "key"_a.none(), "x"_a.none())
       .def("score_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, bool predicts) {
@@ -169,9 +173,7 @@ std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
   return key.is_none() && self.fleet.options.shared ? Users::nobody : found_user(self, key);
 }
 
-nb::tuple statistics_of(const Statistics& s) {
-  return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
-}
+nb::tuple statistics_of(const Statistics& s) { return FleetAccount::statistics_tuple(s); }
 
 void add_up(Statistics& all, const Statistics& one) {
   all.rounds += one.rounds, all.mistakes += one.mistakes, all.updates += one.updates;

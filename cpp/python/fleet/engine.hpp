@@ -200,6 +200,7 @@ struct FleetPredictions {
     else numbers = room_for(count);
   }
   void operator()(std::size_t row, const FleetScores& scores) {
+    if (!is_wanted) return;
     if (!labels.empty()) labels[row] = static_cast<std::int32_t>(scores.predicted());  // unknown: -1
     else numbers[row] = scores.lanes[0];
   }
@@ -230,10 +231,10 @@ struct FleetScoreList {
 };
 
 // Events whose features are in a list, or in the rows of an array.
-template <class FeaturesOf>
+template <class FeaturesOf, class Targets = FleetTargets>
 struct FleetBatch {
   const KeyList& keys;
-  const FleetTargets* targets;
+  const Targets* targets;
   FeaturesOf& features;
 
   std::uint32_t tag(std::size_t i) const { return keys.tag(i); }

@@ -66,8 +66,8 @@ class View:
 
     @property
     def labels(self) -> list[Any]:
-        """The labels that the key can predict, in order."""
-        return self.fleet._core.labels_of(self.key)
+        """The labels that the key can predict, in order. A new key has those that all keys share."""
+        return self.fleet._core.labels_of(self.key if self.key in self.fleet else None)
 
     @property
     def n_features(self) -> int:

@@ -69,6 +69,9 @@ ROWS = (
         "come back when they are used. None: no limit.",
     ),
 )
+NAME = Kind("str", "the name of a feature", lambda value: isinstance(value, str))
+# Of River's classes, whose keys are a feature of x.
+RIVERS_KEY = Parameter("key", "key", NAME, "The feature of x that is the key: a user, a shop, a sensor.")
 # The options of learners that fleets have, too.
 OF_LEARNER = (
     "C", "step", "margin", "epsilon", "beta", "geometry", "covariance_regularizer", "initial_variance",
