@@ -86,9 +86,11 @@ def assert_no_trace(name: str, call: Any, error: Any, match: str) -> Any:
     fleet, untouched = new(name), new(name)
     before = state(untouched)
     assert_same_state(fleet, before)
+    written = fleet.to_bytes()
     with pytest.raises(error, match=match or None) as caught:
         call(fleet)
     assert_same_state(fleet, before)
+    assert fleet.to_bytes() == written
     learn_on(fleet)
     learn_on(untouched)
     assert_same_state(fleet, state(untouched))
