@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from .._core import EventPart
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -68,11 +71,12 @@ def of_one_example(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return wrapped
 
 
-def for_each(function: Callable[[Any], _R], examples: Iterable[Any]) -> list[_R]:
+def for_each(function: Callable[[Any], _R], examples: Iterable[Any] | EventPart) -> list[_R]:
     """What a function returns for each of the examples. Its errors have the row."""
     row, found = 0, []
+    events: Any = examples
     try:
-        for row, x in enumerate(examples):  # noqa: B007 (the handler reads it)
+        for row, x in enumerate(events):  # noqa: B007 (the handler reads it)
             found.append(function(x))
     except InputError as error:
         error.row = row

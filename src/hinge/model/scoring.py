@@ -23,10 +23,11 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     X = as_events(X)
     if are_events(X):
         native = isinstance(X, EventPart)
-        found: Any = (
+        table: Doubles = (
             learner._engine.score_events(X, learner.averaged) if native else _lanes_of_events(learner, X)
         )
-        return found[:, 0] if found.shape[1] == 1 else found
+        scores: Doubles = table[:, 0] if table.shape[1] == 1 else table
+        return scores
     rows = columns.rows(learner, X)
     if not is_frame(X):
         return learner.lanes_of(rows)

@@ -307,7 +307,8 @@ class Study:
         """A label, a number, a list of labels or of tags for each example."""
         self._check_kind(batch, name)
         if not self._is_native(batch):
-            return self._task.predict_events(self.model, batch.X)
+            events: Any = batch.X
+            return self._task.predict_events(self.model, events)
         return self.predicted(self.lanes(batch))
 
     def _is_native(self, batch: Batch) -> bool:
@@ -323,7 +324,8 @@ class Study:
     def scores(self, batch: Batch) -> list[Any]:
         """A number for each example, or a dict with one for each label."""
         if not self._is_native(batch):
-            return for_each(self.model.score_one, batch.X)
+            events: Any = batch.X
+            return for_each(self.model.score_one, events)
         return self.scored(self.lanes(batch))
 
     def scored(self, lanes: Doubles) -> list[Any]:

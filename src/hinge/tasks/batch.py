@@ -18,6 +18,7 @@ from . import new_labels
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from .._core import EventPart
     from ..data.types import Doubles
     from ..learner import Learner
 
@@ -86,7 +87,7 @@ def learn_frame(learner: Learner, frame: Any, y: Any, sample_weight: npt.ArrayLi
 
 
 def learn_events(
-    learner: Learner, events: list[dict[Any, Any]], y: Any, sample_weight: npt.ArrayLike | None
+    learner: Learner, events: list[dict[Any, Any]] | EventPart, y: Any, sample_weight: npt.ArrayLike | None
 ) -> None:
     weights = example_weights(sample_weight, learner._class_weight, y, len(events))
     with learner._lock:
@@ -138,7 +139,9 @@ def encoded(
 # ---- with the scores of each example ------------------------------------------------------------------------------
 
 
-def learn_scored(learner: Learner, X: Rows | list[Any], y: Any, sample_weight: Any = None) -> Doubles:
+def learn_scored(
+    learner: Learner, X: Rows | EventPart | list[Any], y: Any, sample_weight: Any = None
+) -> Doubles:
     """Learns all of it, or nothing, as `learn_rows` or `learn_many` do. Returns what `lanes_of` (or `lanes`) would have
     returned for each example just before its round, bit-identically. All labels must be known: a new one would bring a
     lane."""
