@@ -23,7 +23,7 @@ def lanes(learner: Learner, X: Any) -> Doubles:
     X = as_events(X)
     if are_events(X):
         native = isinstance(X, EventPart)
-        table: Doubles = (
+        table: Any = (
             learner._engine.score_events(X, learner.averaged) if native else _lanes_of_events(learner, X)
         )
         scores: Doubles = table[:, 0] if table.shape[1] == 1 else table
