@@ -15,7 +15,9 @@ from hinge import Fleet, Learner
 from hinge.data.errors import InputError
 
 KEYS = st.sampled_from(["a", "b", 3, "", -1])
-VALUES = st.floats(-100, 100) | st.sampled_from([0.0, 1, True, "red", None])
+VALUES = st.floats(-100, 100).map(lambda value: round(value, 3)) | st.sampled_from(
+    [0.0, 1, True, "red", None]
+)
 RECORDS = st.dictionaries(st.sampled_from(["x", "y", "z", 0, "w"]), VALUES, max_size=4)
 LABELS = st.sampled_from(["q", "p", "r", 5])
 WEIGHTS = st.sampled_from([1.0, 1.0, 0.0, 0.3])
