@@ -288,7 +288,7 @@ void bind_keys(Class& fleet) {
       .def("labels_of", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
         std::vector<std::uint32_t> ids;
-        self.fleet.labels_for(user_or_nobody(self, key), ids);
+        self.fleet.labels_for(key.is_none() ? Users::nobody : found_user(self, key), ids);  // None: of a new key
         nb::list labels;
         for (const std::uint32_t id : ids) labels.append(self.label(id));
         return labels;

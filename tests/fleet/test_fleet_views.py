@@ -50,7 +50,6 @@ def test_a_view_shows_the_present(shared: bool) -> None:
         lambda: view.named_weights(),
         lambda: view.learner(),
         lambda: view.n_features,
-        lambda: view.labels,
         lambda: repr(view),
     ):
         with pytest.raises(KeyError):
@@ -94,6 +93,23 @@ def test_a_key_that_has_not_met_a_label_has_weights_for_it() -> None:
     assert three["q"]["x"] == pytest.approx(-three["p"]["x"])
     assert three["r"] == {"x": 0}
     assert np.sign(three["q"]["x"]) == np.sign(two["x"]) != 0
+
+
+@FORMS
+@pytest.mark.parametrize("labels", ["pq", "pqr"])
+def test_a_view_of_a_new_key_explains_its_predictions(shared: bool, labels: str) -> None:
+    fleet = Fleet("classification", shared=shared)
+    for t, label in enumerate(labels * 3):
+        fleet.learn_one("a", {"x": 1.0 + t, label: 1.0}, label)
+    view = View(fleet, "new")
+    assert view.labels == (list(labels) if shared else [])
+    parts = view.explain_one({"x": 1.0, "p": 1.0})
+    score = view.score_one({"x": 1.0, "p": 1.0})
+    highest = max(score.values()) if isinstance(score, dict) else score
+    assert sum(part.contribution for part in parts) == pytest.approx(highest)
+    assert all(part.personal == 0 for part in parts)
+    with pytest.raises(KeyError):
+        view.learner()
 
 
 def test_a_share_is_shared_and_personal() -> None:

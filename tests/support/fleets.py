@@ -149,3 +149,49 @@ def assert_same_state(fleet: Fleet, expected: dict[str, Any], sizes: bool = True
     found = state(fleet, sizes)
     for name, value in found.items():
         assert value == expected[name], name
+
+
+# ---- the oracle ----
+
+
+class Learners:
+    """One learner for each key: what a fleet is compared with."""
+
+    def __init__(self, task: str, **options: Any) -> None:
+        self.new = lambda: Learner(task, **options)
+        self.of: dict[Any, Learner] = {}
+
+    def learn(self, key: Any, x: Any, y: Any, weight: float = 1.0) -> Any:
+        """Returns the prediction before."""
+        learner = self.of.get(key) or self.new()
+        predicted = learner.predict_one(x)
+        learner.learn_one(x, y, weight)
+        if weight > 0:
+            self.of[key] = learner
+        return predicted
+
+    def one(self, key: Any) -> Learner:
+        return self.of.get(key) or self.new()
+
+
+def assert_same(fleet: Fleet, learners: Learners) -> None:
+    assert set(fleet) == set(learners.of)
+    assert len(fleet) == len(learners.of)
+    for key, learner in learners.of.items():
+        view = fleet[key]
+        assert view.statistics == learner.statistics
+        assert view.labels == learner.labels.known
+        assert list(map(type, view.labels)) == list(map(type, learner.labels.known))
+        assert view.n_features == learner.n_features
+        assert_same_learner(view.learner(), learner)
+        if len(view.labels) != 1 or fleet.task == "regression":
+            assert view.named_weights() == learner.named_weights()
+    rounds = [learner.statistics.rounds for learner in learners.of.values()]
+    assert fleet.statistics.rounds == sum(rounds)
+    assert fleet.statistics.mistakes == sum(learner.statistics.mistakes for learner in learners.of.values())
+
+
+def bits(number: Any) -> Any:
+    return (
+        {label: s.hex() for label, s in number.items()} if isinstance(number, dict) else float(number).hex()
+    )
