@@ -215,6 +215,12 @@ class Fleet {
     const double tallied = rounds_tallied(record);
     return tallied == 0 ? weight : (tallied * weight + record.u()[at]) / tallied;
   }
+  // How many lanes a learner of the key has, as far as the record may have them.
+  std::size_t lanes_of(const Record& record) const {
+    if (!is_classification()) return 1;
+    const std::size_t labels = own_labels() ? record.head().labels : known_.size();
+    return labels > 2 ? labels : 1;
+  }
   // The same in a lane that a record may not have yet: it has half of the one w of two classes, or nothing.
   double lane_weight(const Record& record, std::size_t place, std::size_t lane) const {
     return in_lane(record, lane, [&](std::size_t its) { return weight(record, place, its); });
@@ -255,8 +261,7 @@ class Fleet {
   bool has_intercept() const { return options.settings.fit_intercept; }
   template <class Function>
   double in_lane(const Record& record, std::size_t lane, const Function& function) const {
-    const std::size_t lanes = is_classification() && known_.size() > 2 ? known_.size() : 1;
-    if (record.head().width == 1 && lanes > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
+    if (record.head().width == 1 && lanes_of(record) > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
     return lane < record.head().width ? function(lane) : 0;
   }
   // How many rounds the average of a record includes; the scalars of the shared part are those of all.
@@ -306,8 +311,8 @@ class Fleet {
     const bool is_new = user == Users::nobody;
     last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
-    if (!(e.weight > 0)) return check_only(e);
-    if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e);
+    if (!(e.weight > 0)) return check_only(e, e.weight);
+    if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
     keys.hold(user);
     last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
@@ -349,7 +354,12 @@ class Fleet {
     }
     if (before != nullptr) labels_for(user, before->labels), read_scores(desk, *before);
     const Statistics was = desk.learner.statistics;
-    desk.learner.learn_one(desk.instance(), Truth{truth}, e.weight);  // nothing throws after this
+    try {
+      desk.learner.learn_one(desk.instance(), Truth{truth}, e.weight);  // nothing throws after this
+    } catch (InputError& error) {
+      name_column(error, keys.record(base.user), base.at);
+      throw;
+    }
     put_away(desk, base, 0);
     desk.store(keys.record(base.user));
     add_difference(last.counted, was, desk.learner.statistics);
@@ -357,6 +367,12 @@ class Fleet {
     put_away(desk, personal, column);
     if (has_intercept()) desk.put_away_biases(keys.record(user), desk.columns() - 1);
     add_difference(keys.record(user).head().statistics, was, desk.learner.statistics);
+  }
+  // The columns of a desk mean nothing to others.
+  void name_column(InputError& error, const Record& record, const RecordColumns& at) const {
+    if (error.column >= at.size) return;
+    error.name = names.name_of(record.hashes()[at.places[error.column]]);
+    error.column = none;
   }
   void put_away(const Desk& desk, const Part& part, std::size_t column) {
     const Record its = keys.record(part.user);
@@ -385,10 +401,10 @@ class Fleet {
     desk.learner.awaits_constant = false;
   }
   // An example without weight must still be valid.
-  void check_only(const FleetEvent& e) {
+  void check_only(const FleetEvent& e, double weight) {
     Desk& desk = desks_.of(0);
     desk.lay_out_values(e.x.values, e.x.size);
-    desk.learner.learn_one(desk.instance(), Truth{is_classification() ? 0 : e.target}, std::min(0.0, e.weight));
+    desk.learner.learn_one(desk.instance(), Truth{is_classification() ? 0 : e.target}, weight);
   }
 
   // ---- features ----
@@ -439,10 +455,7 @@ class Fleet {
   [[noreturn]] void reject_feature(const EventFeatures& x, std::size_t j, std::size_t most, bool is_shared) const {
     InputError error("it is new, and the " + std::string(is_shared ? "fleet" : "key") + " already has " + std::to_string(most) +
                      " features, its limit (" + (is_shared ? "max_shared_features)" : "max_features)"));
-    const std::string_view kept = names.find(x.hashes[j]);
-    if (!kept.empty()) error.name = std::string(kept);
-    else if (x.names != nullptr) error.name = std::string(x.names[j]);
-    else error.name = std::string(NumberName(x.columns[j]).key());
+    error.name = names.name_of(x, j);
     throw error;
   }
   // The feature with the smallest weights, of those that are not in the event.
@@ -539,9 +552,9 @@ class Fleet {
     const auto found = std::find(of_event_.begin(), of_event_.end(), id);
     if (id != LabelTable::unknown && found != of_event_.end())
       return {label_code(static_cast<std::size_t>(found - of_event_.begin()), of_event_.size()), false};
-    if (options.closed) throw InputError("the label is not one of the classes");
+    if (options.closed) throw InputError("the label " + shown_label(*e.label) + " is not one of the classes");
     if (of_event_.size() >= options.max_labels)
-      throw InputError("the label is new, and the model has " + std::to_string(of_event_.size()) + " labels, its limit (max_labels)");
+      throw InputError("the label " + shown_label(*e.label) + " is new, and the model has " + std::to_string(of_event_.size()) + " labels, its limit (max_labels)");
     if (id == LabelTable::unknown) id = labels.add(*e.label);
     const LabelCode code = add_label(labels, id, of_event_);
     if (!own_labels()) {

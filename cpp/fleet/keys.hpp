@@ -135,7 +135,7 @@ class Keys {
   // Adds a feature that the record does not have. `is_first`: of this event.
   std::uint32_t add_feature(std::uint32_t user, std::uint32_t hash, bool is_first) {
     const RecordHead& head = record(user).head();
-    if (is_first) preserve(user), undo_.note_widened(user, stamp(user), head.features);
+    if (is_first) preserve(user), undo_.note_widened(user, stamp(user), head.features, head.room);
     if (head.features == head.room) exchange(user, record(user).resized(Record::more_room(head.room, std::size_t{head.room} + 1)));
     return record(user).add(hash);
   }
@@ -324,6 +324,14 @@ class Keys {
 
   // ---- taking back, and keeping ----
 
+  // As it was, with the room that it had. Without memory for that, it keeps its room.
+  void narrow(std::uint32_t user, std::uint32_t features, std::uint32_t room) {
+    record(user).truncate(features);
+    if (record(user).head().room == room) return;
+    try {
+      exchange(user, record(user).resized(room));
+    } catch (const std::bad_alloc&) {}
+  }
   void take_back(const FleetUndo::Entry& entry) {
     using Kind = FleetUndo::Kind;
     switch (entry.kind) {
@@ -336,7 +344,7 @@ class Keys {
         return users_.restore(users_.tag_of(its.key()), entry.user, {was.release(), entry.stamp, 0});
       }
       case Kind::replaced: exchange(entry.user, std::move(undo_.record(entry))); break;
-      case Kind::widened: record(entry.user).truncate(entry.features); break;
+      case Kind::widened: narrow(entry.user, entry.features, static_cast<std::uint32_t>(entry.at)); break;
       case Kind::learned: undo_.take_back(entry, layout, record(entry.user)); break;
     }
     if (entry.user != Users::nobody) users_[entry.user].stamp = entry.stamp;

@@ -152,16 +152,25 @@ void bind_scores(Class& fleet) {
       }, "keys"_a, "data"_a, "indices"_a, "indptr"_a, "width"_a, "names"_a.none(), "predicts"_a);
 }
 
+// What function() reads while nobody learns.
+template <class Function>
+auto read(FleetEngine& self, const Function& function) {
+  const SharedReading reading(self);
+  return function();
+}
+
 // The user of a key, or KeyError.
 std::uint32_t found_user(const FleetEngine& self, nb::handle key) {
   const nb::object plain = plain_key(key);
   const Key bytes(plain);
   const std::uint32_t user = self.fleet.keys.find(*bytes, self.fleet.keys.tag_of(*bytes));
-  if (user == Users::nobody) throw nb::key_error(quoted(plain).c_str());
-  return user;
+  if (user != Users::nobody) return user;
+  PyErr_SetObject(PyExc_KeyError, plain.ptr());
+  throw nb::python_error();
 }
+// None is what all keys share.
 std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
-  return key.is_none() ? Users::nobody : found_user(self, key);
+  return key.is_none() && self.fleet.options.shared ? Users::nobody : found_user(self, key);
 }
 
 nb::tuple statistics_of(const Statistics& s) { return FleetAccount::statistics_tuple(s); }
@@ -180,15 +189,15 @@ nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
   const std::uint32_t user = user_or_nobody(self, key);
   const RecordLook look = fleet.keys.look(user);
   const Record& record = *look;
-  const std::size_t features = record.head().features, lanes = record.head().width;
+  const std::size_t features = record.head().features, lanes = fleet.lanes_of(record);
   nb::list names;
   std::vector<double> weights(features * lanes), biases(lanes);
   for (std::size_t place = 0; place < features; ++place) {
-    names.append(name_object(feature_name(fleet, record.hashes()[place])));
-    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.weight(record, place, r);
+    names.append(name_object(fleet.names.name_of(record.hashes()[place])));
+    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.lane_weight(record, place, r);
   }
   const double constant = fleet.constant_of(user);
-  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.bias(record, r) * constant;
+  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.lane_bias(record, r) * constant;
   return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
 }
 
@@ -241,7 +250,7 @@ nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
 }
 
 void bind_keys(Class& fleet) {
-  fleet.def("__len__", [](FleetEngine& self) { return self.fleet.keys.size(); })
+  fleet.def("__len__", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.size(); }); })
       .def("__contains__", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
         const nb::object plain = plain_key(key);
@@ -331,13 +340,13 @@ void bind_whole(Class& fleet) {
         self.notice_labels();
       }, "labels"_a)
       .def_prop_ro("labels", [](FleetEngine& self) { return self.label_objects; })
-      .def_prop_ro("clock", [](FleetEngine& self) { return self.fleet.clock; })
-      .def_prop_ro("n_ignored", [](FleetEngine& self) { return self.fleet.ignored; })
-      .def_prop_ro("n_names", [](FleetEngine& self) { return self.fleet.names.size(); })
-      .def_prop_ro("record_bytes", [](FleetEngine& self) { return self.fleet.keys.record_bytes(); })
-      .def_prop_ro("n_cold", [](FleetEngine& self) { return self.fleet.keys.cold(); })
-      .def_prop_ro("file_bytes", [](FleetEngine& self) { return self.fleet.keys.file_bytes(); })
-      .def("__sizeof__", [](FleetEngine& self) { return self.fleet.bytes(); });
+      .def_prop_ro("clock", [](FleetEngine& self) { return read(self, [&] { return self.fleet.clock; }); })
+      .def_prop_ro("n_ignored", [](FleetEngine& self) { return read(self, [&] { return self.fleet.ignored; }); })
+      .def_prop_ro("n_names", [](FleetEngine& self) { return read(self, [&] { return self.fleet.names.size(); }); })
+      .def_prop_ro("record_bytes", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.record_bytes(); }); })
+      .def_prop_ro("n_cold", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.cold(); }); })
+      .def_prop_ro("file_bytes", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.file_bytes(); }); })
+      .def("__sizeof__", [](FleetEngine& self) { return read(self, [&] { return self.fleet.bytes(); }); });
 }
 
 void bind_files(Class& fleet) {

@@ -31,6 +31,7 @@ struct ChangesHead {
 
   explicit ChangesHead(const Chunk& chunk) {
     if (chunk.kind != ChunkKind::head) throw InputError("its first part is not its head");
+    if (!is_utf8(chunk.content)) throw InputError("its head is not text");
     const Json json = JsonReader(chunk.content).read();
     since = number(json, "since"), until = number(json, "until");
     slots = number(json, "slots"), ignored = number(json, "ignored"), names_before = number(json, "names_before");
@@ -43,6 +44,7 @@ struct ChangesHead {
     if (makers.size() != from.size()) throw InputError("its lineage is invalid");
     for (std::size_t i = 0; i < makers.size(); ++i) lineage.push_back({as<std::string>(makers[i], "lineage"), from[i]});
     settings = as<std::string>(field(json, "settings"), "settings"), header = as<std::string>(field(json, "header"), "header");
+    if (!is_utf8(header)) throw InputError("its header is not text");
     shared = as<bool>(field(json, "shared"), "shared"), closed = as<bool>(field(json, "closed"), "closed");
     personal = as<double>(field(json, "personal"), "personal");
     labels = labels_from(as<std::string>(field(json, "labels"), "labels"));
@@ -186,7 +188,7 @@ class ChangesApplier {
   void take_name(std::string_view& rest) {
     const auto hash = take_number<std::uint32_t>(rest), size = take_number<std::uint32_t>(rest);
     const std::string_view name = take_bytes(rest, size);
-    if (name.empty() || !is_name(name) || feature_hash(name) != hash) throw InputError("it has an invalid name");
+    if (!is_name(name) || feature_hash(name) != hash) throw InputError("it has an invalid name");
     names_.emplace_back(hash, std::string(name));
     counts_.names += 1;
   }
@@ -226,14 +228,15 @@ class ChangesApplier {
     if (fleet_.options.shared && !shared_) throw InputError("it has no shared weights");
     if (head_.names_before > fleet_.names.size()) throw InputError("some names are missing");
     names_.erase(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(std::min(names_.size(), fleet_.names.size() - head_.names_before)));
-    if (head_.slots < fleet_.keys.slots()) throw InputError("some slots are missing");
+    const std::size_t had = fleet_.keys.slots();
+    if (head_.slots < had || head_.slots - had > changes_.size()) throw InputError("some slots are missing");
     std::vector<const Keys::Change*> by_slot(head_.slots);
     for (const Keys::Change& change : changes_) {
       const bool fits = change.user < head_.slots && change.slot.stamp > head_.since && change.slot.stamp <= head_.until;
       if (!fits || by_slot[change.user] != nullptr) throw InputError("a slot is invalid");
       by_slot[change.user] = &change;
     }
-    for (std::size_t user = fleet_.keys.slots(); user < head_.slots; ++user)
+    for (std::size_t user = had; user < head_.slots; ++user)
       if (by_slot[user] == nullptr) throw InputError("some slots are missing");
     check_free(by_slot);
     check_keys(by_slot);

@@ -48,7 +48,10 @@ struct FleetEngine : Guarded {
     while (label_objects.size() < fleet.labels.size()) {
       const auto id = static_cast<std::uint32_t>(label_objects.size());
       nb::object label;
-      std::visit([&](const auto& value) { label = nb::cast(value); }, fleet.labels[id]);
+      std::visit([&]<class Value>(const Value& value) {
+        if constexpr (std::is_same_v<Value, std::string>) label = name_object(value);
+        else label = nb::cast(value);
+      }, fleet.labels[id]);
       label_objects.append(label);
       label_ids[label] = id;
     }
@@ -74,12 +77,15 @@ inline Label checked_label(nb::handle label) {
   return label_of(nb::module_::import_("hinge.data.labels").attr("plain")(label));
 }
 
+inline double checked_number(nb::handle y) {
+  return nb::cast<double>(nb::module_::import_("hinge.data.targets").attr("number")(y));
+}
+
 // The truth of an event.
 struct FleetTruth {
   FleetTruth(const FleetEngine& self, nb::handle y) {
     if (!self.fleet.is_classification()) {
-      target = PyFloat_AsDouble(y.ptr());
-      if (target == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      target = PyFloat_Check(y.ptr()) ? PyFloat_AS_DOUBLE(y.ptr()) : checked_number(y);
       return;
     }
     id = self.id_of(y);

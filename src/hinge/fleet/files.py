@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._core import Fleet as _Core
+from ..data.errors import InputError
 from ..data.labels import plain
 from ..model import encoding, file
 from ..model.locks import check_folder
@@ -74,8 +75,7 @@ def save(fleet: Fleet, path: str | os.PathLike[str], since: int = 0) -> tuple[in
 def load(cls: type[Fleet], path: str | os.PathLike[str], limits: Mapping[str, Any]) -> Fleet:
     place, source = os.fsencode(path), str(path)
     fleet = fleet_of(cls, _Core.header_of_file(place, source), limits, source)
-    apply_file(fleet, path)
-    return fleet
+    return _filled(fleet, lambda: apply_file(fleet, path), source)
 
 
 def apply_file(fleet: Fleet, path: str | os.PathLike[str]) -> None:
@@ -84,5 +84,12 @@ def apply_file(fleet: Fleet, path: str | os.PathLike[str]) -> None:
 
 def from_bytes(cls: type[Fleet], data: bytes, limits: Mapping[str, Any]) -> Fleet:
     fleet = fleet_of(cls, _Core.header(data, "the data"), limits, "the data")
-    fleet._core.apply(data, "the data")
+    return _filled(fleet, lambda: fleet._core.apply(data, "the data"), "the data")
+
+
+def _filled(fleet: Fleet, fill: Callable[[], object], source: str) -> Fleet:
+    try:
+        fill()
+    except InputError as error:
+        raise file.ModelFileError(f"{source} contradicts itself: {error}") from error
     return fleet

@@ -2,6 +2,7 @@
 
 from .curves import error_curves, progressive_curves, progressive_figure
 from .fleets import AtAge, fleet_figure, plot_fleet
+from .forms import forms_figure, plot_forms
 from .history import history_figure, plot_history
 from .reliability import plot_reliability, reliability_figure
 from .style import MatplotlibMissing
@@ -13,9 +14,11 @@ __all__ = [
     "error_curves",
     "experts_figure",
     "fleet_figure",
+    "forms_figure",
     "history_figure",
     "plot_experts",
     "plot_fleet",
+    "plot_forms",
     "plot_history",
     "plot_reliability",
     "progressive_curves",
