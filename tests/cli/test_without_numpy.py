@@ -75,7 +75,9 @@ def test_from_a_pipe_and_of_vw(tmp_path):
     assert learned("learn", tmp_path / "train.vw", "--force", "-m", model) == (0, False)
 
 
-@pytest.mark.parametrize("options", [(), ("--no-shared", "--save-every", "50"), ("-p", "all.txt", "--json")], ids=str)
+@pytest.mark.parametrize(
+    "options", [(), ("--no-shared", "--save-every", "50"), ("-p", "all.txt", "--json")], ids=str
+)
 def test_fleets_of_json_lines(tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
     data, model = tmp_path / "users.jsonl", tmp_path / "fleet"
