@@ -29,7 +29,12 @@ class Desks {
    public:
     Borrowed(const Desks& desks, std::size_t labels) : desks_(desks), kind_(desks.kind_of(labels)) {
       {
-        const std::lock_guard<std::mutex> held(desks.lock_);
+        // A lock that another thread held during a fork is held for ever in the child.
+        const std::unique_lock held(desks.lock_, std::try_to_lock);
+        if (!held.owns_lock()) {
+          desk_ = desks.made(kind_);
+          return;
+        }
         const auto found = std::find_if(desks.spare_.begin(), desks.spare_.end(),
                                         [&](const Spare& spare) { return spare.first == kind_; });
         if (found != desks.spare_.end()) {
@@ -40,8 +45,8 @@ class Desks {
       if (!desk_) desk_ = desks.made(kind_);
     }
     ~Borrowed() {
-      const std::lock_guard<std::mutex> held(desks_.lock_);
-      if (desks_.spare_.size() < most_spare) desks_.spare_.emplace_back(kind_, std::move(desk_));
+      const std::unique_lock held(desks_.lock_, std::try_to_lock);
+      if (held.owns_lock() && desks_.spare_.size() < most_spare) desks_.spare_.emplace_back(kind_, std::move(desk_));
     }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;

@@ -389,6 +389,95 @@ def test_lines_without_a_label_are_predicted_only() -> None:
     assert fleet.statistics == before
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        (4, 0, 7, 4),
+        range(4),
+        np.array([3, 1, 3, 2]),
+        np.array([3, 1, 3, 2], dtype=np.uint8),
+        np.array([3, 1, 3, 2], dtype=np.uint64),
+        np.array([3, -1, 3, 2], dtype=np.int32)[::-1],
+        np.array(["a", "b", "a", "ü"]),
+        np.array(["a", 2, "a", -1], dtype=object),
+        pd.Series(["a", "b", "a", "c"]),
+        pd.Series([1, 2, 3, 2]),
+        pd.Categorical(["a", "b", "a", "c"]),
+        pd.Index([5, 6, 5, 7]),
+        pa.array(["a", "b", "a", "c"]),
+        pa.chunked_array([[1, 2], [1, 3]]),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_keys_in_any_container(given: Any) -> None:
+    listed = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
+    fleet, single = Fleet("regression"), Fleet("regression")
+    fleet.learn_many(given, [{"x": 1.0 + t} for t in range(4)], [1.0, 2.0, 3.0, 4.0])
+    for t, key in enumerate(listed):
+        single.learn_one(str(key) if isinstance(key, str) else int(key), {"x": 1.0 + t}, 1.0 + t)
+    assert list(fleet) == list(single)
+    assert set(map(type, fleet)) <= {int, str}
+    assert [fleet[key].named_weights() for key in fleet] == [single[key].named_weights() for key in single]
+    assert list(fleet.predict_many(given, [{"x": 1.0}] * 4)) == [
+        single.predict_one(key, {"x": 1.0}) for key in listed
+    ]
+
+
+FRAMES = {
+    "text": pd.DataFrame({"c": ["r", "g", "r"], "v": [1.0, 2.0, 0.0]}),
+    "booleans": pd.DataFrame({"b": [True, False, True], "v": [1, 2, 0]}),
+    "categories": pd.DataFrame({"c": pd.Categorical(["b", "a", "b"])}),
+    "columns that are numbers": pd.DataFrame([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]], columns=[7, 3]),
+    "float32": pd.DataFrame({"a": [0.1, 0.2, 0.3]}, dtype="float32"),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_columns_of_frames_are_those_of_learners(name: str) -> None:
+    fleet, learner = Fleet("regression", shared=False), Learner("regression")
+    fleet.learn_many(["k"] * 3, FRAMES[name], [1.0, -1.0, 2.0])
+    learner.learn_many(FRAMES[name], [1.0, -1.0, 2.0])
+    weights = {column: weight for column, weight in learner.named_weights().items() if weight != 0}
+    assert fleet["k"].named_weights() == pytest.approx(weights)
+    assert list(fleet.predict_many(["k"] * 3, FRAMES[name])) == pytest.approx(learner.scores(FRAMES[name]))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", "a", "b"],
+        ("b", "a", "b"),
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        pd.Series(["b", "a", "b"]),
+        pd.Series(pd.Categorical(["b", "a", "b"])),
+        pa.array(["b", "a", "b"]),
+        pa.chunked_array([["b"], ["a", "b"]]),
+        np.array([2, 1, 2], dtype=np.int8),
+        np.array([True, False, True]),
+        np.array([0.5, 0.25, 0.5], dtype=np.float32),
+        pd.Series([2, 1, 2]),
+        pa.array([True, False, True]),
+    ],
+    ids=lambda y: type(y).__name__,
+)
+def test_labels_in_any_container(y: Any) -> None:
+    fleet, single = Fleet("classification"), Fleet("classification")
+    fleet.learn_many(["k"] * 3, [{"x": 1.0}, {"x": -1.0}, {"x": 0.5}], y)
+    listed = y.to_pylist() if hasattr(y, "to_pylist") else list(y)
+    for x, label in zip((1.0, -1.0, 0.5), listed, strict=True):
+        single.learn_one("k", {"x": x}, label)
+    assert fleet.labels == single.labels
+    assert set(map(type, fleet.labels)) <= {str, bool, int, float}
+    assert fleet.statistics == single.statistics
+
+
+def test_classes_in_an_array() -> None:
+    fleet = Fleet("classification", classes=np.array(["b", "a"]))
+    assert fleet.labels == ["b", "a"]
+    assert repr(fleet) == "Fleet('classification', classes=['b', 'a'])"
+
+
 # ---- it resumes ------------------------------------------------------------------------------------------------
 
 

@@ -86,9 +86,11 @@ def assert_no_trace(name: str, call: Any, error: Any, match: str) -> Any:
     fleet, untouched = new(name), new(name)
     before = state(untouched)
     assert_same_state(fleet, before)
+    written = fleet.to_bytes()
     with pytest.raises(error, match=match or None) as caught:
         call(fleet)
     assert_same_state(fleet, before)
+    assert fleet.to_bytes() == written
     learn_on(fleet)
     learn_on(untouched)
     assert_same_state(fleet, state(untouched))
@@ -482,6 +484,9 @@ def test_ingest_wants_bytes() -> None:
     for data in ("{}", None, [b"{}"], 3):
         with pytest.raises(TypeError, match="data must be bytes, not "):
             fleet.ingest(data)  # type: ignore[arg-type]
+    for option in ("key", "label", "weight"):
+        with pytest.raises(TypeError, match=f"{option} must be the name of a field, not 3"):
+            fleet.ingest(b"{}", **{option: 3})  # type: ignore[arg-type]
 
 
 # ---- limits ------------------------------------------------------------------------------------------------------

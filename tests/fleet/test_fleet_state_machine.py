@@ -1,5 +1,5 @@
-"""Good and bad calls in any order: a fleet that shares nothing against a dict of learners, and a shared one against
-another that never sees the bad calls."""
+"""Good and bad calls in any order: a fleet that shares nothing against a dict of learners, and one with limits against
+another that never sees the bad calls. Meanwhile it is written and read, and copies follow it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BAD: Any = st.sampled_from(
         ("k" * 2000, {"x": 1.0}, "q", 1.0),
         ("new", {"x": float("nan")}, "q", 1.0),
         ("a", {"new": 1.0, "x": 1e300}, "q", 1.0),
-        ("a", {"new": 1e154, "newer": 1e154}, "q", 1.0),
+        ("a", {"new": 1.0, "newer": -float("inf")}, "q", 1.0),
         ("b", {"x": object()}, "q", 1.0),
         ("a", {"x": 1.0}, None, 1.0),
         ("a", {"x": 1.0}, float("nan"), 1.0),
@@ -49,6 +49,7 @@ class Against(RuleBasedStateMachine):
     """What both machines do. `learned` is told what the fleet has learned."""
 
     fleet: Fleet
+    copy: Fleet | None = None
 
     def learned(self, *event: Any) -> None:
         raise NotImplementedError
@@ -74,12 +75,13 @@ class Against(RuleBasedStateMachine):
     @rule(events=st.lists(EVENTS, max_size=6), bad=BAD, predicts=st.booleans())
     def learn_many_with_a_bad_row(self, events: list[Any], bad: Any, predicts: bool) -> None:
         columns = [list(column) for column in zip(*events, bad, strict=True)]
-        before = state(self.fleet)
+        before, written = state(self.fleet), self.fleet.to_bytes()
         with pytest.raises(ValueError) as caught:
             (self.fleet.round_many if predicts else self.fleet.learn_many)(*columns)
         assert isinstance(caught.value, InputError)
         assert caught.value.row == len(events)
         assert_same_state(self.fleet, before)
+        assert self.fleet.to_bytes() == written
 
     @rule(bad=BAD)
     def learn_a_bad_event(self, bad: Any) -> None:
@@ -108,11 +110,28 @@ class Against(RuleBasedStateMachine):
     def forgotten(self, key: Any) -> None:
         raise NotImplementedError
 
+    @rule()
+    def resume_from_a_file(self) -> None:
+        self.fleet = Fleet.from_bytes(self.fleet.to_bytes())
+
+    @rule()
+    def take_a_copy(self) -> None:
+        self.copy = Fleet.from_bytes(self.fleet.to_bytes())
+
+    @rule(takes_over=st.booleans())
+    def bring_the_copy_up_to_date(self, takes_over: bool) -> None:
+        if self.copy is None:
+            return
+        self.copy.apply(self.fleet.changes(self.copy.clock))
+        assert_same_state(self.copy, state(self.fleet, sizes=False), sizes=False)
+        if takes_over:
+            self.fleet, self.copy = self.copy, None
+
 
 class AgainstLearners(Against):
-    @initialize(options=OPTIONS)
-    def begin(self, options: Any) -> None:
-        self.fleet = Fleet("classification", shared=False, **options)
+    @initialize(options=OPTIONS, memory=st.sampled_from([None, 2000]))  # in the latter, keys go to disk and return
+    def begin(self, options: Any, memory: int | None) -> None:
+        self.fleet = Fleet("classification", shared=False, memory=memory, **options)
         self.new = lambda: Learner("classification", **options)
         self.learners: dict[Any, Learner] = {}
 
@@ -156,7 +175,7 @@ class AgainstAnother(Against):
 
     @invariant()
     def it_has_the_same_state(self) -> None:
-        assert_same_state(self.fleet, {**state(self.other)})
+        assert_same_state(self.fleet, state(self.other, sizes=False), sizes=False)
         assert len(self.fleet) <= 3
 
 

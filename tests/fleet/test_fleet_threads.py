@@ -307,3 +307,22 @@ def test_a_fork_while_another_thread_learns_is_rejected_or_whole() -> None:
     thread.join()
     assert all(text in ("0", str(len(X))) or "half-written" in text for text in found)
     assert any("half-written" in text for text in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_is_forked_while_threads_predict_can_predict() -> None:
+    fleet = Fleet("classification")
+    fleet.learn_many(*columns(stream(40)))
+    keys, X = [KEYS[i % 4] for i in range(2000)], numbers(2000, 2)
+    expected = fleet.predict_many(keys[:5], X[:5])
+
+    def check() -> None:
+        assert fleet.predict_many(keys[:5], X[:5]) == expected
+        fleet.learn_one("a", {"x": 1.0}, "p")
+
+    def fork_often() -> None:
+        for _ in range(20):
+            in_a_fork(check)
+
+    run_while(fork_often, *[lambda: fleet.predict_many(keys, X)] * 3)

@@ -104,7 +104,7 @@ def test_a_share_is_shared_and_personal() -> None:
     assert share.contribution == pytest.approx(15.0)
     assert fleet.score_one("a", {"x": 3.0}) == pytest.approx(15.0)
     assert fleet.score_one("b", {"x": 3.0}) == pytest.approx(12.0)
-    assert fleet["a"].named_weights() == {"x": pytest.approx(2.0)}  # its share is half of it
+    assert fleet["a"].named_weights() == {"x": pytest.approx(1.0)}
 
 
 # ---- keys --------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def test_errors_of_forms_are_those_of_fleets(task: str) -> None:
     keys, X, labels = keyed_stream(False)
     keys, X = keys[:300], X[:300]
     y: Any = labels[:300] if task == "classification" else X[:, 0].tolist()
-    forms = compare_forms(task, keys, X, y, strengths=[1.0], C=0.5)
+    forms = compare_forms(task, keys, X, y, strengths=[1.0], settings=[{}], C=0.5)
     assert [form.error for form in forms] == sorted(form.error for form in forms)
     found = {form.name: form for form in forms}
     for name, options, used in (
@@ -335,20 +335,14 @@ def test_errors_of_forms_are_those_of_fleets(task: str) -> None:
         assert set(found[name].by_age) == {"1-10", "11-100"}
 
 
-def test_forms_of_a_table_with_a_key_column() -> None:
-    keys, X, y = keyed_stream(True)
-    frame = pd.DataFrame(X[:200], columns=list("abcd")).assign(k=keys[:200])
-    assert compare_forms("classification", "k", frame, y[:200]) == compare_forms(
-        "classification", keys[:200], frame.drop(columns="k"), y[:200]
-    )
-    one = compare_forms("classification", keys[:200], frame.drop(columns="k"), y[:200], random_state=1)
-    assert {form.name: form.error for form in one if "shuffled" not in form.name}.items() <= {
-        form.name: form.error for form in compare_forms("classification", "k", frame, y[:200])
-    }.items()
-
-
-def test_numbers_of_streams_do_not_depend_on_their_container() -> None:
+def test_forms_of_a_stream_in_any_container() -> None:
     keys, X, y = [1, 2] * 40, numbers(80, 3), ["p", "q"] * 40
-    one = compare_forms("classification", keys, X, y)
-    assert compare_forms("classification", np.array(keys), X.tolist() and X, np.array(y)) == one
-    assert compare_forms("classification", keys, [dict(enumerate(row.tolist())) for row in X], y) == one
+    expected = list(compare_forms("classification", keys, X, y))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for its_keys, table, labels in (
+        (np.array(keys), X, np.array(y)),
+        (keys, [dict(enumerate(row.tolist())) for row in X], y),
+        (keys, frame, pd.Series(y)),
+        ("k", frame.assign(k=keys), tuple(y)),
+    ):
+        assert list(compare_forms("classification", its_keys, table, labels)) == expected

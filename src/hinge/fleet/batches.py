@@ -40,7 +40,8 @@ def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:
 def as_keys(keys: Any) -> Any:
     """An array of int64, or a list of strings and whole numbers."""
     if hasattr(keys, "to_numpy") and not is_numpy(keys):
-        keys = keys.to_list() if hasattr(keys, "to_list") else keys.to_pylist()
+        ways = (getattr(keys, name, None) for name in ("to_pylist", "to_list", "tolist"))
+        keys = next(filter(None, ways))()
     if is_numpy(keys):
         if keys.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not {keys.ndim}-dimensional")
@@ -61,7 +62,7 @@ def features_of(X: Any) -> Features:
 
     if is_frame(X):
         values, names = frame_values(X)
-        return Features("dense", (values, [str(name) for name in names]), len(values))
+        return Features("dense", (values, list(names)), len(values))
     rows = rows_of(X)
     kind = "dense" if rows.indptr is None else "sparse"
     return Features(kind, (*rows.arrays, None), rows.count)
@@ -87,7 +88,9 @@ def truths_of(is_classification: bool, y: Any, count: int) -> tuple[Any, Any, An
         return None, None, as_numbers(y, "y")
     import numpy as np
 
-    if hasattr(y, "to_numpy") and not is_numpy(y):
+    if hasattr(y, "to_pylist"):
+        y = y.to_pylist()
+    elif hasattr(y, "to_numpy") and not is_numpy(y):
         y = y.to_numpy()
     listed = y.tolist() if is_numpy(y) else as_list(y, "y", "of labels")
     places: dict[Any, int] = {}

@@ -130,6 +130,9 @@ class Fleet:
         """
         if not isinstance(data, bytes):
             raise TypeError(f"data must be bytes, not {type(data).__name__}")
+        for option, field in (("key", key), ("label", label), ("weight", weight)):
+            if not isinstance(field, str):
+                raise TypeError(f"{option} must be the name of a field, not {field!r}")
         try:
             return self._predictions(self._core.ingest(data, key, label, weight, learns=learn))
         except InputError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..data.events import is_numpy
 from ..model.engine import settings_of
 from ..options import table
 from ..options.classes import CLASSES
@@ -25,6 +26,8 @@ def completed(name: str, given: Mapping[str, Any]) -> tuple[Task, dict[str, Any]
     task = task_named(name)
     options = CLASSES["Fleet"].completed(given)
     table.check_values(options, CLASSES["Fleet"].rows)
+    if is_numpy(options["classes"]):
+        options["classes"] = options["classes"].tolist()
     if not task.keeps_open_step:
         options["step"] = task.step_of(options)
     _check_supported(task, options)
