@@ -10,8 +10,9 @@ import pytest
 
 import hinge
 from command_line import feed, started, wait_for_examples
+from fleets import state
 from hinge import Fleet
-from keyed_files import as_csv, as_json, contents, parted, records
+from keyed_files import as_csv, as_json, parted, records
 
 ROWS = records(400)
 
@@ -25,7 +26,7 @@ def run(run, tmp_path):
 
 def same(one, other):
     """Whether two fleets are the same to the bit, whatever their notes say: also if they learn on."""
-    if contents(one) != contents(other):
+    if state(one, sizes=False) != state(other, sizes=False):
         return False
     for fleet in (one, other):
         fleet.learn_many(
@@ -33,7 +34,7 @@ def same(one, other):
                 [{**row, "label": fleet.labels[0] if fleet.labels else 0.5} for row in records(30, seed=9)]
             )
         )
-    return contents(one) == contents(other)
+    return state(one, sizes=False) == state(other, sizes=False)
 
 
 def fleet_of(rows, **options):
@@ -245,6 +246,34 @@ def test_a_log_is_followed(run, tmp_path):
     assert same(hinge.load(tmp_path / "fleet"), fleet_of(ROWS[:90]))
 
 
+def test_a_followed_log_is_learned_exactly_once_after_a_kill(run, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text(as_json(ROWS[:50]))
+    arguments = [
+        "learn",
+        "log.jsonl",
+        "--follow",
+        "--key",
+        "user",
+        "-m",
+        "fleet",
+        "--resume",
+        "--save-every",
+        "20",
+    ]
+    for count, end in ((50, "kill"), (90, "terminate")):
+        process = started(*arguments, "--progress", "1", folder=tmp_path)
+        wait_for_examples(process, count)
+        if end == "kill":
+            process.kill()
+            with log.open("a") as file:
+                file.write(as_json(ROWS[50:90]))
+        else:
+            process.terminate()
+        process.communicate(timeout=60)
+    assert same(hinge.load(tmp_path / "fleet"), fleet_of(ROWS[:90]))
+
+
 # ---- invalid lines and options ----------------------------------------------------------------------------------
 
 
@@ -449,6 +478,22 @@ def test_inspect_shows_one_key(run, tmp_path):
         assert weight["shared"] + weight["personal"] == pytest.approx(score)
     assert "3: a key of fleet" in run("inspect", "fleet", "--key", "3").out
     assert "fleet has no key '33': it has " in run("inspect", "fleet", "--key", "33").err
+
+
+def test_inspect_shows_the_weights_of_each_label_of_a_key(run, tmp_path):
+    rows = [{**row, "label": "abc"[i % 3]} for i, row in enumerate(ROWS)]
+    (tmp_path / "three.jsonl").write_text(as_json(rows))
+    assert run("learn", "three.jsonl", "--key", "user", "--max-names", "2", "-m", "fleet", "-q").code == 0
+    fleet = hinge.load(tmp_path / "fleet")
+    told = json.loads(run("inspect", "fleet", "--key", "u1", "--top", "100", "--json").out)
+    assert {weight["label"] for weight in told["weights"]} == set("abc")
+    personal, sizes = fleet["u1"].named_weights(), []
+    for weight in told["weights"]:
+        assert weight["personal"] == personal[weight["label"]][weight["feature"]]
+        sizes.append(abs(weight["shared"] + weight["personal"]))
+    assert sizes == sorted(sizes, reverse=True)
+    assert any(weight["shared"] for weight in told["weights"] if weight["feature"][0] == "#")
+    assert "label" in run("inspect", "fleet", "--key", "u1").out
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])

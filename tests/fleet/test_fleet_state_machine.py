@@ -129,7 +129,9 @@ class Against(RuleBasedStateMachine):
 
 
 class AgainstLearners(Against):
-    @initialize(options=OPTIONS, memory=st.sampled_from([None, 2000]))  # in the latter, keys go to disk and return
+    @initialize(
+        options=OPTIONS, memory=st.sampled_from([None, 2000])
+    )  # in the latter, keys go to disk and return
     def begin(self, options: Any, memory: int | None) -> None:
         self.fleet = Fleet("classification", shared=False, memory=memory, **options)
         self.new = lambda: Learner("classification", **options)

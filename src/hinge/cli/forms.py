@@ -136,13 +136,13 @@ def _show(running: race.Race, arguments: argparse.Namespace, order: list[Form]) 
     sentence = advice(running, order, arguments.key)
     if arguments.json:
         for form in order:
-            ages = {
+            by_age = {
                 _ages(first, end): score.error
                 for first, end in GROUPS
                 if not form.out and (score := form.by_age.score(first, end)).rounds
             }
             record = {"error": None if form.out else form.error, "out": form.out or None, "best": form is running.best,
-                      "control": form.dealt is not None, "options": form.options, "by_age": ages}  # fmt: skip
+                      "control": form.dealt is not None, "options": form.options, "by_age": by_age}  # fmt: skip
             print(json.dumps({"event": "form", "name": form.form, **record}))
         print(json.dumps({"event": "advice", "text": sentence}))
         return

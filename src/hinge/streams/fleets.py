@@ -11,8 +11,9 @@ from ..data.labels import Labels
 from ..fleet import Fleet, Share, View
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
-from .evaluation import Score, Taken, in_order, labelled, located, truths
+from .evaluation import Score, Taken, in_order
 from .order import Order
+from .truths import labelled, located, truths
 
 # How many examples of its key came before an example: the first number of each group.
 AGES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
