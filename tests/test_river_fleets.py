@@ -88,6 +88,8 @@ def test_models_equal_the_fleet(options):
     assert state(model.fleet, sizes=False) == state(fleet, sizes=False)
     assert model["u0"].statistics == fleet["u0"].statistics
     assert model.explain_one(given) == fleet[key].explain_one(x)
+    new = {**x, "user": "nobody"}
+    assert sum(share.contribution for share in model.explain_one(new)) == pytest.approx(model.score_one(new))
 
 
 @pytest.mark.parametrize(

@@ -431,8 +431,9 @@ def test_predict_uses_the_key_of_the_fleet_and_shared_weights_for_new_keys(run, 
     assert run("predict", "new.jsonl", "-m", "fleet", "--scores", "--key", "who").out == done.out
 
 
-def test_explanations_add_up(run, tmp_path):
-    assert run("learn", "users.jsonl", "--key", "user", "-m", "fleet", "-q").code == 0
+@pytest.mark.parametrize("options", [[], ["--no-shared"]], ids=str)
+def test_explanations_add_up(run, tmp_path, options):
+    assert run("learn", "users.jsonl", "--key", "user", "-m", "fleet", "-q", *options).code == 0
     (tmp_path / "new.jsonl").write_text(as_json([ROWS[0], {**ROWS[0], "user": "nobody"}]))
     for record in run(
         "predict", "new.jsonl", "-m", "fleet", "--scores", "--explain", "9", "--json", "-q"

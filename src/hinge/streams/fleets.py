@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..data.labels import Labels
-from ..fleet import Fleet, Share, View
+from ..fleet import Fleet, Share
+from ..fleet.view import view_of
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
 from .evaluation import Score, Taken, in_order
@@ -157,7 +158,7 @@ class FleetStudy:
     def explain(self, batch: Batch, row: int, most: int) -> list[Share]:
         """The features of an example that contributed most, by the shared and by the personal weights."""
         X: Any = batch.X
-        return View(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
+        return view_of(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost."""
