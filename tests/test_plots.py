@@ -18,6 +18,7 @@ from hinge.cli.race import title_of
 from hinge.plots import reliability, style
 from hinge.plots import votes as bands_of
 from hinge.streams.evaluation import Study
+from hinge.streams.fleets import AGES
 
 
 def figure(curves, **options):
@@ -323,3 +324,22 @@ def test_reliability_of_few_predictions():
         plots.reliability_figure([0], [[0.6, 0.4], [0.2, 0.8]])
     with pytest.raises(ValueError, match="no example has a probability"):
         plots.reliability_figure(["a"], [{}])
+
+
+@pytest.mark.parametrize("keys", [1, 40, 100_000])
+@pytest.mark.parametrize("ages", [0, 1, 14])
+@pytest.mark.parametrize("share", [True, False])
+def test_pictures_of_fleets_are_readable(keys, ages, share):
+    draw = np.random.default_rng(0)
+    examples = np.exp(draw.uniform(0, 14, keys)).astype(int).tolist()
+    features = draw.integers(0, 5000, keys).tolist()
+    by_age = [plots.AtAge(age, 10, 0.5 / (1 + place)) for place, age in enumerate(AGES[:ages])]
+    drawn = plots.fleet_figure(examples, features, by_age, title=LONG, subtitle=LONG, share=share)
+    check_readable(drawn)
+    assert len(drawn.axes) == (3 if ages else 2)
+    for axes, values in zip(drawn.axes, (examples, features), strict=False):
+        assert sum(bar.get_height() for bar in axes.patches) == len(values)
+
+
+def test_a_fleet_without_keys_has_a_picture():
+    check_readable(plots.fleet_figure([], [], [], title="Empty", subtitle="", share=True))

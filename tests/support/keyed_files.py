@@ -47,14 +47,3 @@ def parted(rows):
     keys = [row["user"] for row in rows]
     X = [{name: value for name, value in row.items() if name not in ("user", "label")} for row in rows]
     return keys, X, [row["label"] for row in rows]
-
-
-def contents(fleet):
-    """All that a fleet has learned: two fleets with the same contents have the same bits."""
-    core = fleet._core
-    parts = []
-    for key in [*fleet, *([None] if fleet.parameters["shared"] else [])]:
-        names, weights, biases = core.weights(key)
-        counted = core.statistics(key), core.labels_of(key), core.counts(key)[:2]
-        parts.append((key, *counted, names, weights.tobytes(), biases.tobytes()))
-    return fleet.task, fleet.parameters, fleet.labels, core.clock, parts

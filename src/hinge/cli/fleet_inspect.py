@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..fleet import View
+from ..fleet import Fleet, View
 from ..streams.files import printable
 from ..streams.fleets import AGES, FleetStudy
 from ..streams.guessing import shown_label
@@ -161,7 +161,7 @@ class Weight(NamedTuple):
     label: str  # "" if there are at most two
     feature: str
     shared: float
-    personal: float  # as it counts in the score
+    personal: float
 
 
 def _one_key(study: FleetStudy, arguments: argparse.Namespace) -> None:
@@ -218,19 +218,22 @@ def found_key(study: FleetStudy, text: str, path: str) -> str | int:
 def largest_weights(view: View, count: int) -> list[Weight]:
     """The features of a key with the largest |weights|: the sum of the shared and of the personal part."""
     fleet, labels = view.fleet, view.labels
-    s = fleet.parameters["personal"] if fleet.parameters["shared"] else 1.0
     by_label: dict[Any, Any] = view.named_weights()
     if len(labels) <= 2 or not all(isinstance(one, dict) for one in by_label.values()):
         by_label = {"": by_label}
     found = []
-    for place, (label, named) in enumerate(by_label.items()):
-        x = dict.fromkeys(named, 1.0)
-        shared = {name: its for name, _, its, _ in fleet._core.look_up(view.key, x, place)}
+    for lane, (label, named) in enumerate(by_label.items()):
+        shared = _shared_weights(fleet, lane) if fleet.parameters["shared"] else {}
         for name, personal in named.items():
-            its = shared.get(name, 0.0) if fleet.parameters["shared"] else 0.0
-            if its or personal:
+            if (its := shared.get(name, 0.0)) or personal:
                 found.append(
-                    Weight(shown_label(label) if label != "" else "", shown_label(name), its, s * personal)
+                    Weight(shown_label(label) if label != "" else "", shown_label(name), its, personal)
                 )
     found.sort(key=lambda weight: -abs(weight.shared + weight.personal))
     return found[:count]
+
+
+def _shared_weights(fleet: Fleet, lane: int) -> dict[Any, float]:
+    """By feature name; a feature whose name was not kept is called as in `View.named_weights`."""
+    names, weights, _ = fleet._core.weights(None)
+    return dict(zip(names, weights[:, lane].tolist(), strict=True))

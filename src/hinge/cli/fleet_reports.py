@@ -43,7 +43,7 @@ def new_and_known(study: FleetStudy) -> str:
     if not new.rounds:
         return ""
     text = f"New keys (their first {KNOWN} examples): {short_error(study.task, new.error)}"
-    return f"{text}; known keys: {short_error(study.task, known.error)}."
+    return f"{text}; known keys: {short_error(study.task, known.error)}." if known.rounds else f"{text}."
 
 
 def record(study: Any) -> dict[str, Any]:

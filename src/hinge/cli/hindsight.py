@@ -10,9 +10,10 @@ from ..learner import Learner
 from ..model.experts import is_committee
 from ..options.table import COVARIANCES
 from ..streams.batches import Batch, part, rows_of_text
-from ..streams.evaluation import Study, with_labels
+from ..streams.evaluation import Study
 from ..streams.guessing import shown_label
 from ..streams.stream import Shuffled, Stream
+from ..streams.truths import with_labels
 from ..structured.sequence_learner import SequenceLearner
 from ..theory import committees
 from ..theory.certificate import Certificate, Hindsight

@@ -66,8 +66,8 @@ class View:
 
     @property
     def labels(self) -> list[Any]:
-        """The labels that the key can predict, in order. A new key has those that all keys share."""
-        return self.fleet._core.labels_of(self.key if self.key in self.fleet else None)
+        """The labels that the key can predict, in order."""
+        return self.fleet._core.labels_of(self.key)
 
     @property
     def n_features(self) -> int:
@@ -141,3 +141,16 @@ class View:
     def __repr__(self) -> str:
         s = self.statistics
         return f"View({self.key!r}: {s.rounds} rounds, {s.mistakes} mistakes, {self.n_features} features)"
+
+
+class NewKey(View):
+    """A key that has not learned: it is predicted by the weights that all keys share, and these are explained."""
+
+    @property
+    def labels(self) -> list[Any]:
+        return self.fleet._core.labels_of(None) if self.fleet.parameters["shared"] else []
+
+
+def view_of(fleet: Fleet, key: Key) -> View:
+    """Of any key, also of a new one."""
+    return View(fleet, key) if key in fleet else NewKey(fleet, key)

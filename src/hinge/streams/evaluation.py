@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core import Engine, EventPart, TextPart
 from ..data.errors import InputError, for_each
-from ..data.labels import Labels
 from ..data.weights import GivenWeights
 from ..features.features import Features
 from ..features.pipeline import Pipeline
@@ -20,9 +19,9 @@ from ..model.loading import load
 from ..model.statistics import Statistics
 from ..options import table
 from ..tasks import task_named
-from ..tasks.task import Task
-from .batches import BadLines, Batch, has_one_label_each, listed_labels, part, rows_of_text, taken
+from .batches import BadLines, Batch, listed_labels, part, rows_of_text, taken
 from .order import Order
+from .truths import labelled, located, truths
 
 if TYPE_CHECKING:
     from ..data.types import Doubles
@@ -376,20 +375,6 @@ class Study:
         return truths(batch, name, task, self.learner.labels)
 
 
-def truths(batch: Batch, name: str, task: Task, known: Labels) -> list[Any]:
-    """The labels of a batch as the task takes them."""
-    labels = listed_labels(batch)
-    if task.core_knows_labels and set(map(type, labels)) <= {str, int, float, bool}:
-        return labels
-    y = []
-    for row, label in enumerate(labels):
-        try:
-            y.append(task.truth(label, known))
-        except ValueError as error:
-            raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
-    return y
-
-
 def in_order(batch: Batch, rows: list[int] | None, bad: BadLines, learn: Callable[[int, int], None]) -> Taken:
     """Learns from some rows of a batch (None: all), one after the other. `learn` takes those from one to another, all
     or none: it raises an InputError with the row (from its first one) that is rejected, which goes to `bad`."""
@@ -419,46 +404,3 @@ def has_scores(learner: Learner | SequenceLearner) -> bool:
     an example change what is predicted for it, so they must not be known before: there it is one example at a time."""
     p = learner.parameters
     return learner._task.scores_within_batches and p["kernel"] is None and p["geometry"] != "entropy"
-
-
-def labelled(batch: Batch, task: Task) -> list[int] | None:
-    """The rows that have a label; None: all have one, or need none. An empty list says that no label is relevant, which
-    is something to learn where there are sets of labels; svmlight has no other way to write it."""
-    if not task.needs_labels or has_one_label_each(batch) or (task.has_label_sets and batch.numbered):
-        return None
-    no_set = task.has_label_sets and not isinstance(batch.X, TextPart)
-    missing: tuple[Any, ...] = (None,) if no_set else (None, [])
-    rows = [row for row, label in enumerate(listed_labels(batch)) if label not in missing]
-    return None if len(rows) == len(batch) else rows
-
-
-def with_labels(batch: Batch, task: Task) -> Batch:
-    """The examples that the task can learn from."""
-    rows = labelled(batch, task)
-    return batch if rows is None else taken(batch, rows)
-
-
-# ---- what is rejected ---------------------------------------------------------------------------------------------
-
-
-def located(error: Exception, batch: Batch, name: str) -> Exception:
-    """An error of a row of the batch, with its line in the file."""
-    found = error if isinstance(error, InputError) else InputError(str(error))
-    row = 0 if found.row is None and len(batch) == 1 else found.row
-    if row is None or row >= len(batch):
-        return error
-    reason, column = found.reason, found.column
-    if isinstance(column, int):  # in a file, that would be a place in the line
-        index = f"index {column + batch.first_index}" if isinstance(batch.X, TextPart) else f"column {column}"
-        reason, column = f"{index}: {reason}", None
-    return InputError(reason, row, column, name, batch.lines[row])
-
-
-def has_labels(batch: Batch, task: Task) -> bool:
-    """Whether every example has a label. (Sets of labels may be empty: one that is not is enough.)"""
-    if not task.needs_labels:
-        return True
-    if isinstance(batch.X, TextPart):
-        return len(batch.X.labels) > 0 if task.has_label_sets else batch.X.one_label_each
-    present = [label is not None for label in batch.labels or ()]
-    return any(present) if task.has_label_sets else all(present)

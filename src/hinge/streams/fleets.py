@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..data.labels import Labels
-from ..fleet import Fleet, Share, View
+from ..fleet import Fleet, Share
+from ..fleet.view import view_of
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
-from .evaluation import Score, Taken, in_order, labelled, located, truths
+from .evaluation import Score, Taken, in_order
 from .order import Order
+from .truths import labelled, located, truths
 
 # How many examples of its key came before an example: the first number of each group.
 AGES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -156,7 +158,7 @@ class FleetStudy:
     def explain(self, batch: Batch, row: int, most: int) -> list[Share]:
         """The features of an example that contributed most, by the shared and by the personal weights."""
         X: Any = batch.X
-        return View(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
+        return view_of(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost."""

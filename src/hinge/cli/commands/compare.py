@@ -71,9 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
         from .. import forms
 
-        return forms.run(
-            arguments, lambda options, bad: reading.open_stream(arguments, None, {}, bad)[0], bad
-        )
+        return forms.run(arguments, lambda bad: reading.open_stream(arguments, None, {}, bad)[0], bad)
     options = learner_options.learner_options(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
 

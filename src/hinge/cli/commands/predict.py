@@ -18,11 +18,12 @@ from typing import Any
 
 from ...model.file import whole_file
 from ...streams.batches import Batch
-from ...streams.evaluation import Score, Study, has_labels, located
+from ...streams.evaluation import Score, Study
 from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
 from ...streams.studies import SessionStudy, load_study
+from ...streams.truths import has_labels, located
 from .. import committees, fleet_options, reading
 from ..app import whole
 from ..arguments import check_place, limits
