@@ -75,6 +75,22 @@ def test_the_inbox_learns_to_sort(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_fleet_learns_what_readers_like(tmp_path):
+    """Shared + personal is the best form, and does well on readers that it knows."""
+    said = run("fleet_news.py", tmp_path)
+    forms = re.findall(r"^(\S.*?)  +(\d+\.\d\d) %  ", said, re.MULTILINE)
+    assert forms[0][0].startswith("shared + personal")
+    errors = {name: float(error) for name, error in forms}
+    assert errors["shared + personal, 0.5"] < 0.5 * errors["shuffled keys, 0.5"]
+    assert errors["shared + personal, 0.5"] < 0.8 * errors["per key"]
+    assert "The keys matter." in said
+    new, old = numbers(said, "the first 100 of each reader")[-1], numbers(said, "later ones")[-1]
+    assert old < 0.2 * new < 5
+    assert "A new reader opens an exclusive story about films." in said
+    assert re.search(r"^reader-\d+ skips it, because of$", said, re.MULTILINE)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_picture_of_an_alignment(tmp_path):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     run("alignment.py", tmp_path, "--picture", "paths.png")

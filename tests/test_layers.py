@@ -28,7 +28,13 @@ LAYERS = [
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 # Methods that load a higher layer when they are called.
-LAZY = {("fleet", "theory"), ("tasks", "learner"), ("tasks", "structured"), ("learner", "theory"), ("structured", "theory")}
+LAZY = {
+    ("fleet", "theory"),
+    ("tasks", "learner"),
+    ("tasks", "structured"),
+    ("learner", "theory"),
+    ("structured", "theory"),
+}
 
 
 def imports(path: Path) -> set[str]:

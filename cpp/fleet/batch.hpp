@@ -52,7 +52,7 @@ class FeatureList {
     if (std::isinf(value * value)) [[unlikely]] reject_large(name);
     hashes_.push_back(hash);
     values_.push_back(value);
-    if (kept_->size() < kept_->limit() && kept_->find(hash).empty()) text_.append(name);
+    if (kept_->size() < kept_->limit() && !kept_->find(hash)) text_.append(name);
     name_ends_.push_back(text_.size());
   }
   void end_event() { starts_.push_back(hashes_.size()); }

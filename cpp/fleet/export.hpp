@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -14,15 +13,6 @@
 #include "fleet.hpp"
 
 namespace hinge {
-
-// The name of a feature, or its hash if the name was not kept.
-inline std::string feature_name(const Fleet& fleet, std::uint32_t hash) {
-  const std::string_view name = fleet.names.find(hash);
-  if (!name.empty()) return std::string(name);
-  char digits[16];
-  std::snprintf(digits, sizeof digits, "#%08x", static_cast<unsigned>(hash));
-  return digits;
-}
 
 // A new learner with the labels of a key, whose weights are not there yet.
 inline std::unique_ptr<Model> learner_for(const Fleet& fleet, std::uint32_t user) {
@@ -50,7 +40,7 @@ inline void take_record(const Fleet& fleet, const Record& record, Model& model) 
   save_weights(model.settings, desk.learner, state);
   if (Progress::has_calibration(model.learner, record.head().statistics)) Progress::save_calibration(Calibration(), state);
   restore_weights(model.settings, model.learner, state, 0);
-  for (std::size_t j = 0; j < features; ++j) model.names.add_new(feature_name(fleet, record.hashes()[j]));
+  for (std::size_t j = 0; j < features; ++j) model.names.add_new(fleet.names.name_of(record.hashes()[j]));
 }
 
 // w_0 + s v_k: it predicts like the fleet, and has not learned anything by itself.
@@ -70,7 +60,8 @@ inline void take_sum(const Fleet& fleet, std::uint32_t user, Model& model) {
   };
   RecordBytes wide;
   if (user != Users::nobody) {
-    const Record narrow = fleet.keys.record(user);
+    const RecordLook look = fleet.keys.look(user);
+    const Record& narrow = *look;
     wide = reshaped(narrow, fleet.keys.layout, narrow.head().labels, static_cast<std::uint32_t>(width));
     const Record its(fleet.keys.layout, wide.get());
     for (std::size_t place = 0; place < its.head().features; ++place)
@@ -87,13 +78,13 @@ inline void take_sum(const Fleet& fleet, std::uint32_t user, Model& model) {
     model.learner.awaits_constant = false;
   }
   model.learner.memory().start_at(w.data(), hashes.size(), biases.data());
-  for (const std::uint32_t hash : hashes) model.names.add_new(feature_name(fleet, hash));
+  for (const std::uint32_t hash : hashes) model.names.add_new(fleet.names.name_of(hash));
 }
 
 inline std::unique_ptr<Model> exported(const Fleet& fleet, std::uint32_t user) {
   auto model = learner_for(fleet, user);
   if (fleet.options.shared) take_sum(fleet, user, *model);
-  else if (user != Users::nobody) take_record(fleet, fleet.keys.record(user), *model);
+  else if (user != Users::nobody) take_record(fleet, *fleet.keys.look(user), *model);
   return model;
 }
 

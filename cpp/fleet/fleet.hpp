@@ -21,6 +21,7 @@
 #include "features.hpp"
 #include "keys.hpp"
 #include "labels.hpp"
+#include "lineage.hpp"
 #include "reshape.hpp"
 
 namespace hinge {
@@ -39,6 +40,7 @@ struct FleetOptions {
   std::size_t max_shared_features = std::size_t{1} << 24;
   std::size_t max_labels = 1000;
   std::size_t max_names = std::size_t{1} << 20;
+  double memory = HUGE_VAL;  // bytes; keys that were not used for long go to disk beyond it
 };
 
 struct FleetEvent {
@@ -65,10 +67,18 @@ struct FleetScores {
   }
 };
 
+// What a round has counted, and how many rounds the key had before.
+struct FleetRound {
+  Statistics counted;
+  std::int64_t age = 0;
+};
+
 class Fleet {
  public:
+  static constexpr std::size_t longest_key = 1024;  // bytes
+
   explicit Fleet(FleetOptions given)
-      : options(std::move(given)), keys(Desk::layout_of(options.settings)), names(options.max_names),
+      : options(std::move(given)), keys(Desk::layout_of(options.settings), options.memory), names(options.max_names),
         desks_(unlimited(options.settings)) {
     if (options.shared) keys.share(Record::made(keys.layout, {}, 0, width_of(0), 64));
   }
@@ -83,15 +93,17 @@ class Fleet {
 
   // Learns an event, or nothing if it throws. `before`: its scores before it is learned, if they are wanted.
   void learn(const FleetEvent& e, FleetScores* before = nullptr) {
+    keys.make_room(clock);
     all_or_nothing([&] { learn_noted(e, before); });
   }
-  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` gets its scores before it
-  // was learned if `wants_scores`. `poll` is called from time to time, and may throw.
+  // Learns `count` events, or none of them. `events(i, e)` fills in an event, `scored(i, scores)` is called when it was
+  // learned (see `last`), with its scores from before if `wants_scores`. `poll` is called from time to time, and may throw.
   template <class Events, class Scored>
   void learn_many(std::size_t count, const Events& events, bool wants_scores, Scored& scored, const Poll& poll) {
     std::size_t row = 0;
     FleetEvent e;
     FleetScores before;
+    keys.make_room(clock);
     try {
       all_or_nothing([&] {
         for (row = 0; row < count; ++row) {
@@ -99,7 +111,7 @@ class Fleet {
           prefetch(events, row, count);
           events(row, e);
           learn_noted(e, wants_scores ? &before : nullptr);
-          if (wants_scores) scored(row, before);
+          scored(row, before);
         }
         if (count > 1) poll();
       });
@@ -142,9 +154,7 @@ class Fleet {
 
   // Forgets a key.
   void remove(std::uint32_t user) {
-    keys.remove(user);
-    keys.commit();
-    clock += 1;
+    all_or_nothing([&] { keys.remove(user, ++clock); });
   }
   // The labels of a key in the order of its learner. (`Users::nobody`: of a key that is new.)
   void labels_for(std::uint32_t user, std::vector<std::uint32_t>& found) const {
@@ -152,16 +162,49 @@ class Fleet {
     if (!own_labels()) {
       found = known_;
     } else if (user != Users::nobody) {
-      const Record its = keys.record(user);
-      found.assign(its.labels(), its.labels() + its.head().labels);
+      const RecordLook its = keys.look(user);
+      found.assign(its->labels(), its->labels() + its->head().labels);
     }
+  }
+  // The labels of all keys, unless each has its own.
+  const std::vector<std::uint32_t>& known() const { return known_; }
+  // The weights per feature for so many labels.
+  std::uint32_t width_for(std::size_t labels_known) const {
+    Settings settings = options.settings;
+    if (is_classification()) settings.labels = std::max<std::size_t>(2, labels_known);
+    return Desk::width_of(settings);
   }
   // At the start: the labels of closed classes.
   void set_labels(const std::vector<Label>& all) {
     for (const Label& label : all) known_.push_back(labels.add(label));
     if (options.shared) keys.share(Record::made(keys.layout, {}, 0, width_of(known_.size()), 64));
   }
-  std::size_t bytes() const { return keys.bytes() + names.bytes(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(keys.bytes()) + names.bytes(); }
+  // What rounds count: their sums.
+  static void add(Statistics& to, const Statistics& counted) { add_difference(to, {}, counted); }
+
+  // Becomes as another fleet is after its change number `now` (changes/apply.hpp): the changes have been checked.
+  void take_over(std::uint64_t now, std::size_t now_ignored, LabelTable its_labels, std::vector<std::uint32_t> its_known,
+                 RecordBytes shared, const std::vector<std::pair<std::uint32_t, std::string>>& new_names,
+                 std::vector<Keys::Change>& changes, std::size_t slots, std::uint32_t first_free, const Hand& hand,
+                 std::vector<Lineage::Part> its_lineage) {
+    const std::size_t had_names = names.size();
+    try {
+      for (const auto& [hash, name] : new_names) names.append(hash, name);
+      names.mark(now);
+      keys.prepare(changes, slots);
+    } catch (...) {
+      names.truncate(had_names);
+      throw;
+    }
+    keys.take(changes, slots, first_free, hand);
+    if (shared) keys.share(std::move(shared));
+    labels = std::move(its_labels);
+    known_ = std::move(its_known);
+    lineage.take(std::move(its_lineage));
+    clock = now;
+    ignored = now_ignored;
+  }
 
   // ---- weights, or their averages ----
 
@@ -171,6 +214,12 @@ class Fleet {
     with_weights(record, keys.layout, [&](const auto* weights, std::size_t) { weight = static_cast<double>(weights[at]); });
     const double tallied = rounds_tallied(record);
     return tallied == 0 ? weight : (tallied * weight + record.u()[at]) / tallied;
+  }
+  // How many lanes a learner of the key has, as far as the record may have them.
+  std::size_t lanes_of(const Record& record) const {
+    if (!is_classification()) return 1;
+    const std::size_t labels = own_labels() ? record.head().labels : known_.size();
+    return labels > 2 ? labels : 1;
   }
   // The same in a lane that a record may not have yet: it has half of the one w of two classes, or nothing.
   double lane_weight(const Record& record, std::size_t place, std::size_t lane) const {
@@ -182,7 +231,7 @@ class Fleet {
   // The constant feature of the intercept; 0 without one.
   double constant_of(std::uint32_t user) const {
     if (!options.settings.fit_intercept || (user == Users::nobody && !options.shared)) return 0;
-    return keys.record(options.shared ? Users::nobody : user).head().constant;
+    return keys.look(options.shared ? Users::nobody : user)->head().constant;
   }
   // Of the constant feature.
   double bias(const Record& record, std::size_t lane) const {
@@ -196,11 +245,13 @@ class Fleet {
   Keys keys;
   LabelTable labels;
   FeatureNames names;
+  Lineage lineage;
   std::uint64_t clock = 0;    // of changes: a key has the stamp of its last one
   std::size_t ignored = 0;    // events and features for which there was no room
+  FleetRound last;            // the round of the last event; none if it was not learned
 
  private:
-  static constexpr std::size_t poll_every = 4096, longest_key = 1024;
+  static constexpr std::size_t poll_every = 4096;
 
   static Settings unlimited(Settings settings) {
     settings.max_weights = HUGE_VAL;  // a fleet has its own limits
@@ -210,8 +261,7 @@ class Fleet {
   bool has_intercept() const { return options.settings.fit_intercept; }
   template <class Function>
   double in_lane(const Record& record, std::size_t lane, const Function& function) const {
-    const std::size_t lanes = is_classification() && known_.size() > 2 ? known_.size() : 1;
-    if (record.head().width == 1 && lanes > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
+    if (record.head().width == 1 && lanes_of(record) > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
     return lane < record.head().width ? function(lane) : 0;
   }
   // How many rounds the average of a record includes; the scalars of the shared part are those of all.
@@ -230,6 +280,8 @@ class Fleet {
     known_before_ = known_;
     try {
       function();
+      if (clock != had_clock) lineage.begin(had_clock);
+      if (names.size() != had_names) names.mark(clock);
     } catch (...) {
       keys.take_back();
       labels.truncate(had_labels);
@@ -262,9 +314,12 @@ class Fleet {
   void learn_noted(const FleetEvent& e, FleetScores* before) {
     std::uint32_t user = keys.find(e.key, e.tag);
     const bool is_new = user == Users::nobody;
+    last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
-    if (!(e.weight > 0)) return check_only(e);
-    if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e);
+    if (!(e.weight > 0)) return check_only(e, e.weight);
+    if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
+    keys.hold(user);
+    last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
     Desk& desk = desks_.of(label_count(user));
     widen(user, desk);
@@ -305,13 +360,25 @@ class Fleet {
     }
     if (before != nullptr) labels_for(user, before->labels), read_scores(desk, *before);
     const Statistics was = desk.learner.statistics;
-    desk.learner.learn_one(desk.instance(), Truth{truth}, e.weight);  // nothing throws after this
+    try {
+      desk.learner.learn_one(desk.instance(), Truth{truth}, e.weight);  // nothing throws after this
+    } catch (InputError& error) {
+      name_column(error, first, base.at);
+      throw;
+    }
     put_away(desk, first, base, 0);
     desk.store(first);
+    add_difference(last.counted, was, desk.learner.statistics);
     if (!options.shared) return;
     put_away(desk, second, personal, column);
     if (has_intercept()) desk.put_away_biases(second, desk.columns() - 1);
     add_difference(second.head().statistics, was, desk.learner.statistics);
+  }
+  // The columns of a desk mean nothing to others.
+  void name_column(InputError& error, const Record& record, const RecordColumns& at) const {
+    if (error.column >= at.size) return;
+    error.name = names.name_of(record.hashes()[at.places[error.column]]);
+    error.column = none;
   }
   void put_away(const Desk& desk, const Record& its, const Part& part, std::size_t column) {
     desk.put_away(its, part.at, column);
@@ -339,10 +406,10 @@ class Fleet {
     desk.learner.awaits_constant = false;
   }
   // An example without weight must still be valid.
-  void check_only(const FleetEvent& e) {
+  void check_only(const FleetEvent& e, double weight) {
     Desk& desk = desks_.of(0);
     desk.lay_out_values(e.x.values, e.x.size);
-    desk.learner.learn_one(desk.instance(), Truth{is_classification() ? 0 : e.target}, std::min(0.0, e.weight));
+    desk.learner.learn_one(desk.instance(), Truth{is_classification() ? 0 : e.target}, weight);
   }
 
   // ---- features ----
@@ -387,10 +454,7 @@ class Fleet {
   [[noreturn]] void reject_feature(const EventFeatures& x, std::size_t j, std::size_t most, bool is_shared) const {
     InputError error("it is new, and the " + std::string(is_shared ? "fleet" : "key") + " already has " + std::to_string(most) +
                      " features, its limit (" + (is_shared ? "max_shared_features)" : "max_features)"));
-    const std::string_view kept = names.find(x.hashes[j]);
-    if (!kept.empty()) error.name = std::string(kept);
-    else if (x.names != nullptr) error.name = std::string(x.names[j]);
-    else error.name = std::string(NumberName(x.columns[j]).key());
+    error.name = names.name_of(x, j);
     throw error;
   }
   // The feature with the smallest weights, of those that are not in the event.
@@ -425,11 +489,12 @@ class Fleet {
   void lay_out_known(Desk& desk, std::uint32_t user, const EventFeatures& x) const {
     desk.clear();
     if (user == Users::nobody && !options.shared) return desk.begin();
-    const Record first = keys.record(options.shared ? Users::nobody : user);
-    desk.load(first, options.settings.average_from);
-    lay_out_known(desk, first, x, 1);
+    const RecordLook base = keys.look(options.shared ? Users::nobody : user);
+    desk.load(*base, options.settings.average_from);
+    lay_out_known(desk, *base, x, 1);
     if (!options.shared || user == Users::nobody) return;
-    const Record narrow = keys.record(user);
+    const RecordLook look = keys.look(user);
+    const Record& narrow = *look;
     const bool is_wide = narrow.head().width == desk.width();
     const RecordBytes wide = is_wide ? nullptr : reshaped(narrow, keys.layout, narrow.head().labels, static_cast<std::uint32_t>(desk.width()));
     const Record its(keys.layout, is_wide ? narrow.bytes() : wide.get());
@@ -458,7 +523,7 @@ class Fleet {
         ignored += 1;
         return Users::nobody;
       }
-      keys.remove(keys.idle(clock));
+      keys.remove(keys.idle(clock), clock + 1);
     }
     const auto room = static_cast<std::uint32_t>(std::min(e.x.size, options.max_features));
     return keys.add(e.tag, Record::made(keys.layout, e.key, 0, width_of(own_labels() ? 0 : known_.size()), room), clock + 1);
@@ -474,7 +539,8 @@ class Fleet {
     const std::uint32_t id = id_of(e);
     const auto is_among = [&](const auto* from, std::size_t count) { return std::find(from, from + count, id) != from + count; };
     if (!own_labels()) return is_among(known_.data(), known_.size());
-    return is_among(keys.record(user).labels(), keys.record(user).head().labels);
+    const RecordLook its = keys.look(user);
+    return is_among(its->labels(), its->head().labels);
   }
   // What the label of an event is for the learner, which gets it if it is new.
   LabelCode code_of(const FleetEvent& e, std::uint32_t user) {
@@ -483,9 +549,9 @@ class Fleet {
     const auto found = std::find(of_event_.begin(), of_event_.end(), id);
     if (id != LabelTable::unknown && found != of_event_.end())
       return {label_code(static_cast<std::size_t>(found - of_event_.begin()), of_event_.size()), false};
-    if (options.closed) throw InputError("the label is not one of the classes");
+    if (options.closed) throw InputError("the label " + shown_label(*e.label) + " is not one of the classes");
     if (of_event_.size() >= options.max_labels)
-      throw InputError("the label is new, and the model has " + std::to_string(of_event_.size()) + " labels, its limit (max_labels)");
+      throw InputError("the label " + shown_label(*e.label) + " is new, and the model has " + std::to_string(of_event_.size()) + " labels, its limit (max_labels)");
     if (id == LabelTable::unknown) id = labels.add(*e.label);
     const LabelCode code = add_label(labels, id, of_event_);
     if (!own_labels()) {
@@ -508,7 +574,7 @@ class Fleet {
     if (own_labels()) return flip_one(user);
     if (options.shared) flip_one(Users::nobody);
     for (std::uint32_t each = 0; each < keys.slots(); ++each)
-      if (keys.exists(each)) flip_one(each);
+      if (keys.exists(each)) keys.hold(each), flip_one(each), keys.set_stamp(each, clock + 1);
   }
 
   Desks desks_;

@@ -63,7 +63,7 @@ class LabelTable {
   }
   static Label canonical(const Label& label) {
     if (const auto* flag = std::get_if<bool>(&label)) return std::int64_t{*flag};
-    if (const auto* real = std::get_if<double>(&label); real != nullptr && *real == std::floor(*real) && std::abs(*real) < 0x1p62)
+    if (const auto* real = std::get_if<double>(&label); real != nullptr && *real == std::floor(*real) && *real >= -0x1p63 && *real < 0x1p63)
       return static_cast<std::int64_t>(*real);
     return label;
   }
@@ -71,6 +71,15 @@ class LabelTable {
   std::vector<Label> labels_;
   std::map<Label, std::uint32_t> ids_;
 };
+
+// For messages.
+inline std::string shown_label(const Label& label) {
+  if (const auto* text = std::get_if<std::string>(&label)) return shown_name(*text);
+  if (const auto* flag = std::get_if<bool>(&label)) return *flag ? "True" : "False";
+  std::string shown;
+  std::visit([&](const auto& value) { append_json(shown, value); }, label);
+  return shown;
+}
 
 // What a label is for a learner: its sign or its lane.
 struct LabelCode {

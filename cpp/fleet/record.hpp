@@ -73,7 +73,10 @@ class Record {
 
   RecordHead& head() const { return *reinterpret_cast<RecordHead*>(at_); }
   char* bytes() const { return at_; }
-  std::string_view key() const { return {at_ + sizeof(RecordHead), head().key_bytes}; }
+  std::string_view key() const { return key_of(at_); }
+  static std::string_view key_of(const char* bytes) {
+    return {bytes + sizeof(RecordHead), reinterpret_cast<const RecordHead*>(bytes)->key_bytes};
+  }
   std::uint32_t* labels() const { return at<std::uint32_t>(labels_); }
   double* biases() const { return at<double>(biases_); }
   double* bias_sums() const { return at<double>(bias_sums_); }
@@ -83,6 +86,8 @@ class Record {
   char* v() const { return at_ + v_; }
   std::uint32_t* hashes() const { return at<std::uint32_t>(hashes_); }
   std::size_t end() const { return end_; }
+  // All before the arrays of features.
+  std::size_t fixed_bytes() const { return u_; }
   // The biases with their sums and their precision.
   std::size_t bias_bytes() const { return u_ - biases_; }
 
@@ -133,6 +138,15 @@ class Record {
     enter_all();
   }
 
+  // A record with this head; all else is 0.
+  static RecordBytes empty(const RecordLayout& layout, RecordHead head) {
+    head.bytes = Record(layout, head).end_;
+    auto* bytes = static_cast<char*>(std::calloc(head.bytes, 1));
+    if (bytes == nullptr) throw std::bad_alloc();
+    std::memcpy(bytes, &head, sizeof head);
+    return RecordBytes(bytes);
+  }
+
   // An empty record for a key.
   static RecordBytes made(const RecordLayout& layout, std::string_view key, std::uint32_t labels, std::uint32_t width,
                           std::uint32_t room) {
@@ -141,7 +155,7 @@ class Record {
     head.width = width;
     head.labels = labels;
     head.key_bytes = static_cast<std::uint32_t>(key.size());
-    RecordBytes bytes = allocated(layout, head);
+    RecordBytes bytes = empty(layout, head);
     std::memcpy(bytes.get() + sizeof(RecordHead), key.data(), key.size());
     return bytes;
   }
@@ -149,7 +163,7 @@ class Record {
   RecordBytes resized(std::uint32_t room) const {
     RecordHead larger = head();
     larger.room = room;
-    RecordBytes bytes = allocated(*layout_, larger);
+    RecordBytes bytes = empty(*layout_, larger);
     const Record to(*layout_, bytes.get());
     const std::size_t features = larger.features, weights = features * larger.width;
     std::memcpy(to.at_ + sizeof(RecordHead), at_ + sizeof(RecordHead), u_ - sizeof(RecordHead));  // up to the features
@@ -165,7 +179,7 @@ class Record {
     RecordHead other = head();
     other.labels = labels;
     other.width = width;
-    RecordBytes bytes = allocated(*layout_, other);
+    RecordBytes bytes = empty(*layout_, other);
     const Record to(*layout_, bytes.get());
     std::memcpy(to.at_ + sizeof(RecordHead), at_ + sizeof(RecordHead), other.key_bytes);
     std::copy_n(this->labels(), std::min(labels, head().labels), to.labels());
@@ -219,13 +233,6 @@ class Record {
     index_ = hashes_ + sizeof(std::uint32_t) * h.room;
     if (index_width(h.room) == sizeof(LargeSlot)) index_ = aligned(index_);
     end_ = aligned(index_ + slot_count(h.room) * index_width(h.room));
-  }
-  static RecordBytes allocated(const RecordLayout& layout, RecordHead head) {
-    head.bytes = Record(layout, head).end_;
-    auto* bytes = static_cast<char*>(std::calloc(head.bytes, 1));
-    if (bytes == nullptr) throw std::bad_alloc();
-    std::memcpy(bytes, &head, sizeof head);
-    return RecordBytes(bytes);
   }
 
   static std::size_t aligned(std::size_t bytes) { return (bytes + 7) / 8 * 8; }

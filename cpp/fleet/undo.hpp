@@ -61,21 +61,21 @@ class FleetUndo {
     std::uint32_t user;  // Users::nobody: the shared record
     std::uint32_t features = 0;
     std::uint64_t stamp = 0;
-    std::size_t at = 0;  // in `notes_`, or in `records_`
+    std::size_t at = 0;  // in `notes_`, or in `records_`; of `widened`: the room
   };
 
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
 
-  // A key has been added.
-  void note_added(std::uint32_t user) { entries_.push_back({Kind::added, user}); }
+  // A key has been added to a slot. `stamp`: what the slot had before.
+  void note_added(std::uint32_t user, std::uint64_t stamp) { entries_.push_back({Kind::added, user, 0, stamp}); }
   // The record of a user is going to be removed, or to be replaced by another one. The old one is handed over.
   RecordBytes& note_removed(std::uint32_t user, std::uint64_t stamp) { return keep(Kind::removed, user, stamp); }
   RecordBytes& note_replaced(std::uint32_t user, std::uint64_t stamp) { return keep(Kind::replaced, user, stamp); }
 
-  // A record with so many features is going to get more of them.
-  void note_widened(std::uint32_t user, std::uint64_t stamp, std::uint32_t features) {
-    entries_.push_back({Kind::widened, user, features, stamp});
+  // A record with so many features, and room for some, is going to get more of them.
+  void note_widened(std::uint32_t user, std::uint64_t stamp, std::uint32_t features, std::uint32_t room) {
+    entries_.push_back({Kind::widened, user, features, stamp, room});
   }
 
   // A record is going to learn: columns from `first` on of the desk.

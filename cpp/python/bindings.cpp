@@ -147,12 +147,12 @@ NB_MODULE(_core, m) {
   define_reader(vowpal);
 
   nb::class_<JsonTextReader> json(m, "JsonTextReader");
-  json.def("__init__", [](JsonTextReader* self, std::string label, std::string weight, std::vector<std::string> aside,
+  json.def("__init__", [](JsonTextReader* self, std::string label, std::string weight, std::string key, std::vector<std::string> aside,
                           std::vector<std::string> within, std::size_t max_line) {
-    JsonMeaning meaning{.label = std::move(label), .weight = std::move(weight), .aside = std::move(aside), .within = std::move(within)};
+    JsonMeaning meaning{.label = std::move(label), .weight = std::move(weight), .key = std::move(key), .aside = std::move(aside), .within = std::move(within)};
     meaning.escapes = true;
     new (self) JsonTextReader(JsonText(std::move(meaning), max_line), max_line + 1);  // with the CR of CR LF
-  }, nb::kw_only(), "label"_a, "weight"_a, "aside"_a, "within"_a, "max_line"_a);
+  }, nb::kw_only(), "label"_a, "weight"_a, "key"_a = "", "aside"_a, "within"_a, "max_line"_a);
   define_reader(json);
 
   nb::class_<Texts>(m, "Texts")

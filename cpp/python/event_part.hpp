@@ -94,6 +94,11 @@ inline void define_event_part(nb::module_& m) {
       .def("taken", nb::overload_cast<const EventPart&, const std::vector<std::size_t>&>(&taken), "events"_a)
       .def_static("joined", nb::overload_cast<const std::vector<EventPart>&>(&joined), "parts"_a)
       .def("label_list", &label_objects)
+      .def("key_list", [](const EventPart& self) {
+        nb::list keys;
+        for (std::size_t i = 0; self.has_keys() && i < self.count(); ++i) keys.append(name_object(self.key(i)));
+        return keys;
+      })
       .def("weights", [](const EventPart& self) {
         return numpy_array(std::vector<double>(self.weights(), self.weights() + self.count()));
       }, nb::sig("def weights(self) -> numpy.typing.NDArray[numpy.float64]"))

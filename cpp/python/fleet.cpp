@@ -11,7 +11,9 @@
 #include "engine/engine.hpp"
 #include "../fleet/ingest.hpp"
 #include "fleet/engine.hpp"
+#include "fleet/files.hpp"
 #include "fleet/module.hpp"
+#include "fleet/rounds.hpp"
 #include "tensors.hpp"
 
 namespace hinge {
@@ -41,7 +43,7 @@ FleetOptions options_from(nb::kwargs given) {
   take("max_keys", options.max_keys), take("at_max_keys", keys);
   take("max_features_per_key", options.max_features), take("at_max_features", features);
   take("max_shared_features", options.max_shared_features), take("max_labels", options.max_labels);
-  take("max_names", options.max_names);
+  take("max_names", options.max_names), take("memory", options.memory);
   options.at_max_keys = when_full(keys);
   options.at_max_features = when_full(features);
   options.settings = settings_from(given);
@@ -120,6 +122,9 @@ nb::object ingest(FleetEngine& self, const nb::bytes& text, std::string key, std
 void bind_scores(Class& fleet) {
   fleet.def("ingest", &ingest, "text"_a, "key"_a, "label"_a, "weight"_a = "", "aside"_a = std::vector<std::string>(),
             "max_line"_a = std::size_t{1} << 24, "learns"_a = true)
+      .def("learn_listed", &learn_listed, "keys"_a, "events"_a, "y"_a, "weights"_a.none(), "ages"_a, "predicts"_a = false,
+           "scores"_a = false)
+      .def("score_listed", &score_listed, "keys"_a, "events"_a, "scores"_a = false)
       .def("predict_one", &predict_event, "key"_a.none(), "x"_a.none())
       .def("scores_one", &scores_of_event, "key"_a.none(), "x"_a.none())
       .def("score_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, bool predicts) {
@@ -147,21 +152,28 @@ void bind_scores(Class& fleet) {
       }, "keys"_a, "data"_a, "indices"_a, "indptr"_a, "width"_a, "names"_a.none(), "predicts"_a);
 }
 
+// What function() reads while nobody learns.
+template <class Function>
+auto read(FleetEngine& self, const Function& function) {
+  const SharedReading reading(self);
+  return function();
+}
+
 // The user of a key, or KeyError.
 std::uint32_t found_user(const FleetEngine& self, nb::handle key) {
   const nb::object plain = plain_key(key);
   const Key bytes(plain);
   const std::uint32_t user = self.fleet.keys.find(*bytes, self.fleet.keys.tag_of(*bytes));
-  if (user == Users::nobody) throw nb::key_error(quoted(plain).c_str());
-  return user;
+  if (user != Users::nobody) return user;
+  PyErr_SetObject(PyExc_KeyError, plain.ptr());
+  throw nb::python_error();
 }
+// None is what all keys share.
 std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
-  return key.is_none() ? Users::nobody : found_user(self, key);
+  return key.is_none() && self.fleet.options.shared ? Users::nobody : found_user(self, key);
 }
 
-nb::tuple statistics_of(const Statistics& s) {
-  return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
-}
+nb::tuple statistics_of(const Statistics& s) { return FleetAccount::statistics_tuple(s); }
 
 void add_up(Statistics& all, const Statistics& one) {
   all.rounds += one.rounds, all.mistakes += one.mistakes, all.updates += one.updates;
@@ -174,16 +186,18 @@ void add_up(Statistics& all, const Statistics& one) {
 nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
   const SharedReading reading(self);
   const Fleet& fleet = self.fleet;
-  const Record record = fleet.keys.record(user_or_nobody(self, key));
-  const std::size_t features = record.head().features, lanes = record.head().width;
+  const std::uint32_t user = user_or_nobody(self, key);
+  const RecordLook look = fleet.keys.look(user);
+  const Record& record = *look;
+  const std::size_t features = record.head().features, lanes = fleet.lanes_of(record);
   nb::list names;
   std::vector<double> weights(features * lanes), biases(lanes);
   for (std::size_t place = 0; place < features; ++place) {
-    names.append(name_object(feature_name(fleet, record.hashes()[place])));
-    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.weight(record, place, r);
+    names.append(name_object(fleet.names.name_of(record.hashes()[place])));
+    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.lane_weight(record, place, r);
   }
-  const double constant = fleet.constant_of(user_or_nobody(self, key));
-  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.bias(record, r) * constant;
+  const double constant = fleet.constant_of(user);
+  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.lane_bias(record, r) * constant;
   return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
 }
 
@@ -207,12 +221,14 @@ nb::list look_up_features(FleetEngine& self, nb::handle key, nb::handle x, std::
     record.find(&hash, 1, &place);
     return place == Record::missing ? 0.0 : fleet.lane_weight(record, place, lane);
   };
+  std::optional<RecordLook> personal;
+  if (user != Users::nobody) personal.emplace(fleet.keys.look(user));
   nb::list found;
   Records::for_each(x, [&](nb::handle borrowed, double value) {
     const nb::object name = nb::borrow(borrowed);
     const std::uint32_t hash = feature_hash(*Key(name));
     const double shared = fleet.options.shared ? weight_in(fleet.keys.record(Users::nobody), hash) : 0;
-    const double its = user == Users::nobody ? 0 : weight_in(fleet.keys.record(user), hash);
+    const double its = personal ? weight_in(**personal, hash) : 0;
     found.append(nb::make_tuple(name, value, shared, fleet.options.shared ? fleet.options.personal * its : its));
   });
   return found;
@@ -225,7 +241,7 @@ nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
   const Key bytes(plain);
   const std::uint32_t user = fleet.keys.find(*bytes, fleet.keys.tag_of(*bytes));
   const auto bias_in = [&](std::uint32_t its) {
-    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(fleet.keys.record(its), lane);
+    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(*fleet.keys.look(its), lane);
   };
   const double constant = fleet.constant_of(user);
   if (!fleet.options.shared) return nb::make_tuple(0.0, constant * bias_in(user));
@@ -234,7 +250,7 @@ nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
 }
 
 void bind_keys(Class& fleet) {
-  fleet.def("__len__", [](FleetEngine& self) { return self.fleet.keys.size(); })
+  fleet.def("__len__", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.size(); }); })
       .def("__contains__", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
         const nb::object plain = plain_key(key);
@@ -249,23 +265,24 @@ void bind_keys(Class& fleet) {
         const SharedReading reading(self);
         nb::list keys;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) keys.append(name_object(self.fleet.keys.key(user)));
+          if (self.fleet.keys.exists(user)) keys.append(name_object(self.fleet.keys.look(user)->key()));
         return keys;
       })
       .def("statistics", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
-        return statistics_of(self.fleet.keys.record(user_or_nobody(self, key)).head().statistics);
+        return statistics_of(self.fleet.keys.look(user_or_nobody(self, key))->head().statistics);
       }, "key"_a.none())
       .def("totals", [](FleetEngine& self) {
         const SharedReading reading(self);
         Statistics all;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) add_up(all, self.fleet.keys.record(user).head().statistics);
+          if (self.fleet.keys.exists(user)) add_up(all, self.fleet.keys.look(user)->head().statistics);
         return statistics_of(all);
       })
       .def("counts", [](FleetEngine& self, nb::handle key) {  // features, ignored features, bytes
         const SharedReading reading(self);
-        const RecordHead& head = self.fleet.keys.record(user_or_nobody(self, key)).head();
+        const RecordLook look = self.fleet.keys.look(user_or_nobody(self, key));
+        const RecordHead& head = look->head();
         return nb::make_tuple(head.features, head.ignored, head.bytes);
       }, "key"_a.none())
       .def("labels_of", [](FleetEngine& self, nb::handle key) {
@@ -279,7 +296,7 @@ void bind_keys(Class& fleet) {
       .def("weights", &weights_of_record, "key"_a.none())
       .def("constant", [](FleetEngine& self, nb::handle key) {
         const SharedReading reading(self);
-        return self.fleet.keys.record(user_or_nobody(self, key)).head().constant;
+        return self.fleet.keys.look(user_or_nobody(self, key))->head().constant;
       }, "key"_a.none())
       // For each key: features, rounds, mistakes, updates, cost, loss and bytes.
       .def("summary", [](FleetEngine& self) {
@@ -287,7 +304,7 @@ void bind_keys(Class& fleet) {
         std::vector<double> numbers;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
           if (self.fleet.keys.exists(user))
-            for (const double number : summary_of(self.fleet.keys.record(user))) numbers.push_back(number);
+            for (const double number : summary_of(*self.fleet.keys.look(user))) numbers.push_back(number);
         const std::size_t rows = numbers.size() / summary_size;
         return numpy_matrix(std::move(numbers), rows, summary_size);
       })
@@ -296,12 +313,12 @@ void bind_keys(Class& fleet) {
         const SharedReading reading(self);
         std::vector<std::pair<double, std::uint32_t>> found;
         for (std::uint32_t user = 0; user < self.fleet.keys.slots(); ++user)
-          if (self.fleet.keys.exists(user)) found.emplace_back(-summary_of(self.fleet.keys.record(user))[column], user);
+          if (self.fleet.keys.exists(user)) found.emplace_back(-summary_of(*self.fleet.keys.look(user))[column], user);
         const std::size_t most = std::min(count, found.size());
         std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
         nb::list top;
         for (std::size_t i = 0; i < most; ++i)
-          top.append(nb::make_tuple(name_object(self.fleet.keys.key(found[i].second)), -found[i].first));
+          top.append(nb::make_tuple(name_object(self.fleet.keys.look(found[i].second)->key()), -found[i].first));
         return top;
       }, "count"_a, "column"_a)
       .def("intercepts", &intercepts, "key"_a.none(), "lane"_a)
@@ -323,11 +340,34 @@ void bind_whole(Class& fleet) {
         self.notice_labels();
       }, "labels"_a)
       .def_prop_ro("labels", [](FleetEngine& self) { return self.label_objects; })
-      .def_prop_ro("clock", [](FleetEngine& self) { return self.fleet.clock; })
-      .def_prop_ro("n_ignored", [](FleetEngine& self) { return self.fleet.ignored; })
-      .def_prop_ro("n_names", [](FleetEngine& self) { return self.fleet.names.size(); })
-      .def_prop_ro("record_bytes", [](FleetEngine& self) { return self.fleet.keys.record_bytes(); })
-      .def("__sizeof__", [](FleetEngine& self) { return self.fleet.bytes(); });
+      .def_prop_ro("clock", [](FleetEngine& self) { return read(self, [&] { return self.fleet.clock; }); })
+      .def_prop_ro("n_ignored", [](FleetEngine& self) { return read(self, [&] { return self.fleet.ignored; }); })
+      .def_prop_ro("n_names", [](FleetEngine& self) { return read(self, [&] { return self.fleet.names.size(); }); })
+      .def_prop_ro("record_bytes", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.record_bytes(); }); })
+      .def_prop_ro("n_cold", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.cold(); }); })
+      .def_prop_ro("file_bytes", [](FleetEngine& self) { return read(self, [&] { return self.fleet.keys.file_bytes(); }); })
+      .def("__sizeof__", [](FleetEngine& self) { return read(self, [&] { return self.fleet.bytes(); }); });
+}
+
+void bind_files(Class& fleet) {
+  fleet.def("save", &save_changes, "path"_a, "since"_a, "header"_a)
+      .def("changes", &changes_as_bytes, "since"_a, "header"_a)
+      .def("has_been", [](FleetEngine& self, const std::string& maker, std::uint64_t clock) {
+        const SharedReading reading(self);
+        return clock == 0 || Lineage::contains(self.fleet.lineage.parts(), self.fleet.clock, maker, clock);
+      }, "maker"_a, "clock"_a)
+      .def("apply", [](FleetEngine& self, const nb::bytes& changes, const std::string& source) {
+        return apply_changes(self, open_changes(changes, source));
+      }, "changes"_a, "source"_a)
+      .def("apply_file", [](FleetEngine& self, const nb::bytes& path, const std::string& source) {
+        return apply_changes(self, open_changes_file(path, source));
+      }, "path"_a, "source"_a)
+      .def_static("header", [](const nb::bytes& changes, const std::string& source) {
+        return text_of(read_head(*open_changes(changes, source)).header);
+      }, "changes"_a, "source"_a)
+      .def_static("header_of_file", [](const nb::bytes& path, const std::string& source) {
+        return text_of(read_head(*open_changes_file(path, source)).header);
+      }, "path"_a, "source"_a);
 }
 
 }  // namespace
@@ -338,6 +378,7 @@ void define_fleet(nb::module_& m) {
   bind_learning(fleet);
   bind_scores(fleet);
   bind_keys(fleet);
+  bind_files(fleet);
 }
 
 }  // namespace hinge

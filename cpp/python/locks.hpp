@@ -154,6 +154,18 @@ class Holding {
 using Writing = Holding<std::unique_lock<std::shared_mutex>>;
 using SharedReading = Holding<std::shared_lock<std::shared_mutex>>;
 
+// For a thread that has released the GIL, between two steps of a long reading that began with the GIL.
+class QuietReading {
+ public:
+  explicit QuietReading(Guarded& engine) : lock_(engine.locks->mutex, std::defer_lock) {
+    const std::lock_guard turn(engine.locks->turn);
+    lock_.lock();
+  }
+
+ private:
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
 // Ctrl-C, while a batch runs without the GIL.
 inline void answer_signals() {
   const WithGil acquired;

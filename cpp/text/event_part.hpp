@@ -1,4 +1,5 @@
-// Events of a text: features with names, which no model has given columns yet, a label and a weight each.
+// Events of a text: features with names, which no model has given columns yet, a label and a weight each, and the key of
+// a fleet, if there is one.
 #pragma once
 
 #include <cstddef>
@@ -51,12 +52,13 @@ struct EventText {
   Growing<JsonKind> label_kinds;
   Growing<double> label_numbers;
   Strings labels;
+  Strings keys;  // of each event, as names are stored: none, or one each
 
   EventText() { clear(); }
   std::size_t count() const { return lines.size(); }
   std::size_t bytes() const {
     return names.bytes() + values.bytes() + starts.bytes() + lines.bytes() + weights.bytes() + label_kinds.bytes() +
-           label_numbers.bytes() + labels.bytes();
+           label_numbers.bytes() + labels.bytes() + keys.bytes();
   }
   void clear() {
     starts.set_size(0), starts.push(0);
@@ -85,6 +87,7 @@ struct EventText {
     label_kinds.set_size(std::min(label_kinds.size(), count()));
     label_numbers.set_size(label_kinds.size());
     labels.set_size(label_kinds.size());
+    keys.set_size(std::min(keys.size(), count()));
   }
 };
 
@@ -110,6 +113,9 @@ class EventPart {
   double label_number(std::size_t i) const { return text_->label_numbers[first_ + i]; }
   std::string_view label_text(std::size_t i) const { return text_->labels[first_ + i]; }
 
+  bool has_keys() const { return text_->keys.size() > 0; }
+  std::string_view key(std::size_t i) const { return text_->keys[first_ + i]; }
+
   // Calls function(name, value) for each feature of an event. None is 0, and no name comes twice.
   template <class Function>
   void for_each(std::size_t i, const Function& function) const {
@@ -123,6 +129,7 @@ class EventPart {
     for_each(i, [&](std::string_view name, double value) { to.push(name, value); });
     to.push_label(label_kind(i), label_number(i), label_text(i));
     to.weights.push(weights()[i]);
+    if (has_keys()) to.keys.push(key(i));
     to.end_row(static_cast<std::size_t>(lines()[i]));
   }
 

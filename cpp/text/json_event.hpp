@@ -78,6 +78,7 @@ class JsonEvent {
   JsonValue label() const { return value_of(label_); }
   JsonValue weight() const { return value_of(weight_); }
   JsonValue key() const { return value_of(key_); }
+  bool has_key() const { return key_ != none; }
   // Whether two of the features just given may have the same name. (If names are escaped.)
   bool names_may_repeat() const { return repeats_ || (nested_ && dotted_); }
   // All values of the line, and where they are.

@@ -67,7 +67,14 @@ class JsonText {
     events.push_label(is_string && label.text.empty() ? JsonKind::null : label.kind, label.number,
                       is_string ? label.text : label.written);
     events.weights.push(weight.is_there ? weight.number : 1);
+    if (event_.has_key()) push_key(event_.key(), events);
     return newline;
+  }
+  static void push_key(const JsonValue& key, EventText& events) {
+    if (key.kind == JsonKind::string) return events.keys.push(key.text);
+    const auto number = key.integer();
+    if (!number) throw InputError("a key, a string or a whole number, was expected, there is " + in_python(key.written));
+    events.keys.push(NumberName(*number).key());
   }
   // A string, a number, a boolean or a list of them; null and "" say that there is none.
   void check_label(const JsonValue& label) const {

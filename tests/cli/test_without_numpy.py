@@ -17,6 +17,7 @@ from safetensors.numpy import load, save
 import hinge
 from hinge._core import SvmlightReader, count_changes
 from hinge.model import file
+from keyed_files import as_json, records
 
 # ---- what is loaded -----------------------------------------------------------------------------------------------
 
@@ -72,6 +73,18 @@ def test_from_a_pipe_and_of_vw(tmp_path):
     vw = b"".join(line.replace(b" ", b" | ", 1) + b"\n" for line in text.replace(b":", b"f:").splitlines())
     (tmp_path / "train.vw").write_bytes(vw)
     assert learned("learn", tmp_path / "train.vw", "--force", "-m", model) == (0, False)
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--no-shared", "--save-every", "50"), ("-p", "all.txt", "--json")], ids=str
+)
+def test_fleets_of_json_lines(tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    data, model = tmp_path / "users.jsonl", tmp_path / "fleet"
+    data.write_text(as_json(records(300)))
+    assert learned("learn", data, "--key", "user", "-m", model, *options) == (0, False)
+    assert hinge.load(model).statistics.rounds == 300
+    assert learned("predict", data, "-m", model, "--scores", "-o", tmp_path / "predictions") == (0, False)
 
 
 @pytest.mark.parametrize("labels", [[1, -1], [2, 5], [3, 1, 2], [0.5, 1.5, 2.5]], ids=str)

@@ -11,12 +11,12 @@ if [ "${1:-}" = thread ]; then
   shift
   kind=thread
   libraries="libtsan.so libstdc++.so"
-  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_calls.py tests/model/test_processes.py"
+  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_calls.py tests/fleet/test_fleet_threads.py tests/fleet/test_fleet_changes.py tests/fleet/test_fleet_cold.py tests/model/test_processes.py"
   workers=0 # one process: reports of several would interleave
 else
   kind=address,undefined
   libraries="libasan.so libubsan.so libstdc++.so"
-  tests="tests/rejections tests/streams/test_format_contract.py tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/model tests/contracts"
+  tests="tests/rejections tests/fleet tests/streams/test_format_contract.py tests/streams/test_svmlight.py tests/streams/test_vw_text.py tests/model tests/contracts"
   workers=2
 fi
 out=$root/build/sanitize-$kind

@@ -33,7 +33,9 @@ def test_lines_become_events_without_python(program: Path) -> None:
 def read_natively(program: Path, lines: list[bytes], *options: str) -> list[Any]:
     """For each line the features with their bits and the fields label, weight and key; or (feature, reason)."""
     command = [str(program), "label", "weight", "key", *options]
-    ran = subprocess.run(command, input=b"".join(line + b"\n" for line in lines), capture_output=True, check=True)
+    ran = subprocess.run(
+        command, input=b"".join(line + b"\n" for line in lines), capture_output=True, check=True
+    )
     found: list[Any] = []
     for line in ran.stdout.decode().splitlines():
         kind, *words = line.split(" ")
@@ -110,14 +112,18 @@ def compare(program: Path, lines: list[bytes], *options: str) -> None:
 
 
 NAMES = st.one_of(
-    st.sampled_from(["a", "b", "a.b", "a=x", "label", "weight", "key", "", "é", "\U0001f600", 'q"\\/', "a long name here"]),
+    st.sampled_from(
+        ["a", "b", "a.b", "a=x", "label", "weight", "key", "", "é", "\U0001f600", 'q"\\/', "a long name here"]
+    ),
     st.text(max_size=20),
 )
 NUMBERS = st.one_of(
     st.integers(),
     st.integers(-(10**400), 10**400),
     st.floats(allow_nan=False),
-    st.sampled_from([0, 1, -1, 0.0, -0.0, 2**53 + 1, 2**63, 2**64, 10**22, 1.5, 5e-324, 1.7976931348623157e308]),
+    st.sampled_from(
+        [0, 1, -1, 0.0, -0.0, 2**53 + 1, 2**63, 2**64, 10**22, 1.5, 5e-324, 1.7976931348623157e308]
+    ),
 )
 SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, NUMBERS, st.text(max_size=40))
 VALUES = st.recursive(
@@ -137,7 +143,10 @@ RECORDS = st.dictionaries(NAMES, VALUES, max_size=12)
 def written(draw: st.DrawFn) -> bytes:
     """A record as JSON, in one of the ways to write it."""
     record = draw(RECORDS)
-    ascii, spaces = draw(st.booleans()), draw(st.sampled_from([(", ", ": "), (",", ":"), (" \t,\r ", "  :\t")]))
+    ascii, spaces = (
+        draw(st.booleans()),
+        draw(st.sampled_from([(", ", ": "), (",", ":"), (" \t,\r ", "  :\t")])),
+    )
     return json.dumps(record, ensure_ascii=ascii, separators=spaces).encode("utf-8", "replace")
 
 
@@ -153,10 +162,45 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 PIECES = [
-    b'"', b"\\", b"\\u", b"\\ud83d", b"\\ude00", b"\\u00e9", b"{", b"}", b"[", b"]", b",", b":", b"1", b"-", b"0", b".", b"e", b"E+",
-    b"e400", b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity", b"nul", b" ", b"\t", b"\x00", b"\x1f", b"\x7f",
-    b"\xc3\xa9", b"\xed\xa0\x80", b"\xff", b'"a": 1, ', b'"a": {"a": 2, "a": [3]}, ', b"12345678901234567890", b"0.00000000000000000000001",
-]  # fmt: skip
+    b'"',
+    b"\\",
+    b"\\u",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\u00e9",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"1",
+    b"-",
+    b"0",
+    b".",
+    b"e",
+    b"E+",
+    b"e400",
+    b"null",
+    b"true",
+    b"false",
+    b"NaN",
+    b"Infinity",
+    b"-Infinity",
+    b"nul",
+    b" ",
+    b"\t",
+    b"\x00",
+    b"\x1f",
+    b"\x7f",
+    b"\xc3\xa9",
+    b"\xed\xa0\x80",
+    b"\xff",
+    b'"a": 1, ',
+    b'"a": {"a": 2, "a": [3]}, ',
+    b"12345678901234567890",
+    b"0.00000000000000000000001",
+]
 OPTIONS = [(), ("last",), ("escapes",)]
 
 
@@ -164,7 +208,16 @@ OPTIONS = [(), ("last",), ("escapes",)]
 @settings(deadline=None, max_examples=100)
 @given(lines=st.lists(st.one_of(written(), damaged()), min_size=1, max_size=12))
 @example(lines=[b'{"a": {"b": 1}, "c": 2, "a": {"b": 2, "b": 3}, "a": 4}'] * 3)
-@example(lines=[b'{"a": 1, "b": [1, "x"]}', b'{"a": 1, "b": [{"c": [true, null, "d"]}]}', b"[1]", b"7", b"", b"\xef\xbb\xbf{}"])
+@example(
+    lines=[
+        b'{"a": 1, "b": [1, "x"]}',
+        b'{"a": 1, "b": [{"c": [true, null, "d"]}]}',
+        b"[1]",
+        b"7",
+        b"",
+        b"\xef\xbb\xbf{}",
+    ]
+)
 def test_events_are_those_of_python(program: Path, options: tuple[str, ...], lines: list[bytes]) -> None:
     compare(program, lines, *options)
 
@@ -172,7 +225,9 @@ def test_events_are_those_of_python(program: Path, options: tuple[str, ...], lin
 @settings(deadline=None, max_examples=100)
 @given(
     names=st.lists(st.sampled_from(string.ascii_lowercase[:12]), min_size=1, max_size=10),
-    changes=st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["drop", "again", "swap", "nest"])), max_size=20),
+    changes=st.lists(
+        st.tuples(st.integers(0, 9), st.sampled_from(["drop", "again", "swap", "nest"])), max_size=20
+    ),
 )
 def test_fields_that_come_and_go(program: Path, names: list[str], changes: list[tuple[int, str]]) -> None:
     """Lines whose fields are nearly those of the line before."""
@@ -204,7 +259,9 @@ DIGITS = st.text("0123456789", min_size=1, max_size=30)
             st.sampled_from(["", "-"]),
             DIGITS,
             st.one_of(st.just(""), DIGITS.map(".{}".format)),
-            st.one_of(st.just(""), st.integers(-400, 400).map("e{}".format), st.integers(0, 30).map("E+{}".format)),
+            st.one_of(
+                st.just(""), st.integers(-400, 400).map("e{}".format), st.integers(0, 30).map("E+{}".format)
+            ),
         ),
         min_size=20,
         max_size=100,
@@ -218,13 +275,36 @@ def test_errors_are_those_of_python(program: Path) -> None:
     """Word by word, where Python shows values as they are written."""
     deep = b'{"a":' * 22 + b"1" + b"}" * 22
     lines = [
-        b'{"a": [1, "b"]}', b'{"a": {"b": [true]}}', b'{"a": [[1]]}', b'{"a": ["x", {"b": [null, "c"]}]}', b'{"a": 1e999}',
-        b'{"a": [1, -1e999]}', b'{"a": 1%s}' % (b"0" * 400), deep, b'{"a": NaN}', b'{"NaN": -Infinity}', b'{"a": "\\ud800"}',
-        b'{"a": 1', b'{"a": 1} x', b"label 1:2", b'{"a": 1e}', b'{"a" 1}', b"{1}", b'{"a": "\\x"}', b'{"a": "\x01"}', b'{"a": "b',
-        b'{"a": "b\\', b'{"a": "\\u12g4"}', b'{"a": -}', b'{"a": tru}', b"",
-    ]  # fmt: skip
+        b'{"a": [1, "b"]}',
+        b'{"a": {"b": [true]}}',
+        b'{"a": [[1]]}',
+        b'{"a": ["x", {"b": [null, "c"]}]}',
+        b'{"a": 1e999}',
+        b'{"a": [1, -1e999]}',
+        b'{"a": 1%s}' % (b"0" * 400),
+        deep,
+        b'{"a": NaN}',
+        b'{"NaN": -Infinity}',
+        b'{"a": "\\ud800"}',
+        b'{"a": 1',
+        b'{"a": 1} x',
+        b"label 1:2",
+        b'{"a": 1e}',
+        b'{"a" 1}',
+        b"{1}",
+        b'{"a": "\\x"}',
+        b'{"a": "\x01"}',
+        b'{"a": "b',
+        b'{"a": "b\\',
+        b'{"a": "\\u12g4"}',
+        b'{"a": -}',
+        b'{"a": tru}',
+        b"",
+    ]
     if sys.version_info < (3, 13):  # later versions have their own words for it
         lines.append(b'{"a": 1,}')
     for line, native in zip(lines, read_natively(program, lines), strict=True):
         assert native == read_in_python(line, ()), line
-    assert read_natively(program, [b'{"a": 1%s}' % (b"0" * 5000)]) == [("", "there is a number with thousands of digits")]
+    assert read_natively(program, [b'{"a": 1%s}' % (b"0" * 5000)]) == [
+        ("", "there is a number with thousands of digits")
+    ]

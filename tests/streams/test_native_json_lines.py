@@ -68,12 +68,37 @@ LINES = [
     '{"label": "é", "é": 1e5}',
 ]
 WRONG = [
-    '{"a": 1', '{"a": 1} x', "[1, 2]", '[{"a": 1}]', "7", '{"a": NaN}', '{"a": 1e999}', '{"a": 1, "a": 2}', '{"a": [1, "b"]}',
-    '{"a": [true]}', '{"a": [1.50, {"b": [null, 1e5]}]}', '{"label": {"b": 1}}', '{"label": [null]}', '{"label": ["a", ""]}',
-    '{"label": [[1]]}', '{"label": 1e999}', '{"weight": -1}', '{"weight": "2"}', '{"weight": null}', '{"weight": true}',
-    '{"weight": 1%s}' % ("0" * 400), '{"a": "\\ud800"}', '{"a":' * 30 + "1" + "}" * 30, '{"a": 1%s}' % ("0" * 5000), "\x0b",
-    '{"a": {"b": 1e308}, "a.b": 1e308}', '{"a": "b\tc"}', '{"a": "\\x"}', "{'a': 1}", '{"label": "a", "id": [1, {"b": 2, "b": 3}]}',
-]  # fmt: skip
+    '{"a": 1',
+    '{"a": 1} x',
+    "[1, 2]",
+    '[{"a": 1}]',
+    "7",
+    '{"a": NaN}',
+    '{"a": 1e999}',
+    '{"a": 1, "a": 2}',
+    '{"a": [1, "b"]}',
+    '{"a": [true]}',
+    '{"a": [1.50, {"b": [null, 1e5]}]}',
+    '{"label": {"b": 1}}',
+    '{"label": [null]}',
+    '{"label": ["a", ""]}',
+    '{"label": [[1]]}',
+    '{"label": 1e999}',
+    '{"weight": -1}',
+    '{"weight": "2"}',
+    '{"weight": null}',
+    '{"weight": true}',
+    '{"weight": 1%s}' % ("0" * 400),
+    '{"a": "\\ud800"}',
+    '{"a":' * 30 + "1" + "}" * 30,
+    '{"a": 1%s}' % ("0" * 5000),
+    "\x0b",
+    '{"a": {"b": 1e308}, "a.b": 1e308}',
+    '{"a": "b\tc"}',
+    '{"a": "\\x"}',
+    "{'a': 1}",
+    '{"label": "a", "id": [1, {"b": 2, "b": 3}]}',
+]
 
 
 def test_examples_are_the_same(tmp_path: Path) -> None:
@@ -96,11 +121,13 @@ def test_what_is_not_utf8_is_the_same(tmp_path: Path) -> None:
 
 def test_long_lines_end_the_reading(tmp_path: Path) -> None:
     good = '{"label": 1, "v": 2}'
-    long = '{"label": 1, "w": %d}' % 10**20
+    long = f'{{"label": 1, "w": {10**20}}}'
     for end in ("\n", "\r\n"):
         for wrong in (long, " " * len(long), "x" * len(long), long * 10**4):
             path = written(tmp_path, end.join([good, "{", good, wrong, good, ""]), "events.jsonl")
-            (_, labels, lines, _), errors = read(path, True, True, label="label", settled=True, max_line=len(long) - 1)
+            (_, labels, lines, _), errors = read(
+                path, True, True, label="label", settled=True, max_line=len(long) - 1
+            )
             assert (len(labels), lines) == (2, [1, 3])
             assert errors[0] == f"{path}:4: the line is longer than max_line={len(long) - 1} bytes"
     expect_same(tmp_path, f"{long}\r\n{long}\n", label="label", max_line=len(long))
@@ -108,9 +135,17 @@ def test_long_lines_end_the_reading(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from([*LINES, *WRONG]), max_size=8), st.booleans())
-def test_any_lines_are_the_same(tmp_path_factory: pytest.TempPathFactory, lines: list[str], settled: bool) -> None:
+def test_any_lines_are_the_same(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], settled: bool
+) -> None:
     folder = tmp_path_factory.mktemp("lines")
-    expect_same(folder, "\n".join(['{"label": "a", "weight": 1}', *lines, ""]), settled, label="label", weight="weight")
+    expect_same(
+        folder,
+        "\n".join(['{"label": "a", "weight": 1}', *lines, ""]),
+        settled,
+        label="label",
+        weight="weight",
+    )
 
 
 def test_first_line_settles_the_format(tmp_path: Path) -> None:
@@ -134,8 +169,17 @@ def read_any(path: str, lazy: bool, **options: Any) -> Any:
         return str(error), source.label
 
 
-@pytest.mark.parametrize("options", [{"text": "t"}, {"keep": ["v"]}, {"drop": ["v"]}, {"categorical": ["v"]},
-                                     {"interactions": ["v*v"]}, {"missing": "indicator"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"text": "t"},
+        {"keep": ["v"]},
+        {"drop": ["v"]},
+        {"categorical": ["v"]},
+        {"interactions": ["v*v"]},
+        {"missing": "indicator"},
+    ],
+)
 def test_options_of_features_are_for_python(tmp_path: Path, options: dict[str, Any]) -> None:
     path = written(tmp_path, '{"label": 1, "v": 1, "t": "a b"}\n', "events.jsonl")
     (batch,) = JsonLines(lazy=True, **options).batches(Input(path), BadLines())
@@ -146,7 +190,9 @@ def test_options_of_features_are_for_python(tmp_path: Path, options: dict[str, A
 
 
 def events(tmp_path: Path, count: int = 10) -> Batch:
-    text = "".join(f'{{"label": "{"ab"[k % 2]}", "v": {k + 1}, "w": "{k % 3}", "weight": {k}}}\n' for k in range(count))
+    text = "".join(
+        f'{{"label": "{"ab"[k % 2]}", "v": {k + 1}, "w": "{k % 3}", "weight": {k}}}\n' for k in range(count)
+    )
     source = JsonLines(lazy=True, weight="weight")
     (batch,) = source.batches(Input(written(tmp_path, text, "events.jsonl")), BadLines())
     return batch
@@ -179,8 +225,17 @@ def test_batches_are_cut_and_joined(tmp_path: Path) -> None:
         taken(batch, [10])
 
 
-@pytest.mark.parametrize("options", [{}, {"hash_bits": 6}, {"max_features": 4, "at_max_features": "ignore"}, {"C": "auto"},
-                                     {"kernel": "rbf", "gamma": 0.5}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"hash_bits": 6},
+        {"max_features": 4, "at_max_features": "ignore"},
+        {"C": "auto"},
+        {"kernel": "rbf", "gamma": 0.5},
+    ],
+    ids=str,
+)
 def test_they_are_learned_and_scored_as_dicts(tmp_path: Path, options: dict[str, Any]) -> None:
     batch = events(tmp_path, 60)
     native, python = Learner("classification", **options), Learner("classification", **options)
@@ -221,8 +276,14 @@ def a_log(folder: Path, count: int = 6000) -> Path:
     with path.open("w") as file:
         for k in range(count):
             record: dict[str, Any] = {"label": rng.choice(["buy", "leave"]) if k % 50 else None, "id": k}
-            record |= {f"f{j}": round(rng.gauss(0, 1), rng.randrange(1, 17)) for j in range(8) if rng.random() < 0.8}
-            record |= {"country": rng.choice("abc"), "w": rng.randrange(3), "user": {"age": rng.randrange(90), "tags": ["x", "y"]}}
+            record |= {
+                f"f{j}": round(rng.gauss(0, 1), rng.randrange(1, 17)) for j in range(8) if rng.random() < 0.8
+            }
+            record |= {
+                "country": rng.choice("abc"),
+                "w": rng.randrange(3),
+                "user": {"age": rng.randrange(90), "tags": ["x", "y"]},
+            }
             if k % 700 == 699:
                 record["f1"] = [1, "x"]
             file.write(json.dumps(record) + "\n")
@@ -230,10 +291,19 @@ def a_log(folder: Path, count: int = 6000) -> Path:
 
 
 COMMANDS: list[list[str]] = [
-    [], ["--step", "pa1", "--average", "true"], ["--hash-bits", "8"], ["--passes", "2", "--shuffle"], ["--weight", "w"],
-    ["--geometry", "entropy"], ["--kernel", "poly", "--gamma", "0.1", "--budget", "20"], ["--max-features", "10", "--at-max-features", "ignore"],
-    ["--task", "multilabel"], ["--task", "regression", "--label", "w"], ["--task", "uniclass"], ["--label", "country"],
-]  # fmt: skip
+    [],
+    ["--step", "pa1", "--average", "true"],
+    ["--hash-bits", "8"],
+    ["--passes", "2", "--shuffle"],
+    ["--weight", "w"],
+    ["--geometry", "entropy"],
+    ["--kernel", "poly", "--gamma", "0.1", "--budget", "20"],
+    ["--max-features", "10", "--at-max-features", "ignore"],
+    ["--task", "multilabel"],
+    ["--task", "regression", "--label", "w"],
+    ["--task", "uniclass"],
+    ["--label", "country"],
+]
 
 
 @pytest.mark.parametrize("options", COMMANDS, ids=" ".join)
@@ -248,7 +318,18 @@ def test_commands_give_the_same_model_and_predictions(
         if not natively:
             monkeypatch.setattr(JsonLines, "_read_by_core", JsonLines._decoded)
         model, predictions = tmp_path / f"{natively}.hinge", tmp_path / "predictions"
-        learn = ["learn", log, "-m", model, "--on-error", "skip", "-q", "--predictions", predictions, *options]
+        learn = [
+            "learn",
+            log,
+            "-m",
+            model,
+            "--on-error",
+            "skip",
+            "-q",
+            "--predictions",
+            predictions,
+            *options,
+        ]
         code, out, error = hinge(*learn)
         assert code == 0, error
         words = out.rpartition(" features, ")[0], [line for line in error.splitlines() if "skipped" in line]

@@ -396,3 +396,21 @@ assert model.certificate(X, y).applicable
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("classes", [[True, False], [2, 1], [1.5, -1.5]])
+def test_certificates_of_classes_that_are_numbers_in_descending_order(classes):
+    """The first one is the negative class, although it is larger."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = [classes[int(x[0] > 0)] for x in X]
+    names = ["no" if label == classes[0] else "yes" for label in y]
+    learner, named = (
+        hinge.Learner("classification", classes=classes),
+        hinge.Learner("classification", classes=["no", "yes"]),
+    )
+    learner.learn(X, y)
+    named.learn(X, names)
+    found, expected = learner.certificate(X, y), named.certificate(X, names)
+    assert found.applicable
+    assert found.holds
+    assert [g.guaranteed for g in found.guarantees] == [g.guaranteed for g in expected.guarantees]

@@ -1,6 +1,8 @@
 // What Python holds: a fleet with the labels of Python, safe to use from several threads.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,12 +23,35 @@ struct FleetEngine : Guarded {
   nb::list label_objects;  // in the order of their numbers
   nb::dict label_ids;
 
+  // Held while a snapshot is written. (One that a fork interrupted has no thread any more.)
+  std::unique_lock<std::mutex> snapshots() {
+    if (snapshot_forks_ != forks) {
+      (void)snapshot_.release();
+      snapshot_ = std::make_unique<std::mutex>();
+      snapshot_forks_ = forks;
+      fleet.keys.end_past();
+    }
+    std::unique_lock<std::mutex> turn(*snapshot_, std::try_to_lock);
+    if (turn.owns_lock()) return turn;
+    const WithoutGil released;
+    turn.lock();
+    return turn;
+  }
+  // The labels are those of another fleet now.
+  void relabel() {
+    label_objects.clear();
+    label_ids.clear();
+    notice_labels();
+  }
   // What was learned may have brought labels.
   void notice_labels() {
     while (label_objects.size() < fleet.labels.size()) {
       const auto id = static_cast<std::uint32_t>(label_objects.size());
       nb::object label;
-      std::visit([&](const auto& value) { label = nb::cast(value); }, fleet.labels[id]);
+      std::visit([&]<class Value>(const Value& value) {
+        if constexpr (std::is_same_v<Value, std::string>) label = name_object(value);
+        else label = nb::cast(value);
+      }, fleet.labels[id]);
       label_objects.append(label);
       label_ids[label] = id;
     }
@@ -41,6 +66,10 @@ struct FleetEngine : Guarded {
   nb::object label(std::uint32_t id) const {
     return id == LabelTable::unknown ? nb::none() : nb::object(label_objects[id]);
   }
+
+ private:
+  std::unique_ptr<std::mutex> snapshot_ = std::make_unique<std::mutex>();
+  unsigned snapshot_forks_ = forks;
 };
 
 // A label that Python has checked and simplified (data/labels.py).
@@ -48,12 +77,15 @@ inline Label checked_label(nb::handle label) {
   return label_of(nb::module_::import_("hinge.data.labels").attr("plain")(label));
 }
 
+inline double checked_number(nb::handle y) {
+  return nb::cast<double>(nb::module_::import_("hinge.data.targets").attr("number")(y));
+}
+
 // The truth of an event.
 struct FleetTruth {
   FleetTruth(const FleetEngine& self, nb::handle y) {
     if (!self.fleet.is_classification()) {
-      target = PyFloat_AsDouble(y.ptr());
-      if (target == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      target = PyFloat_Check(y.ptr()) ? PyFloat_AS_DOUBLE(y.ptr()) : checked_number(y);
       return;
     }
     id = self.id_of(y);
@@ -170,6 +202,7 @@ struct FleetPredictions {
     else numbers = room_for(count);
   }
   void operator()(std::size_t row, const FleetScores& scores) {
+    if (!is_wanted) return;
     if (!labels.empty()) labels[row] = static_cast<std::int32_t>(scores.predicted());  // unknown: -1
     else numbers[row] = scores.lanes[0];
   }
@@ -200,10 +233,10 @@ struct FleetScoreList {
 };
 
 // Events whose features are in a list, or in the rows of an array.
-template <class FeaturesOf>
+template <class FeaturesOf, class Targets = FleetTargets>
 struct FleetBatch {
   const KeyList& keys;
-  const FleetTargets* targets;
+  const Targets* targets;
   FeaturesOf& features;
 
   std::uint32_t tag(std::size_t i) const { return keys.tag(i); }

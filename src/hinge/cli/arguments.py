@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..learner import Learner
 from ..streams.evaluation import Study
@@ -13,8 +13,11 @@ from ..streams.follow import FIRST_BYTES, Followed, digest
 from ..streams.session import Passes, Position
 from ..streams.stream import Stream
 from ..tasks import TASKS
-from . import learner_options, reading
+from . import fleet_options, learner_options, reading
 from .options import PASSES, flag
+
+if TYPE_CHECKING:
+    from ..streams.fleets import FleetStudy
 
 ONCE = "{} can only be read once: --shuffle keeps it in memory for more passes"
 
@@ -136,16 +139,23 @@ def passes_of(passing: dict[str, Any]) -> Passes:
 # ---- an existing model ------------------------------------------------------------------------------------------
 
 
-def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Study | None:
-    """The model to resume or to start from, if there is one. --initial may change options."""
-    path = arguments.initial
-    if arguments.resume and os.path.exists(arguments.model):
-        path = arguments.model
-    if path is None:
-        return None
-    study = Study.load(path)
+def path_before(arguments: argparse.Namespace) -> str | None:
+    """The file of the model to resume or to start from, if there is one."""
+    resumes = arguments.resume and os.path.exists(arguments.model)
+    path: str | None = arguments.model if resumes else arguments.initial
+    return path
+
+
+def check_before(
+    study: Study | FleetStudy, path: str, arguments: argparse.Namespace, options: dict[str, Any]
+) -> None:
+    """The options must be those of the model. --initial may change some."""
     if arguments.task not in (None, study.task):
         raise ValueError(f"{path} is a model for {study.task}, not for {arguments.task}")
+    if not isinstance(study, Study):
+        return fleet_options.check_before(study, path, arguments, options)
+    if arguments.key is not None:
+        raise ValueError(f"{path} is one model for all examples, and not a fleet: --key is for new models")
     wanted = learner_options.options_for(study.task, arguments.algorithm, options)
     if study.learner.parameters.get("experts") is not None:
         learner_options.check_for_committee([name for name in wanted if name != "experts"])
@@ -157,11 +167,14 @@ def model_before(arguments: argparse.Namespace, options: dict[str, Any]) -> Stud
                          "with --initial)")  # fmt: skip
     if changed:
         study.learner.change(**changed)
-    return study
 
 
-def limits(before: Study | None, options: dict[str, Any], task: str | None = None) -> dict[str, Any]:
-    """The options of the model that the formats need."""
+def limits(
+    before: Study | FleetStudy | None, options: dict[str, Any], task: str | None = None
+) -> dict[str, Any]:
+    """The options of the model that the formats need. (Those with keys need none of a fleet.)"""
+    if before is not None and not isinstance(before, Study):
+        return {}
     values = options if before is None else before.learner.parameters
     names = ("hash_bits", "max_features", "at_max_features")
     found = {name: values[name] for name in names if values.get(name) is not None}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.errors import InputError
 from ..model.experts import Expert, Experts
 from ..streams.evaluation import Study
+from ..streams.studies import SessionStudy
 from .progress import error_text, short_error
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _kinds(experts: Experts) -> Iterator[str]:
     yield f"Shares of the vote: {', '.join(named)}."
 
 
-def advise(error: Exception, study: Study | None) -> None:
+def advise(error: Exception, study: SessionStudy | None) -> None:
     """Adds to the error of a committee whose weights exceed the limit what needs less."""
     its = study is not None and study.is_committee
     if its and isinstance(error, InputError) and error.reason.endswith("(max_weights)"):

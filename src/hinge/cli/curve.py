@@ -13,6 +13,7 @@ from ..model.statistics import Statistics
 from ..streams.evaluation import Study
 from ..streams.session import Session
 from ..streams.stream import Stream
+from ..streams.studies import SessionStudy
 from ..theory.certificate import Certificate
 from .committees import leader_of
 from .hindsight import certified, first_is_start, hindsight, moments, no_comparators
@@ -29,13 +30,13 @@ class Curve:
         self.statistics: list[Statistics] = []  # at the same moments
         self.votes: list[tuple[int, Experts]] = []  # the experts of a committee, at the same moments
 
-    def see(self, figures: Figures, study: Study) -> None:
+    def see(self, figures: Figures, study: SessionStudy) -> None:
         if not figures.score.rounds:
             return
         self.errors.append((figures.score.rounds, figures.score.error))
         self.lately.append((figures.score.rounds, figures.window.error))
-        self.statistics.append(study.learner.statistics)
-        if study.is_committee:
+        self.statistics.append(study.statistics)
+        if isinstance(study, Study) and study.is_committee:
             self.votes.append((figures.score.rounds, study.experts))
 
 
@@ -45,14 +46,7 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
     assert study is not None
     if len(curve.errors) < 3:
         raise ValueError(f"--plot: there are too few examples to draw a curve: {path} is not written")
-    why_not = _no_bound(study, session, stream)
-    if not why_not and study.learner.averaged:
-        why_not = "the theorems are about the vectors that were averaged, not about their average"
-    bound = [] if why_not else list(_bounds(study, curve, stream))
-    if bound and bound[-1][1] >= (largest := hindsight(study).largest_error):
-        why_not, bound = f"it is above {_largest(study, largest)}, which says nothing", []
-    if not why_not and not bound:
-        why_not = f"no theorem bounds the error of this step for {study.task}"
+    bound, why_not = _bound_or_reason(study, curve, session, stream)
     curves = {"so far": curve.errors}
     if curve.lately != curve.errors:  # the same until the window is full
         curves["lately"] = curve.lately
@@ -76,6 +70,23 @@ def draw(path: str, curve: Curve, session: Session, stream: Stream, as_json: boo
         print(f"The curve is in {path}" + (f" (no bound: {why_not})" if why_not else ""))
 
 
+def _bound_or_reason(
+    study: SessionStudy, curve: Curve, session: Session, stream: Stream
+) -> tuple[list[tuple[int, float]], str]:
+    """The guaranteed bound over time, or why there is none."""
+    why_not = _no_bound(study, session, stream)
+    if why_not or not isinstance(study, Study):
+        return [], why_not
+    if study.learner.averaged:
+        return [], "the theorems are about the vectors that were averaged, not about their average"
+    bound = list(_bounds(study, curve, stream))
+    if not bound:
+        return [], f"no theorem bounds the error of this step for {study.task}"
+    if bound[-1][1] >= (largest := hindsight(study).largest_error):
+        return [], f"it is above {_largest(study, largest)}, which says nothing"
+    return bound, ""
+
+
 def _largest(study: Study, error: float) -> str:
     """The largest possible error, in words."""
     if study._task.error_is_share:
@@ -83,14 +94,20 @@ def _largest(study: Study, error: float) -> str:
     return f"the {error:.0f} ranks between the lowest and the highest"
 
 
-def _title(study: Study, error: float, bound: list[tuple[int, float]]) -> str:
+def _title(study: SessionStudy, error: float, bound: list[tuple[int, float]]) -> str:
     guaranteed = f"; guaranteed: at most {short_error(study.task, bound[-1][1])}" if bound else ""
-    leader = f"; {leader_of(study.experts).in_words} leads" if study.is_committee else ""
+    leader = (
+        f"; {leader_of(study.experts).in_words} leads"
+        if isinstance(study, Study) and study.is_committee
+        else ""
+    )
     return f"{study.task.capitalize()}: {error_text(study, error)}{guaranteed}{leader}"
 
 
-def _no_bound(study: Study, session: Session, stream: Stream) -> str:
+def _no_bound(study: SessionStudy, session: Session, stream: Stream) -> str:
     """Why no bound can be drawn; "" if one can."""
+    if not isinstance(study, Study):
+        return "that of a fleet needs all examples at once: in Python, fleet.certificate(keys, X, y)"
     why_not = no_comparators(study, stream)
     if why_not:
         return why_not
@@ -108,7 +125,7 @@ def _no_bound(study: Study, session: Session, stream: Stream) -> str:
 def certificate_of(session: Session, stream: Stream) -> Certificate:
     """The certificate of the whole run."""
     study = session.study
-    assert study is not None
+    assert isinstance(study, Study)
     return certified([(study, _no_bound(study, session, stream))], stream)[0]
 
 

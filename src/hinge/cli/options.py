@@ -10,8 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..options.parameter import Parameter
-from ..options.table import PARAMETERS
+from ..options.table import PARAMETERS as OF_ALL
+from ..options.table import fleets
 
+# The options that only fleets have, and all options. (The others of fleets are those of learners.)
+OF_FLEETS = tuple(row.name for row in fleets.ROWS if row.name not in OF_ALL)
+PARAMETERS = {**OF_ALL, **{row.name: row for row in fleets.ROWS if row.name in OF_FLEETS}}
 # The options of passes over the data: their defaults (the command line makes one pass) and their help for streams.
 PASSES: dict[str, tuple[Any, str]] = {
     "max_iter": (1, "The most passes over the data. The progressive error is that of the first pass."),
@@ -38,7 +42,7 @@ ONLY_IN_FIT = (
     "early_stopping",
     "validation_fraction",
 )  # a stream needs no validation set: the error is progressive
-OF_THE_LEARNER = tuple(name for name in PARAMETERS if name not in (*PASSES, *ONLY_IN_FIT))
+OF_THE_LEARNER = tuple(name for name in OF_ALL if name not in (*PASSES, *ONLY_IN_FIT))
 
 # The allowed values of options that accept fewer values than in Python, or are written differently.
 ALLOWED = {

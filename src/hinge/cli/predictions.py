@@ -7,8 +7,8 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from ..streams.evaluation import Study
 from ..streams.stream import Piece
+from ..streams.studies import SessionStudy
 from .commands.predict import formatted
 
 BUFFERED = 2**16  # bytes
@@ -39,7 +39,7 @@ class Predictions:
             self._file.truncate(size)
             self._file.seek(size)
 
-    def of(self, study: Study, piece: Piece, lanes: Any = None) -> str:
+    def of(self, study: SessionStudy, piece: Piece, lanes: Any = None) -> str:
         """The predictions for some examples, as text. `lanes`: their scores from before they were learned."""
         return formatted(study, piece, self.arguments, lanes=lanes)
 

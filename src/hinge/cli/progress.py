@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, TextIO
 
-from ..streams.evaluation import Score, Study
+from ..streams.evaluation import Score
 from ..streams.session import Every
+from ..streams.studies import SessionStudy
 from ..tasks import TASKS
 
 
@@ -63,7 +64,7 @@ def skipped_examples(count: int) -> str:
     return f"{examples(count)} {'were' if count != 1 else 'was'} skipped"
 
 
-def error_text(study: Study, error: float) -> str:
+def error_text(study: SessionStudy, error: float) -> str:
     if error != error:
         return "no error yet"
     return f"{short_error(study.task, error)} {study.error_words}"
@@ -78,7 +79,7 @@ def short_error(task: str, error: float) -> str:
 class Quiet:
     """Reports nothing. The base class of all reporters."""
 
-    def start(self, study: Study) -> None:
+    def start(self, study: SessionStudy) -> None:
         pass
 
     def see(self, figures: Figures) -> None:
@@ -100,7 +101,7 @@ class Heard(Quiet):
         self.gone: OSError | None = None
         self.then: Callable[[], None] = lambda: None
 
-    def start(self, study: Study) -> None:
+    def start(self, study: SessionStudy) -> None:
         self._try(self.reporter.start, study)
 
     def see(self, figures: Figures) -> None:
@@ -146,7 +147,7 @@ class Lines(Quiet):
         self.out, self.schedule = out, _Schedule(every)
         self.task = ""
 
-    def start(self, study: Study) -> None:
+    def start(self, study: SessionStudy) -> None:
         self.task = study.task
         about = study.error_words
         print(f"{'examples':>12}  {'error':>9}  {'lately':>9}  {'updates':>11}  {'seconds':>8}   (error: {about})",
@@ -205,10 +206,10 @@ class Bar(Quiet):
             transient=True,  # the summary repeats the numbers
         )
         self.bar: Any = None
-        self.study: Study | None = None
+        self.study: SessionStudy | None = None
         self.shown_at = 0.0
 
-    def start(self, study: Study) -> None:
+    def start(self, study: SessionStudy) -> None:
         self.study = study
         self.bar = self.progress.add_task(
             "", total=None, examples=0, speed="", error="", window="", updates=0, completed=0

@@ -33,7 +33,7 @@ class Runner:
     name: str
     spec: str | None  # the algorithm
     options: dict[str, Any]
-    study: Study | None = None
+    study: Any = None  # a `Study` or a `FleetStudy`, once the race has begun
     seconds: float = 0.0  # of predicting and learning
     out: str = ""  # why it was excluded
     is_candidate: bool = True  # else it is there for comparison
@@ -43,7 +43,10 @@ class Runner:
     def error(self) -> float:
         if self.study is None or self.out or not self.study.score.rounds:
             return math.inf
-        return self.study.score.error
+        return float(self.study.score.error)
+
+    def begin(self, task: str, overrides: bool) -> None:
+        self.study = learner_options.new_study(task, self.spec, self.options, overrides)
 
     def remarks(self) -> list[str]:
         return [] if self.study is None else remarks(self.study)
@@ -109,9 +112,7 @@ class Race:
         self.runners = self.runners_for(self.task, piece)
         for runner in self.runners:
             try:
-                runner.study = learner_options.new_study(
-                    self.task, runner.spec, runner.options, self.overrides
-                )
+                runner.begin(self.task, self.overrides)
             except ValueError as error:
                 runner.out = str(error)
         if all(runner.out for runner in self.runners):
@@ -187,7 +188,7 @@ def run(race: Race, arguments: argparse.Namespace) -> int | None:
                     tell.start(study)
                     started = True
                 tell.see(Figures(race.examples, study.score, window.see(study.score),
-                                 study.learner.statistics.updates, perf_counter() - began, race.done))  # fmt: skip
+                                 study.statistics.updates, perf_counter() - began, race.done))  # fmt: skip
         except (ValueError, OSError) as error:
             if not race.examples or not race.running:
                 raise
@@ -220,7 +221,7 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
         table.add_row(
             runner.name,
             short_error(race.task, runner.error),
-            f"{runner.study.learner.statistics.updates:,}",
+            f"{runner.study.statistics.updates:,}",
             f"{1e6 * runner.seconds / race.examples:.2f}",
             "best" if runner is race.best else "" if runner.is_candidate else "for comparison",
         )
@@ -241,7 +242,7 @@ def show(race: Race, arguments: argparse.Namespace, order: Sequence[Runner]) -> 
 def _record(runner: Runner, race: Race) -> dict[str, Any]:
     if runner.study is None or runner.out:
         return {"out": runner.out}
-    statistics = runner.study.learner.statistics
+    statistics = runner.study.statistics
     return {"error": runner.error, "updates": statistics.updates, "mistakes": statistics.mistakes,
             "examples": race.examples, "microseconds": 1e6 * runner.seconds / race.examples,
             "options": {k: v for k, v in runner.study.learner.parameters.items() if isinstance(v, (int, float, str))},
@@ -269,7 +270,7 @@ def _no_certificate(race: Race, study: Study) -> str:
 
     if race.weighted:
         return "the theorems are about examples without weights"
-    if study.learner.statistics.rounds + first_is_start(study) != race.examples:
+    if study.statistics.rounds + first_is_start(study) != race.examples:
         return "examples were skipped"
     return no_comparators(study, race.stream)
 

@@ -21,6 +21,11 @@ from .options import flag
 OPTIONS: dict[str, tuple[str, str, str]] = {
     "label": ("NAME", "CSV, JSON, Arrow", "The column or field to be learned."),
     "weight": ("NAME", "CSV, JSON, Arrow", "The column or field with the weight of an example."),
+    "key": (
+        "FIELD", "CSV, JSON, Arrow",
+        "The column or field with the key of an example (a user, a shop, a sensor): a fleet is learned, a small model "
+        "for each key on top of one that all keys share. It is no feature.",
+    ),
     "text": (
         "FIELD", "CSV, JSON, Arrow",
         "A field with text or a list of words, learned as a bag of words. May be given several times. The other fields "

@@ -23,12 +23,14 @@ class Features(NamedTuple):
 def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:
     """The keys, and the features without them: of a table, `keys` may be the name of a column."""
     if isinstance(keys, str):
-        if hasattr(X, "to_pylist") and keys in X.schema.names:
+        is_arrow = hasattr(X, "to_pylist") and hasattr(X, "schema")
+        if not (is_arrow or is_frame(X)):
+            raise ValueError("keys must be a list of keys; the name of a column is for tables")
+        count = list(X.schema.names if is_arrow else X.columns).count(keys)
+        if count != 1:
+            raise ValueError(f"there {'are two columns' if count else 'is no column'} {keys!r} with the keys")
+        if is_arrow:
             return X.column(keys).to_pylist(), X.drop_columns([keys])
-        if not is_frame(X):
-            raise ValueError("keys must be a list of keys; the name of a column is for DataFrames")
-        if keys not in X.columns:
-            raise ValueError(f"there is no column {keys!r} with the keys")
         column = X[keys]
         rest = X.drop(keys) if hasattr(X, "with_columns") else X.drop(columns=[keys])
         return as_keys(column), rest

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .._core import Fleet as _Core
 from ..data.errors import InputError
+from ..data.weights import check_weight
 from ..model.statistics import Statistics
 from ..options.classes import CLASSES
 from ..options.constructors import filled, signature
-from . import settings
+from . import files, settings, snapshots
 from .batches import Features, features_of, truths_of, weights_of, with_keys
 from .view import View, statistics_of
 
@@ -57,12 +59,17 @@ class Fleet:
         self.task = self._task.name
         self._core = _Core(**settings.of_core(self._task, self.parameters))
         self._core.set_labels(self._task.first_labels(settings.of_learner(self.parameters)).known)
+        self.notes: dict[str, Any] = {}  # JSON that is saved with the fleet, such as where its data came from
 
     # ---- one event --------------------------------------------------------------------------------------------
 
     def learn_one(self, key: Key, x: dict[Any, Any], y: Any, weight: float = 1.0) -> None:
         """Learns one example of a key: its features, a dict of names and values, and its label or number."""
-        self._core.learn_one(key, x, y, weight)
+        try:
+            self._core.learn_one(key, x, y, weight)
+        except TypeError:
+            check_weight(weight)
+            raise
 
     def predict_one(self, key: Key, x: dict[Any, Any]) -> Any:
         """The label (None before the first one) or the number. A new key is predicted by the shared weights."""
@@ -70,7 +77,11 @@ class Fleet:
 
     def round_one(self, key: Key, x: dict[Any, Any], y: Any, weight: float = 1.0) -> Any:
         """Predicts, then learns, and returns the prediction."""
-        return self._core.round_one(key, x, y, weight)
+        try:
+            return self._core.round_one(key, x, y, weight)
+        except TypeError:
+            check_weight(weight)
+            raise
 
     def score_one(self, key: Key, x: dict[Any, Any]) -> Any:
         """The score w.x with the intercept; for more than two labels a dict of scores."""
@@ -97,13 +108,14 @@ class Fleet:
         return self._predictions(self._score(keys, X, predicts=True))
 
     def score_many(self, keys: Any, X: Any) -> Any:
-        """The scores of many examples: an array; for more than two labels a list of dicts."""
+        """The scores of many examples: an array; if one of their keys has more than two labels, a list of what
+        `score_one` returns for each."""
         scores, starts, labels, label_starts = self._score(keys, X, predicts=False)
         if len(labels) == 0 or not (label_starts[1:] - label_starts[:-1] > 2).any():
             return scores
-        names = self._core.labels
+        names, lanes = self._core.labels, scores.tolist()
         return [
-            dict(zip((names[i] for i in labels[a:b]), scores[c:d].tolist(), strict=False))
+            dict(zip((names[i] for i in labels[a:b]), lanes[c:d], strict=False)) if b - a > 2 else lanes[c]
             for a, b, c, d in zip(label_starts[:-1], label_starts[1:], starts[:-1], starts[1:], strict=True)
         ]
 
@@ -116,6 +128,8 @@ class Fleet:
         "features" or "x". A line without a label is only predicted; so are all lines if not `learn`. The lines are
         parsed, predicted and learned in C++, all of them or none. The error of an invalid line has its number.
         """
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, not {type(data).__name__}")
         try:
             return self._predictions(self._core.ingest(data, key, label, weight, learns=learn))
         except InputError as error:
@@ -150,14 +164,18 @@ class Fleet:
         return len(self._core)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, (str, int)) and key in self._core
+        try:
+            return key in self._core
+        except InputError:  # it can be no key
+            return False
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._core.keys())
 
     def __getitem__(self, key: Key) -> View:
         """A view of the model of a key. It raises KeyError for a key that has not learned."""
-        self._core.counts(key)
+        if key not in self._core:
+            raise KeyError(key)
         return View(self, key)
 
     def __delitem__(self, key: Key) -> None:
@@ -168,6 +186,8 @@ class Fleet:
         """The keys with the most 'mistakes', 'rounds', 'updates', 'features', 'cost', 'loss' or 'bytes'."""
         if by not in COLUMNS:
             raise ValueError(f"by must be one of {', '.join(COLUMNS)}, not {by!r}")
+        if not isinstance(n, int) or n < 0:
+            raise ValueError(f"n must be a whole number, 0 or more, not {n!r}")
         found: list[tuple[Key, float]] = self._core.top(n, COLUMNS.index(by))
         return found
 
@@ -198,6 +218,59 @@ class Fleet:
 
         return certificate(self, keys, X, y)
 
+    # ---- files and copies -------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fleet to one file, whole or not at all. Other threads may learn meanwhile: the file has the fleet
+        as it was at one moment."""
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **limits: Any) -> Self:
+        """Reads what `save` or `snapshot` wrote. The fleet resumes bit-identically. Limits, such as `memory`, may be
+        given anew."""
+        load: Any = (snapshots if os.path.isdir(path) else files).load
+        read: Self = load(cls, path, limits)
+        return read
+
+    def snapshot(self, directory: str | os.PathLike[str], compact: bool = False) -> None:
+        """Adds what has changed since the last snapshot to a directory; the first one writes everything. `load` reads
+        the directory. Other threads may learn meanwhile.
+
+        From time to time, and with `compact`, the directory is written anew: then it has no trace of forgotten keys.
+        """
+        snapshots.snapshot(self, directory, compact)
+
+    def to_bytes(self) -> bytes:
+        return self.changes(0)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, **limits: Any) -> Self:
+        load: Any = files.from_bytes
+        read: Self = load(cls, data, limits)
+        return read
+
+    @property
+    def clock(self) -> int:
+        """How often a key has changed so far: a moment in the life of the fleet."""
+        return int(self._core.clock)
+
+    def changes(self, since: int) -> bytes:
+        """What has changed since the fleet's `clock` was `since`, for `apply` on a copy of the fleet."""
+        changed: bytes = self._core.changes(since, files.header_of(self))
+        return changed
+
+    def apply(self, changes: bytes) -> bool:
+        """Takes over the changes of the fleet that this one is a copy of: all of them, or none if they are invalid.
+
+        A copy begins with `load`, `from_bytes` or a new fleet with the same options. Returns False if it has these
+        changes already. A copy that has learned by itself takes no more changes.
+        """
+        return bool(self._core.apply(changes, "the data"))
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
     @property
     def n_ignored(self) -> int:
         """How many examples and features were left out at a limit."""
@@ -209,8 +282,9 @@ class Fleet:
     def __repr__(self) -> str:
         defaults = CLASSES["Fleet"].completed({})
         changed = {n: v for n, v in self.parameters.items() if v != defaults[n] and n != "step"}
-        if self.parameters["step"] != self._task.step_of({**self.parameters, "step": None}):
-            changed["step"] = self.parameters["step"]
+        step = self._task.step_of(self.parameters)
+        if step != self._task.step_of({**self.parameters, "step": None}):
+            changed["step"] = step
         texts = [repr(self.task), *(f"{name}={value!r}" for name, value in changed.items())]
         return f"Fleet({', '.join(texts)})"
 

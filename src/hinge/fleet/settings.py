@@ -25,15 +25,17 @@ def completed(name: str, given: Mapping[str, Any]) -> tuple[Task, dict[str, Any]
     task = task_named(name)
     options = CLASSES["Fleet"].completed(given)
     table.check_values(options, CLASSES["Fleet"].rows)
-    options["step"] = task.step_of(options)
-    _check_supported(options)
+    if not task.keeps_open_step:
+        options["step"] = task.step_of(options)
+    _check_supported(task, options)
     table.check(name, of_learner(options))
     return task, options
 
 
-def _check_supported(options: Mapping[str, Any]) -> None:
-    if options["step"] not in STEPS:
-        raise ValueError(f"the step of a fleet must be one of {', '.join(STEPS)}, not {options['step']!r}")
+def _check_supported(task: Task, options: Mapping[str, Any]) -> None:
+    step = task.step_of(options)
+    if step not in STEPS:
+        raise ValueError(f"the step of a fleet must be one of {', '.join(STEPS)}, not {step!r}")
     if options["geometry"] not in GEOMETRIES:
         raise ValueError(
             f"the geometry of a fleet must be 'euclidean' or 'diagonal', not {options['geometry']!r}"

@@ -43,6 +43,16 @@ def statistics_of(counted: Any) -> Statistics:
     )
 
 
+def _for_labels(weights: Any, count: int) -> Any:
+    """A column for each label. Of labels that are newer than the last example of the key the weights are 0; those of
+    the first two labels have been one column until then, with half of it for each."""
+    import numpy as np
+
+    if weights.shape[1] == 1:
+        weights = np.hstack([-weights / 2, weights / 2])
+    return np.pad(weights, ((0, 0), (0, max(count - weights.shape[1], 0))))
+
+
 class View:
     """The model of one key of a fleet. It shows the present state: the key may learn meanwhile."""
 
@@ -56,8 +66,8 @@ class View:
 
     @property
     def labels(self) -> list[Any]:
-        """The labels that the key can predict, in order."""
-        return self.fleet._core.labels_of(self.key)
+        """The labels that the key can predict, in order. A new key has those that all keys share."""
+        return self.fleet._core.labels_of(self.key if self.key in self.fleet else None)
 
     @property
     def n_features(self) -> int:
@@ -74,12 +84,16 @@ class View:
         return int(self.fleet._core.counts(self.key)[2])
 
     def named_weights(self) -> dict[Any, Any]:
-        """The personal weights by feature name; for more than two labels a dict for each label. A feature whose name
-        was not kept (`max_names`) is called by its hash."""
+        """The personal weights by feature name, which are added to the shared ones; for more than two labels a dict for
+        each label. A feature whose name was not kept (`max_names`) is called by its hash."""
         names, weights, _ = self.fleet._core.weights(self.key)
+        weights = weights.astype(self.fleet.parameters["dtype"], copy=False)
+        if self.fleet.parameters["shared"]:
+            weights = self.fleet.parameters["personal"] * weights  # of the instances (x, personal * x)
         labels = self.labels
-        if len(labels) <= 2 or weights.shape[1] == 1:
+        if len(labels) <= 2:
             return dict(zip(names, weights[:, 0].tolist(), strict=True))
+        weights = _for_labels(weights, len(labels))
         return {
             label: dict(zip(names, weights[:, lane].tolist(), strict=True))
             for lane, label in enumerate(labels)
@@ -91,6 +105,8 @@ class View:
         core, labels, lane = self.fleet._core, self.labels, 0
         if len(labels) > 2:
             scores = core.scores_one(self.key, x)[1]
+            if label is not None and label not in labels:
+                raise ValueError(f"the label {label!r} is not one of the labels {Labels(labels).listed()}")
             lane = max(range(len(labels)), key=scores.__getitem__) if label is None else labels.index(label)
         found = core.look_up(self.key, x, lane)
         parts = [
@@ -118,7 +134,7 @@ class View:
         parameters = of_learner(fleet.parameters)
         learner = Learner.__new__(Learner)
         learner._set_up(fleet._task, parameters)
-        labels = Labels(self.labels)
+        labels = Labels(self.labels, fleet._task.first_labels(parameters).lanes)
         learner._engine = restored(learner, labels, fleet._core.export(self.key))
         return learner
 

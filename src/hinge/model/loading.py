@@ -40,12 +40,23 @@ def load(path: str | os.PathLike[str], kernel: Any = None) -> Any:
 
     A file holds no code: if the kernel is a custom function, give it again.
     """
+    if _is_fleet(path):
+        return importlib.import_module("hinge.fleet").Fleet.load(path)
     header, tensors = file.read(path)
     try:
         return model_of(header, tensors, {} if kernel is None else {"kernel": kernel})
     except file.ABSURD as error:
         what = f"{path} does not describe a model that this hinge knows"
         raise file.ModelFileError(f"{what}: {error}") from error
+
+
+def _is_fleet(path: str | os.PathLike[str]) -> bool:
+    if os.path.isdir(path):
+        return os.path.exists(os.path.join(path, "fleet.json"))
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(12) == b"hinge-fleet\n"
 
 
 def model_of(header: dict[str, Any], tensors: file.Tensors, functions: Mapping[str, Any]) -> Any:

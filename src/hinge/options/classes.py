@@ -131,6 +131,17 @@ CLASSES: dict[str, ClassOptions] = {
             ClassOptions(
                 f"river.{name}",
                 task,
+                [option for option in fleets.OF_LEARNER if option != "classes"],
+                own=(fleets.RIVERS_KEY, *fleets.ROWS),
+                positional=("key",),
+                step=None,
+            )
+            for name, task in (("FleetClassifier", "classification"), ("FleetRegressor", "regression"))
+        ),
+        *(
+            ClassOptions(
+                f"river.{name}",
+                task,
                 _OF_RIVERS_COMMITTEE,
                 positional=(),
                 experts="auto",

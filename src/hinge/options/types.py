@@ -131,6 +131,29 @@ class TextClassifierOptions(TypedDict, total=False):
     verbose: int
 
 
+class RiverFleetRegressorOptions(TypedDict, total=False):
+    shared: bool
+    personal: float
+    max_keys: int
+    at_max_keys: str
+    max_features: int
+    at_max_features: str
+    max_shared_features: int
+    max_names: int
+    memory: int | str | None
+    C: float | str | Sequence[float]
+    step: str | None
+    epsilon: float
+    geometry: str
+    covariance_regularizer: float | str | Sequence[float]
+    initial_variance: float
+    covariance_update: str
+    average: bool | int | str
+    fit_intercept: bool
+    intercept_value: float | str
+    dtype: npt.DTypeLike
+
+
 class PAStructuredOptions(TypedDict, total=False):
     step: str | None
     C: float | str | Sequence[float]
@@ -156,7 +179,7 @@ class PAStructuredOptions(TypedDict, total=False):
     max_covariance: float
 
 
-class FleetOptions(TypedDict, total=False):
+class RiverFleetClassifierOptions(TypedDict, total=False):
     shared: bool
     personal: float
     max_keys: int
@@ -169,7 +192,6 @@ class FleetOptions(TypedDict, total=False):
     C: float | str | Sequence[float]
     step: str | None
     margin: float
-    epsilon: float
     beta: float | None
     geometry: str
     covariance_regularizer: float | str | Sequence[float]
@@ -179,8 +201,12 @@ class FleetOptions(TypedDict, total=False):
     fit_intercept: bool
     intercept_value: float | str
     dtype: npt.DTypeLike
-    classes: Sequence[Any] | npt.NDArray[Any] | None
     max_labels: int
+
+
+class FleetOptions(RiverFleetClassifierOptions, total=False):
+    epsilon: float
+    classes: Sequence[Any] | npt.NDArray[Any] | None
 
 
 class PASequenceOptions(TypedDict, total=False):

@@ -40,6 +40,7 @@ class Batch:
     position: int = 0  # how far the file has been read, in bytes (compressed ones, if it is compressed)
     numbered: bool = False  # whether the features have numbers instead of names
     first_index: int = 0  # the number of the first column
+    keys: list[Any] | None = None  # those of a fleet, strings or whole numbers; None: nobody asked for them
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -127,8 +128,9 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
         return with_text(batch, batch.X.part(start, min(stop, len(batch))))
     labels = None if batch.labels is None else batch.labels[start:stop]
     weights = None if batch.weights is None else batch.weights[start:stop]
+    keys = None if batch.keys is None else batch.keys[start:stop]
     return replace(
-        batch, X=batch.X[start:stop], labels=labels, lines=batch.lines[start:stop], weights=weights
+        batch, X=batch.X[start:stop], labels=labels, lines=batch.lines[start:stop], weights=weights, keys=keys
     )
 
 
@@ -140,7 +142,8 @@ def taken(batch: Batch, rows: list[int]) -> Batch:
     labels = None if batch.labels is None else [batch.labels[row] for row in rows]
     weights = None if batch.weights is None else batch.weights[rows]
     lines = [batch.lines[row] for row in rows]
-    return replace(batch, X=X, labels=labels, lines=lines, weights=weights)
+    keys = None if batch.keys is None else [batch.keys[row] for row in rows]
+    return replace(batch, X=X, labels=labels, lines=lines, weights=weights, keys=keys)
 
 
 def joined(batches: list[Batch]) -> Batch:
@@ -162,6 +165,7 @@ def joined(batches: list[Batch]) -> Batch:
         labels=[label for batch in batches for label in batch.labels or []],
         lines=[line for batch in batches for line in batch.lines],
         weights=weights,
+        keys=None if batches[0].keys is None else [key for batch in batches for key in batch.keys or []],
     )
 
 

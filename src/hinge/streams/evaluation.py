@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core import Engine, EventPart, TextPart
 from ..data.errors import InputError, for_each
+from ..data.labels import Labels
 from ..data.weights import GivenWeights
 from ..features.features import Features
 from ..features.pipeline import Pipeline
@@ -16,6 +17,7 @@ from ..learner import Learner
 from ..model.experts import Experts, is_committee
 from ..model.explain import Contribution
 from ..model.loading import load
+from ..model.statistics import Statistics
 from ..options import table
 from ..tasks import task_named
 from ..tasks.task import Task
@@ -77,7 +79,12 @@ class Study:
     @classmethod
     def load(cls, path: str) -> Study:
         """A model from its file: also those that estimators saved."""
-        model, features = load(path), None
+        return cls.of(load(path), path)
+
+    @classmethod
+    def of(cls, model: Any, path: str) -> Study:
+        """A model that was loaded from a file."""
+        features = None
         if isinstance(model, Pipeline):
             model, features = model.model, model.features
         kind, task = type(model).__name__, getattr(getattr(model, "_learner", model), "_task", None)
@@ -113,6 +120,24 @@ class Study:
         model = self.model if self.features is None else Pipeline(self.features, self.model)
         model.save(path)
 
+    # ---- see `SessionStudy` -----------------------------------------------------------------------------------
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.learner.statistics
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        return self.learner.notes
+
+    @property
+    def size_text(self) -> str:
+        return f"{self.learner.n_features:,} features"
+
+    @property
+    def size_record(self) -> dict[str, int]:
+        return {"features": self.learner.n_features}
+
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def begin_pass(self, number: int) -> None:
@@ -141,25 +166,12 @@ class Study:
         if self._guesses:
             costs = costs or self.guess(batch, name) or []
             costs = costs if rows is None else [costs[row] for row in rows]
-        rejected = start = 0
-        stop, reason = len(known), None
-        while start < len(known):
-            try:
-                some = None if costs is None else costs[start:stop]
-                self._learn(part(known, start, stop), name, passing, some, scored)
-                start = stop
-            except InputError as error:
-                if error.row is None:
-                    raise
-                stop, reason = start + error.row, error
-                error.row = None  # the line says where
-            if start < stop or reason is None:  # before a rejected one: the examples before it
-                continue
-            if (end := bad.reject(reason)) is not None:
-                there = start if rows is None else rows[start]
-                return Taken(there, rejected, there - start, end)
-            rejected, start, stop, reason = rejected + 1, start + 1, len(known), None
-        return Taken(len(batch), rejected, len(batch) - len(known))
+
+        def learn(start: int, stop: int) -> None:
+            some = None if costs is None else costs[start:stop]
+            self._learn(part(known, start, stop), name, passing, some, scored)
+
+        return in_order(batch, rows, bad, learn)
 
     def _learn(
         self,
@@ -359,16 +371,45 @@ class Study:
             return None
         if isinstance(batch.X, TextPart) and not task.checks_numbers and batch.X.one_label_each:
             return batch.X.labels
-        labels = listed_labels(batch)
-        if task.core_knows_labels and set(map(type, labels)) <= {str, int, float, bool}:
-            return labels
-        y = []
-        for row, label in enumerate(labels):
-            try:
-                y.append(task.truth(label, self.learner.labels))
-            except ValueError as error:
-                raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
-        return y
+        return truths(batch, name, task, self.learner.labels)
+
+
+def truths(batch: Batch, name: str, task: Task, known: Labels) -> list[Any]:
+    """The labels of a batch as the task takes them."""
+    labels = listed_labels(batch)
+    if task.core_knows_labels and set(map(type, labels)) <= {str, int, float, bool}:
+        return labels
+    y = []
+    for row, label in enumerate(labels):
+        try:
+            y.append(task.truth(label, known))
+        except ValueError as error:
+            raise InputError(str(error), row, file=name, line=batch.lines[row]) from None
+    return y
+
+
+def in_order(batch: Batch, rows: list[int] | None, bad: BadLines, learn: Callable[[int, int], None]) -> Taken:
+    """Learns from some rows of a batch (None: all), one after the other. `learn` takes those from one to another, all
+    or none: it raises an InputError with the row (from its first one) that is rejected, which goes to `bad`."""
+    count = len(batch) if rows is None else len(rows)
+    rejected = start = 0
+    stop, reason = count, None
+    while start < count:
+        try:
+            learn(start, stop)
+            start = stop
+        except InputError as error:
+            if error.row is None:
+                raise
+            stop, reason = start + error.row, error
+            error.row = None  # the line says where
+        if start < stop or reason is None:  # before a rejected one: the examples before it
+            continue
+        if (end := bad.reject(reason)) is not None:
+            there = start if rows is None else rows[start]
+            return Taken(there, rejected, there - start, end)
+        rejected, start, stop, reason = rejected + 1, start + 1, count, None
+    return Taken(len(batch), rejected, len(batch) - count)
 
 
 def has_scores(learner: Learner | SequenceLearner) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..features.words import LENGTH
 from ..learner import Learner
+from .evaluation import Study
 from .order import ENOUGH
 
-if TYPE_CHECKING:
-    from .evaluation import Study
 
-
-def remarks(study: Study) -> list[str]:
+def remarks(study: Any) -> list[str]:
+    """Of a `Study`; a `FleetStudy` has remarks of its own."""
+    if not isinstance(study, Study):
+        found: list[str] = study.remarks()
+        return found
     learner: Any = study.learner
     found = study.order.remarks()
     if ignored := getattr(learner, "n_ignored", 0):

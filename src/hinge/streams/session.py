@@ -13,10 +13,11 @@ from typing import Any, Protocol
 from ..data.errors import InputError
 from ..model.file import ModelFileError
 from .batches import BadLines, has_label, part
-from .evaluation import Score, Study, Taken
+from .evaluation import Score, Taken
 from .files import PACKED, Input
 from .follow import Growing
 from .stream import Piece, Shuffled, Stream
+from .studies import SessionStudy
 
 PATIENCE = 5.0  # seconds for a reader to end
 MOST_UNLABELLED = 1000  # examples that wait for the first label
@@ -131,7 +132,7 @@ class Predictions(Protocol):
     missing: int
     with_scores: bool
 
-    def of(self, study: Study, piece: Piece, lanes: Any = None) -> str: ...
+    def of(self, study: SessionStudy, piece: Piece, lanes: Any = None) -> str: ...
     def write(self, text: str) -> None: ...
     def flush(self) -> int: ...
     def close(self) -> None: ...
@@ -151,16 +152,16 @@ def with_first_label(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
 
 
 class Session:
-    """A run: a stream, a learner (made when the first examples are there), and where it stands."""
+    """A run: a stream, a learner or a fleet (made when the first examples are there), and where it stands."""
 
     def __init__(
         self,
         stream: Stream | Shuffled,
         bad: BadLines,
         position: Position,
-        begin: Callable[[Piece], Study],
+        begin: Callable[[Piece], SessionStudy],
         *,
-        study: Study | None = None,
+        study: SessionStudy | None = None,
         labels_tell: bool = False,
         passes: Passes | None = None,
         settings: Callable[[], dict[str, Any]] = dict,
@@ -179,7 +180,7 @@ class Session:
         self.stopped = False
         self.save_asked = False  # set it (from a signal, say) to save after the examples under way
         self.presented = 0  # in this run
-        self.updates_before: int = 0 if study is None or position.most else study.learner.statistics.updates
+        self.updates_before: int = 0 if study is None or position.most else study.statistics.updates
         self.seconds = 0.0
         self.done: float | None = None
         self.saved = Saved()
@@ -202,7 +203,7 @@ class Session:
     def nothing_learned(self) -> bool:
         """Whether there is nothing to save that was not there before."""
         new = self.saved.examples is None and self.position.most == 0
-        return self.study is None or (new and self.study.learner.statistics.rounds == 0)
+        return self.study is None or (new and self.study.statistics.rounds == 0)
 
     @property
     def is_saved(self) -> bool:
@@ -324,7 +325,7 @@ class Session:
             guessed = position.guessed or study.guess(part(piece.batch, look, next_look), piece.file.name)
             for start, stop in self._saves_between(look, next_look):
                 if self.passes.tolerance is not None:
-                    left = self.passes.max_updates - study.learner.statistics.updates
+                    left = self.passes.max_updates - study.statistics.updates
                     if left <= 0:
                         return
                     passing = {"tolerance": self.passes.tolerance, "max_updates": left}
@@ -339,7 +340,9 @@ class Session:
                     raise taken.error
                 yield
 
-    def _take(self, study: Study, piece: Piece, costs: list[float] | None, passing: dict[str, Any]) -> Taken:
+    def _take(
+        self, study: SessionStudy, piece: Piece, costs: list[float] | None, passing: dict[str, Any]
+    ) -> Taken:
         """Learns from all of a piece. In the first pass, writes what was predicted for each example before it was
         learned, if that is wanted."""
         batch, name, predictions = piece.batch, piece.file.name, self.predictions
@@ -358,7 +361,7 @@ class Session:
 
     def _predict_and_learn(
         self,
-        study: Study,
+        study: SessionStudy,
         predictions: Predictions,
         piece: Piece,
         costs: list[float] | None,
@@ -416,7 +419,7 @@ class Session:
     def _suffered(self) -> list[float]:
         if self.study is None:
             return [0, 0.0, 0]
-        statistics = self.study.learner.statistics
+        statistics = self.study.statistics
         return [statistics.updates, statistics.loss, statistics.rounds]
 
     # ---- the model --------------------------------------------------------------------------------------------
@@ -470,9 +473,9 @@ class Saved:
     when: float = 0.0
 
 
-def keep(study: Study, position: Position, settings: dict[str, Any]) -> None:
+def keep(study: SessionStudy, position: Position, settings: dict[str, Any]) -> None:
     """Notes in the learner where it stands, and how its data is read."""
-    study.learner.notes["stream"] = {"position": asdict(position), "settings": settings}
+    study.notes["stream"] = {"position": asdict(position), "settings": settings}
 
 
 def cuts(first: int, count: int, under_way: int = 0) -> Iterator[tuple[int, int]]:

@@ -5,6 +5,11 @@ options. The options below apply to all learners; the options of a learner overr
 
   hinge compare train.svm committee pa1 pa1:C=auto arow:r=0.1,geometry=diagonal
   hinge compare letters.csv.gz pa1:C=0.01 simproj:C=0.1 mira --plot curves.png
+
+With --key the forms of a fleet are compared: one model for all keys, one per key, and shared with personal weights, on
+the true keys and, as a control, on shuffled ones.
+
+  hinge compare clicks.jsonl --key user
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import argparse
 
 from ...options.catalogue import algorithms
 from ...streams.stream import Piece
-from .. import learner_options, race, reading
+from .. import fleet_options, learner_options, race, reading
 from ..arguments import check_plot, limits
 
 DEFAULT_LEARNERS = (
@@ -43,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"[default: for up to {FEW_EXAMPLES:,} examples]",
     )
     learner_options.add_arguments(parser)
+    fleet_options.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,8 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
         check_plot(arguments.plot, arguments.data)
     for spec in specs:
         learner_options.check_spec(spec)
-    options = learner_options.learner_options(arguments)
     bad = reading.bad_lines(arguments)
+    if fleet_options.is_wanted(arguments):
+        if specs and specs != [arguments.algorithm]:
+            raise ValueError(
+                f"with --key the forms of one fleet are compared: -a {specs[0]} chooses its algorithm"
+            )
+        from .. import forms
+
+        return forms.run(
+            arguments, lambda options, bad: reading.open_stream(arguments, None, {}, bad)[0], bad
+        )
+    options = learner_options.learner_options(arguments)
     stream, _ = reading.open_stream(arguments, None, limits(None, options, arguments.task), bad)
 
     def runners(task: str, piece: Piece) -> list[race.Runner]:

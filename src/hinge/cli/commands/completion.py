@@ -77,7 +77,7 @@ def candidates(words: list[str]) -> list[str]:
 
 def _values(action: argparse.Action) -> list[str]:
     from ...options.catalogue import algorithms
-    from ...options.table import PARAMETERS
+    from ..options import PARAMETERS
 
     if action.choices is not None:
         return [str(choice) for choice in action.choices]

@@ -4,6 +4,7 @@ The weights are those that predict: for an averaged model, the averaged weights.
 
   hinge inspect model.hinge
   hinge inspect model.hinge --top 50 --json
+  hinge inspect clicks.fleet --key ann
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from ...streams.evaluation import Study
 from ...streams.files import printable
 from ...streams.guessing import shown_label
 from ...streams.session import Position
+from ...streams.studies import load_study
 from ...structured.sequence_learner import SequenceLearner
 from ...theory.open_bounds import open_bound
 from .. import committees
 from ..app import whole
+from ..arguments import check_plot
 from ..progress import error_text
 
 
@@ -40,10 +43,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="The number of largest weights to show. [default: 10]",
     )
     parser.add_argument("--json", action="store_true", help="Print one JSON object.")
+    group = parser.add_argument_group("fleets")
+    group.add_argument(
+        "--key", metavar="KEY", help="Show the model of one key: its statistics and its weights."
+    )
+    group.add_argument(
+        "--plot", metavar="FILE",
+        help="Draw how many keys have how many examples and features, and the error by the age of a key, to a .png, "
+        ".svg, .pdf or .html file.",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
-    study = Study.load(arguments.model)
+    if arguments.plot is not None:
+        check_plot(arguments.plot, [arguments.model])
+    study = load_study(arguments.model)
+    if not isinstance(study, Study):
+        from .. import fleet_inspect
+
+        return fleet_inspect.run(study, arguments)
+    for name in ("key", "plot"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"--{name} is for fleets, and {arguments.model} is one model for all examples")
     position = Position.of(study.learner.notes)
     weights = largest_weights(study, arguments.top)
     bound = open_bound(study.learner, weighted=position is not None and position.weighted)

@@ -5,6 +5,7 @@ bit-identical to one that never stopped.
 
   hinge learn train.svm -m model.hinge
   hinge learn mails.jsonl.gz --text body --label folder -a arow:r=0.1 --geometry diagonal -m mails.hinge
+  hinge learn clicks.jsonl --key user -m clicks.fleet
   tail -f events.vw | hinge learn - -m model.hinge --save-every 10000
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...data.errors import InputError
 from ...model.locks import lock_for_writing
@@ -24,19 +25,21 @@ from ...streams.follow import Followed
 from ...streams.remarks import remarks as learned_remarks
 from ...streams.session import Every, Position, Predictions, Session
 from ...streams.stream import Piece, Shuffled, Stream
-from .. import committees, learner_options, reading
+from ...streams.studies import load_study
+from .. import committees, fleet_options, fleet_reports, learner_options, reading
 from ..app import whole
 from ..arguments import (
     can_be_locked,
+    check_before,
     check_passes,
     check_places,
     check_read_again,
     check_replaced,
     check_same_run,
     limits,
-    model_before,
     new_position,
     passes_of,
+    path_before,
 )
 from ..errors import report_error
 from ..options import PASSES, add_parameters, given
@@ -52,6 +55,9 @@ from ..progress import (
     skipped_examples,
 )
 from ..stopping import Stop, stopping
+
+if TYPE_CHECKING:
+    from ...streams.fleets import FleetStudy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,6 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "predictors), next to what the learner suffered.",
     )
     learner_options.add_arguments(parser)
+    fleet_options.add_arguments(parser)
     add_parameters(parser.add_argument_group("passes over the data"), PASSES)
 
 
@@ -145,10 +152,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def learn(arguments: argparse.Namespace, stop: Stop) -> int:
-    options, passing = learner_options.learner_options(arguments), given(arguments, PASSES)
+    path = path_before(arguments)
+    before = None if path is None else load_study(path)
+    is_fleet = fleet_options.is_wanted(arguments, before)
+    read_options = fleet_options.fleet_options if is_fleet else learner_options.learner_options
+    options, passing = read_options(arguments), given(arguments, PASSES)
     check_passes(arguments, options, passing)
-    before = model_before(arguments, options)
-    notes = before.learner.notes if before is not None else {}
+    if before is not None and path is not None:
+        check_before(before, path, arguments, options)
+    notes = before.notes if before is not None else {}
     kept = (notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     bounds = limits(before, options, arguments.task)
@@ -172,8 +184,10 @@ def learn(arguments: argparse.Namespace, stop: Stop) -> int:
     report = Heard(reporter(arguments.quiet, arguments.json, arguments.progress))
     predictions = open_predictions(arguments, resumed)
 
-    def begin(piece: Piece) -> Study:
+    def begin(piece: Piece) -> Study | FleetStudy:
         task = learner_options.task_of(arguments, piece, stream.source, report.say)
+        if is_fleet:
+            return fleet_options.new_fleet_study(task, arguments.algorithm, options)
         spec = learner_options.with_committee(task, arguments.algorithm, options)
         study = learner_options.new_study(task, spec, options)
         study.features = reading.features_of(stream.source)
@@ -330,7 +344,7 @@ def follow(session: Session, report: Quiet, arguments: argparse.Namespace, curve
                 session.position.learned,
                 study.score,
                 window.see(study.score),
-                study.learner.statistics.updates,
+                study.statistics.updates,
                 session.seconds,
                 session.done,
             )
@@ -365,7 +379,7 @@ def _summary(
 ) -> None:
     study, position = session.study, session.position
     assert study is not None
-    statistics, score = study.learner.statistics, position.score
+    statistics, score = study.statistics, position.score
     updates = statistics.updates - session.updates_before
     saved = None if arguments.model is None else str(arguments.model)
     unread_lines, unread_bytes = session.stream.unread()
@@ -374,9 +388,9 @@ def _summary(
             "task": study.task, "examples": position.most, "passes": len(position.scores),
             "error": None if score.error != score.error else score.error, "mistakes": statistics.mistakes,
             "updates": updates, "capped": statistics.capped, "loss": statistics.loss,
-            "features": study.learner.n_features, "remarks": remarks, "skipped": session.bad.count,
+            **study.size_record, "remarks": remarks, "skipped": session.bad.count,
             "unlabelled": session.unlabelled, "unread_lines": unread_lines, "unread_bytes": unread_bytes,
-            "seconds": round(session.seconds, 3), "model": saved, **committees.record(study),
+            "seconds": round(session.seconds, 3), "model": saved, **fleet_reports.record(study),
         })  # fmt: skip
         return
     if passing.get("verbose"):
@@ -396,11 +410,11 @@ def _summary(
             print(unread(session.stream) or "All input was learned, or is counted above.")
     passes = f" in {len(position.scores)} passes" if len(position.scores) > 1 else ""
     print(
-        f"{study.task} ({learner_options.in_words(study)}): {examples(position.most)}{passes}, "
+        f"{study.task} ({fleet_reports.in_words(study)}): {examples(position.most)}{passes}, "
         f"{error_text(study, score.error)}, {updates:,} updates, "
-        f"{study.learner.n_features:,} features, {session.seconds:.2f} s"
+        f"{study.size_text}, {session.seconds:.2f} s"
     )
-    for text in committees.lines(study):
-        print(text)
+    for text in fleet_reports.lines(study):
+        print(printable(text))
     if saved is not None and not stopped:
         print(f"The model is in {saved}")

@@ -22,7 +22,8 @@ from ...streams.evaluation import Score, Study, has_labels, located
 from ...streams.formats.conll import SentenceBatch
 from ...streams.guessing import shown_label
 from ...streams.stream import Piece
-from .. import committees, reading
+from ...streams.studies import SessionStudy, load_study
+from .. import committees, fleet_options, reading
 from ..app import whole
 from ..arguments import check_place, limits
 from ..progress import error_text, skipped_examples
@@ -61,8 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         check_place(arguments.output, "the predictions", [arguments.model, *arguments.data])
     elif sys.stdout is None:
         raise ValueError("the standard output is closed: -o FILE writes the predictions")
-    study = Study.load(arguments.model)
-    kept = (study.learner.notes.get("stream") or {}).get("settings")
+    study = load_study(arguments.model)
+    fleet_options.check_key(study, arguments.model, arguments)
+    kept = (study.notes.get("stream") or {}).get("settings")
     bad = reading.bad_lines(arguments)
     stream, _ = reading.open_stream(arguments, kept, {**limits(study, {}, study.task), "grow": False}, bad)
     score, count = Score(), 0
@@ -90,14 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _about_explanations(study: Study) -> Iterator[str]:
-    if study.is_committee:
+def _about_explanations(study: SessionStudy) -> Iterator[str]:
+    if isinstance(study, Study) and study.is_committee:
         leader = committees.leader_of(study.experts)
         yield f"The contributions are to the score of the leader of the committee: {leader.in_words}."
 
 
 def formatted(
-    study: Study, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
+    study: Any, piece: Piece, arguments: argparse.Namespace, explain: int | None = None, lanes: Any = None
 ) -> str:
     """The predictions for a batch, as text. `explain`: how many contributions to add to each. `lanes`: the scores of
     the examples, if they have been computed already."""

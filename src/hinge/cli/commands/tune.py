@@ -62,6 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
 def tune(arguments: argparse.Namespace) -> int:
     if arguments.model is not None and os.path.exists(arguments.model) and not arguments.force:
         raise ValueError(f"{arguments.model} already exists: --force replaces it")
+    if arguments.key is not None:
+        raise ValueError(
+            "--key: tune chooses the options of one learner; 'hinge compare --key' compares fleets"
+        )
     options = learner_options.learner_options(arguments)
     grid = read_grid(arguments.grid) if arguments.grid else []
     bad = reading.bad_lines(arguments)

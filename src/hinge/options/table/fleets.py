@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kinds import FLAG, Kind, choice, number, whole
+from ..kinds import FLAG, NONNEGATIVE, Kind, choice, whole
 from ..parameter import Parameter
 from ..validators import is_memory
 
@@ -17,7 +17,7 @@ ROWS = (
     Parameter(
         "personal",
         0.5,
-        number("from 0 to 100", lambda value: value <= 100),
+        Kind("float", "a number from 0 to 100", lambda value: NONNEGATIVE.accepts(value) and value <= 100),
         "How fast the personal weights learn, relative to the shared ones, if `shared`: an example x counts as "
         "(x, personal * x of its key). A smaller one trusts the other keys more.",
     ),
@@ -69,6 +69,9 @@ ROWS = (
         "come back when they are used. None: no limit.",
     ),
 )
+NAME = Kind("str", "the name of a feature", lambda value: isinstance(value, str))
+# Of River's classes, whose keys are a feature of x.
+RIVERS_KEY = Parameter("key", "key", NAME, "The feature of x that is the key: a user, a shop, a sensor.")
 # The options of learners that fleets have, too.
 OF_LEARNER = (
     "C", "step", "margin", "epsilon", "beta", "geometry", "covariance_regularizer", "initial_variance",

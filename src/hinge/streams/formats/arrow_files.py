@@ -49,6 +49,7 @@ class ArrowFile(Table):
                     None if labels is None else _labels(labels),
                     None if weights is None else self.checked_weights(_numbers(weights, str(self.weight))),
                     bad,
+                    None if self.key is None else self.read_keys({self.key: columns[self.key].to_pylist()}),
                 )
                 row = rows.stop
                 file.lines_read = row - 1

@@ -70,6 +70,7 @@ class CsvFile(Table):
                 None if labels is None else self.read_labels(labels),
                 None if weights is None else self.read_weights(weights),
                 bad,
+                self.read_keys(columns),
             )
             batch.position = file.position
             yield from bad.up_to_the_end(batch)

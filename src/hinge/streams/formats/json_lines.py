@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ..._core import JsonTextReader
 from ...data.errors import InputError
 from ...features.features import IDS, Features
@@ -49,7 +47,8 @@ class JsonLines:
     """One object per line.
 
     `label` is the field with the label, or with a list of labels; None: the first of "label", "y", "target" and
-    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one. A label
+    "class" that an object has; False: there is none. `weight` is the field with the weight, if there is one, and `key`
+    that with the key of a fleet, a string or a whole number, which no object may lack. A label
     that is named, but not in the first 1,000 objects, and a weight that is not in the first one, are errors. An object
     without the label, or with null or "" for it, is an example without a label. Once the format is `settled`, an
     object without the weight has the weight 1.
@@ -65,6 +64,7 @@ class JsonLines:
         *,
         label: str | bool | None = None,
         weight: str | None = None,
+        key: str | None = None,
         settled: bool = False,
         max_line: int = MAX_LINE,
         lazy: bool = False,
@@ -73,11 +73,14 @@ class JsonLines:
         if label is True:
             raise ValueError("label must be the name of a field, None or False, not True")
         self.label, self.weight, self.settled, self.max_line = label, weight, settled, max_line
+        self.key = key  # the field with the key of a fleet
         self.features = Features(within=FEATURES, **features)
         # What the core does not know: options of `Features`, and fields whose name is empty.
-        self._natively = lazy and self.features.options == Features().options and "" not in (label, weight)
+        self._natively = (
+            lazy and self.features.options == Features().options and "" not in (label, weight, key)
+        )
         self.ids: list[str] = []  # fields that identify an example, and so are not features
-        self.features.set_aside(self.label, self.weight)
+        self.features.set_aside(self.label, self.weight, self.key)
         self._without_label = 0  # objects before the first one with a label
         self._no_label: InputError | None = None  # the error to raise if no object has one
 
@@ -85,7 +88,7 @@ class JsonLines:
     def settings(self) -> dict[str, Any]:
         return {
             "label": self.label, "weight": self.weight, "settled": self.settled, "max_line": self.max_line,
-            **self.features.options,
+            **({} if self.key is None else {"key": self.key}), **self.features.options,
         }  # fmt: skip
 
     def batches(self, file: Input, bad: BadLines) -> Iterator[Batch]:
@@ -98,34 +101,37 @@ class JsonLines:
             X: list[Any] = []
             labels: list[Any] = []
             weights: list[float] = []
+            keys: list[str | int] = []
             numbers: list[int] = []
             for number, line in enumerate(lines, first):
                 if not line or line.isspace():
                     continue
                 try:
-                    x, label, weight = self._example(line, file.name, number)
+                    x, label, weight, key = self._example(line, file.name, number)
                 except InputError as error:
                     bad.meet(error)
                 else:
                     X.append(x)
                     labels.append(label)
                     weights.append(weight)
+                    keys.append(key)
                     numbers.append(number)
-            weighed = np.array(weights) if self.weight is not None else None
-            yield from bad.up_to_the_end(Batch(X, labels, numbers, weighed, position=file.position))
+            weighed = None if self.weight is None else _array(weights)
+            whole = Batch(X, labels, numbers, weighed, file.position, keys=None if self.key is None else keys)
+            yield from bad.up_to_the_end(whole)
             if self._without_label >= MAX_WITHOUT_LABEL:
                 self._check_settled()
         if not file.stopped:
             self._check_settled()
 
-    def _example(self, line: str, source: str, number: int) -> tuple[dict[str, Any], Any, float]:
-        """The features, the label and the weight of a line. An error has its place."""
+    def _example(self, line: str, source: str, number: int) -> tuple[dict[str, Any], Any, float, str | int]:
+        """The features, the label, the weight and the key of a line. An error has its place."""
         try:
             record = _record(line)
             if not self.settled:
                 self._settle(record, source, number)
-            label, weight = self._label(record), self._weight(record)
-            return self.features.event(record), label, weight
+            label, weight, key = self._label(record), self._weight(record), self._key(record)
+            return self.features.event(record), label, weight, key
         except json.JSONDecodeError as error:
             reason, column = _not_json(error, line)
             raise InputError(reason, column=column, file=source, line=number) from None
@@ -152,7 +158,7 @@ class JsonLines:
 
     def _read_by_core(self, file: Input, bad: BadLines) -> Iterator[Batch]:
         reader = JsonTextReader(
-            label=self.label if isinstance(self.label, str) else "", weight=self.weight or "",
+            label=self.label if isinstance(self.label, str) else "", weight=self.weight or "", key=self.key or "",
             aside=self.features.aside, within=self.features.within, max_line=self.max_line,
         )  # fmt: skip
 
@@ -165,7 +171,8 @@ class JsonLines:
         first = 1
         for events in read_file(reader, file, bad, BATCH_BYTES, told=told):
             weights = None if self.weight is None else events.weights()
-            whole = Batch(events, events.label_list(), events.lines, weights, file.position)
+            keys = None if self.key is None else events.key_list()
+            whole = Batch(events, events.label_list(), events.lines, weights, file.position, keys=keys)
             for batch in bad.up_to_the_end(whole):
                 yield from _by_lines(batch, first)
             first = reader.lines + 1
@@ -195,8 +202,10 @@ class JsonLines:
             self._no_label = self._no_label or InputError(reason, file=source, line=line)
         elif self.label is None:
             self.label = next((name for name in LABELS if name in record), None)
-        self.features.set_aside(self.label, self.weight)
-        self.ids = [name for name in record if name in self.features.aside and name in IDS]
+        self.features.set_aside(self.label, self.weight, self.key)
+        self.ids = [
+            name for name in record if name in self.features.aside and name in IDS and name != self.key
+        ]
         self.settled = self.label is False or self.label in record
         self._without_label += not self.settled
 
@@ -228,6 +237,27 @@ class JsonLines:
             expected = f"a weight of 0 or more was expected in {shortened(self.weight)}"
             raise _LineError(f"{expected}, there is {_shown(weight)}", self.weight)
         return float(weight)
+
+    def _key(self, record: dict[str, Any]) -> str | int:
+        if self.key is None:
+            return ""
+        if self.key not in record:
+            raise _LineError(f"there is no field {shortened(self.key)} (--key): {_fields_of(record)}")
+        key: Any = record[self.key]
+        if isinstance(key, bool) or not isinstance(key, (str, int)):
+            expected = f"a key, a string or a whole number, was expected in {shortened(self.key)}"
+            raise _LineError(f"{expected}, there is {_shown(key)}", self.key)
+        if isinstance(key, int) and not -(2**63) <= key < 2**63:
+            raise _LineError(
+                f"the key in {shortened(self.key)} is beyond 64 bits: write it as a string", self.key
+            )
+        return key
+
+
+def _array(weights: list[float]) -> Any:
+    import numpy as np
+
+    return np.array(weights)
 
 
 def _by_lines(batch: Batch, first: int) -> Iterator[Batch]:

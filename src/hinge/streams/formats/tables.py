@@ -34,7 +34,8 @@ class Table:
     """How the rows of a table become examples. The base class of the formats that have columns.
 
     `label` is the column to be learned; None: the first of "label", "y", "target", "class" that exists; False: none.
-    `weight` is the column with the weights of examples. The others are features; `options` are those of
+    `weight` is the column with the weights of examples, `key` that with the keys of a fleet, which no row may lack. The
+    others are features; `options` are those of
     `hinge.Features`. A column that is neither `text`, `categorical` nor `numeric` is numeric if the first batch has
     only numbers in it.
 
@@ -48,6 +49,7 @@ class Table:
         *,
         label: str | bool | None = None,
         weight: str | None = None,
+        key: str | None = None,
         missing: str = "indicator",
         label_kind: str | None = None,
         settled: bool = False,
@@ -55,12 +57,12 @@ class Table:
     ) -> None:
         if label is True:
             raise ValueError("label must be the name of a column, None or False, not True")
-        self.label, self.weight = label, weight
+        self.label, self.weight, self.key = label, weight, key
         self.features = Features(missing=missing, **options)
         self.label_kind, self.settled = label_kind, settled
         self.missing_counts: Counter[str] = Counter()
         self.ids: list[str] = []  # columns that identify an example, and so are not features
-        self.features.set_aside(self.label, self.weight)
+        self.features.set_aside(self.label, self.weight, self.key)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -70,7 +72,7 @@ class Table:
     def settings(self) -> dict[str, Any]:
         return {
             "label": self.label, "weight": self.weight, "label_kind": self.label_kind, "settled": self.settled,
-            **self.features.options,
+            **({} if self.key is None else {"key": self.key}), **self.features.options,
         }  # fmt: skip
 
     # ---- the header ---------------------------------------------------------------------------------------------
@@ -93,14 +95,18 @@ class Table:
             self.label = next((name for want in LABELS for name in names if name.lower() == want), None)
             if self.label is None:
                 raise fail(f"which column is the label? --label NAME, one of {_listed(names)}{hint}")
-        self.features.set_aside(self.label, self.weight)
+        self.features.set_aside(self.label, self.weight, self.key)
+        if self.key is not None and self.key not in names:
+            raise fail(f"there is no column {shortened(self.key)} (--key): {_nearest(self.key, names)}")
         if not self.settled:
             present = set(names)
             for option, name in self._named_columns():
                 if name not in present and not ("*" in name and any(map(matcher([name]), names))):
                     raise fail(f"there is no column {shortened(name)} (--{option}): {_nearest(name, names)}")
         self.settled = True
-        self.ids = [name for name in names if name in self.features.aside and name in IDS]
+        self.ids = [
+            name for name in names if name in self.features.aside and name in IDS and name != self.key
+        ]
         if self.features.missing == "error" and (absent := self._absent(names)):
             raise fail(f"there is no column {_listed(absent)}, as there was before: {_listed(names)}")
         return list(filter(self.features.is_feature, names))
@@ -175,6 +181,19 @@ class Table:
                 invalid[row] = f"a weight of 0 or more was expected, there is {cell}"
         return Cells(cells.values, (), invalid)
 
+    def read_keys(self, columns: Mapping[str, Sequence[Any]]) -> Cells | None:
+        """The keys of a fleet: strings, or whole numbers in formats that have them. In text they are strings."""
+        if self.key is None:
+            return None
+        keys, invalid = list(columns[self.key]), {}
+        for row, key in enumerate(keys):
+            if key in ("", None):
+                invalid[row] = f"the key is missing (column {shortened(self.key)})"
+            elif isinstance(key, bool) or not isinstance(key, (str, int)):
+                expected = f"a key, a string or a whole number, was expected in column {shortened(self.key)}"
+                invalid[row] = f"{expected}, there is {shortened(str(key))}"
+        return Cells(keys, (), invalid)
+
     # ---- rows ---------------------------------------------------------------------------------------------------
 
     def batch(
@@ -185,10 +204,11 @@ class Table:
         labels: Cells | None,
         weights: Cells | None,
         bad: BadLines,
+        keys: Cells | None = None,
     ) -> Batch:
         """The examples of columns that have been read. Invalid rows are passed to `bad`, and left out."""
         invalid: dict[int, str] = {}
-        for cells in (*features.values(), *(cells for cells in (labels, weights) if cells is not None)):
+        for cells in (*features.values(), *(cells for cells in (labels, weights, keys) if cells is not None)):
             invalid = {**cells.invalid, **invalid}
         if self.features.missing == "error":
             for name, cells in features.items():
@@ -204,12 +224,14 @@ class Table:
                     bad.meet(InputError(reason, file=source, line=lines[row]))
         given: list[Any] = [None] * len(lines) if labels is None else list(labels.values)
         weighed = None if weights is None else np.array(weights.values, dtype=np.float64)
+        its_keys = None if keys is None else list(keys.values)
         if invalid:
             kept = [row for row in range(len(lines)) if row not in invalid]
             X, given = [X[row] for row in kept], [given[row] for row in kept]
             lines = [lines[row] for row in kept]
             weighed = None if weighed is None else weighed[kept]
-        return Batch(X, given, lines, weighed)
+            its_keys = None if its_keys is None else [its_keys[row] for row in kept]
+        return Batch(X, given, lines, weighed, keys=its_keys)
 
     def _events(
         self, columns: dict[str, Cells], count: int, invalid: Mapping[int, str]

@@ -321,8 +321,8 @@ def targets_of(learner: Learner, y: Any, count: int) -> Any:
         starts, codes = np.asarray(encoded.starts), np.asarray(encoded.y, dtype=np.int64)
         relevant[np.repeat(np.arange(count), np.diff(starts)), codes] = 1.0
         return relevant
-    if encoded.classes is not None:  # labels, to be found among the classes
-        codes = np.searchsorted(np.asarray(encoded.classes), np.asarray(encoded.y, dtype=np.float64))
+    if encoded.classes is not None:  # labels: the negative class and the positive one
+        codes = (np.asarray(encoded.y, dtype=np.float64) == encoded.classes[1]).astype(np.int64)
         return codes if indices else 2.0 * codes - 1
     targets = np.asarray(encoded.y, dtype=np.float64)
     return targets.astype(np.int64) if indices else targets

@@ -12,35 +12,33 @@ import numpy as np
 import numpy.typing as npt
 from river import base, utils
 
-from .data import targets
-from .data.errors import for_each
-from .data.events import as_list, is_frame
-from .data.labels import plain
-from .data.shown import shown
-from .data.weights import check_weight
-from .estimators.option_changes import FollowsOptions
-from .learner import Learner
-from .model import encoding, file
-from .model.experts import Experts
-from .model.explain import Contribution
-from .model.statistics import Statistics
-from .options import table
-from .options.classes import CLASSES
-from .options.constructors import constructor
-from .tasks.multilabel import above_threshold
+from ..data import targets
+from ..data.errors import for_each
+from ..data.events import as_list, is_frame
+from ..data.labels import plain
+from ..data.shown import shown
+from ..data.weights import check_weight
+from ..estimators.option_changes import FollowsOptions
+from ..learner import Learner
+from ..model import encoding, file
+from ..model.experts import Experts
+from ..model.explain import Contribution
+from ..model.statistics import Statistics
+from ..options import table
+from ..options.classes import CLASSES
+from ..options.constructors import constructor
+from ..tasks.multilabel import above_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .options.types import (
+    from ..options.types import (
         RiverAutoClassifierOptions,
         RiverAutoRegressorOptions,
         RiverPAClassifierOptions,
         RiverPAMultilabelOptions,
         RiverPARegressorOptions,
     )
-
-__all__ = ["AutoClassifier", "AutoRegressor", "PAClassifier", "PAMultilabel", "PARegressor"]
 
 
 class _Model(FollowsOptions, base.Estimator):
