@@ -31,7 +31,7 @@ time: it doubles scikit-learn's in W1."""
 
 @dataclass
 class Row:
-    """One line of the table: a peer and ours, on the same work in the same run. Times in seconds."""
+    """One line of the table: a peer and ours, on the same work in the same run, in seconds or in bytes."""
 
     work: str
     peer: str
@@ -44,6 +44,7 @@ class Row:
     tolerance: float = 1e-8
     note: str = ""
     error: str = ""
+    unit: str = "s"  # or "bytes"
 
     @property
     def ratio(self) -> float | None:

@@ -50,6 +50,10 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / units[unit]:.3g} {unit}"
 
 
+def amount(number: float | None, unit: str) -> str:
+    return duration(number) if unit == "s" or number is None else f"{number:,.0f} {unit}"
+
+
 def cells(name: str, row: dict[str, Any]) -> list[str]:
     if row.get("error"):
         return [name, row["work"], row["peer"], "", "", "", "", "failed", "", row["error"]]
@@ -60,7 +64,7 @@ def cells(name: str, row: dict[str, Any]) -> list[str]:
         same = row["difference"] <= row["tolerance"]
         notes.append("same model" if same else f"MODELS DIFFER by {row['difference']:.2g}")
     return [
-        name, row["work"], row["peer"], duration(row["theirs"]), duration(row["ours"]),
+        name, row["work"], row["peer"], amount(row["theirs"], row["unit"]), amount(row["ours"], row["unit"]),
         f"{ratio:.2f} x" if ratio else "", f"{target:.3g} x" if target else "",
         "" if reached is None else "yes" if reached else "no", limit, ", ".join(notes),
     ]  # fmt: skip

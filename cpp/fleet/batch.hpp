@@ -68,6 +68,7 @@ class FeatureList {
     }
   }
   std::size_t size() const { return starts_.size() - 1; }
+  FeaturesAhead ahead(std::size_t i) const { return {hashes_.data() + starts_[i], starts_[i + 1] - starts_[i]}; }
   EventFeatures operator[](std::size_t i) const {
     return {hashes_.data() + starts_[i], values_.data() + starts_[i], starts_[i + 1] - starts_[i], names_.data() + starts_[i], nullptr};
   }

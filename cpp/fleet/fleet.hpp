@@ -294,14 +294,19 @@ class Fleet {
     keys.commit();
   }
 
-  // Keys come at random, and each has its own piece of memory: many of them are waited for at the same time.
+  // Keys come at random, and each has its own piece of memory: many of them are waited for at the same time. The same goes for
+  // the shared features of an event.
   template <class Events>
   void prefetch(const Events& events, std::size_t row, std::size_t count) const {
-    constexpr std::size_t slot = 20, user = 14, head = 9, record = 4;
+    constexpr std::size_t slot = 12, user = 9, head = 6, record = 3, index = 4, weights = 2;
     if (row + slot < count) keys.prefetch_slot(events.tag(row + slot));
     if (row + user < count) keys.prefetch_user(events.tag(row + user));
     if (row + head < count) keys.prefetch_head(events.tag(row + head));
     if (row + record < count) keys.prefetch_record(events.tag(row + record));
+    if (!options.shared) return;
+    const Record shared = keys.record(Users::nobody);
+    if (row + index < count) shared.prefetch_index(events.features_ahead(row + index));
+    if (row + weights < count) shared.prefetch_weights(events.features_ahead(row + weights));
   }
 
   // ---- an event ----
@@ -330,7 +335,7 @@ class Fleet {
     ColumnOrder& order;
     std::vector<std::uint32_t>& places;
     std::uint32_t ignored = 0;
-    RecordColumns at;
+    RecordColumns at = {};
   };
 
   void learn_on(Desk& desk, std::uint32_t user, const FleetEvent& e, double truth, FleetScores* before) {
@@ -341,32 +346,33 @@ class Fleet {
     if (!base_complete) add_missing(base, e.x);
     if (!personal_complete) add_missing(personal, e.x);
 
-    desk.load(keys.record(base.user), options.settings.average_from);
+    const Record first = keys.record(base.user), second = keys.record(user);  // the bytes stay where they are from here on
+    desk.load(first, options.settings.average_from);
     settle_constant(desk, base.at);
     desk.clear();
-    desk.lay_out(keys.record(base.user), base.at, 1);
+    desk.lay_out(first, base.at, 1);
     keys.note_learning(base.user, base.at, desk, 0);
     const std::size_t column = desk.columns();
     if (options.shared) {
-      desk.lay_out(keys.record(user), personal.at, options.personal);
+      desk.lay_out(second, personal.at, options.personal);
       keys.note_learning(user, personal.at, desk, column);
-      if (has_intercept()) desk.lay_out_biases(keys.record(user), options.personal * desk.constant());
+      if (has_intercept()) desk.lay_out_biases(second, options.personal * desk.constant());
     }
     if (before != nullptr) labels_for(user, before->labels), read_scores(desk, *before);
     const Statistics was = desk.learner.statistics;
     try {
       desk.learner.learn_one(desk.instance(), Truth{truth}, e.weight);  // nothing throws after this
     } catch (InputError& error) {
-      name_column(error, keys.record(base.user), base.at);
+      name_column(error, first, base.at);
       throw;
     }
-    put_away(desk, base, 0);
-    desk.store(keys.record(base.user));
+    put_away(desk, first, base, 0);
+    desk.store(first);
     add_difference(last.counted, was, desk.learner.statistics);
     if (!options.shared) return;
-    put_away(desk, personal, column);
-    if (has_intercept()) desk.put_away_biases(keys.record(user), desk.columns() - 1);
-    add_difference(keys.record(user).head().statistics, was, desk.learner.statistics);
+    put_away(desk, second, personal, column);
+    if (has_intercept()) desk.put_away_biases(second, desk.columns() - 1);
+    add_difference(second.head().statistics, was, desk.learner.statistics);
   }
   // The columns of a desk mean nothing to others.
   void name_column(InputError& error, const Record& record, const RecordColumns& at) const {
@@ -374,8 +380,7 @@ class Fleet {
     error.name = names.name_of(record.hashes()[at.places[error.column]]);
     error.column = none;
   }
-  void put_away(const Desk& desk, const Part& part, std::size_t column) {
-    const Record its = keys.record(part.user);
+  void put_away(const Desk& desk, const Record& its, const Part& part, std::size_t column) {
     desk.put_away(its, part.at, column);
     its.head().ignored += part.ignored;
     ignored += part.ignored;
@@ -411,29 +416,23 @@ class Fleet {
 
   // Returns whether the record has all features.
   bool find(Part& part, const EventFeatures& x) const {
-    part.places.resize(x.size);
-    keys.record(part.user).find(x.hashes, x.size, part.places.data());
-    bool complete = true;
-    part.order.clear(x.size);
-    for (std::size_t j = 0; j < x.size; ++j) {
-      const bool is_known = part.places[j] != Record::missing;
-      complete = complete && is_known;
-      if (is_known) part.order.add(part.places[j], x.values[j]);
-    }
-    if (complete) part.at = part.order.ordered();
-    return complete;
+    if (part.places.size() < x.size) part.places.resize(x.size);
+    std::uint32_t* const places = part.places.data();
+    keys.record(part.user).find(x.hashes, x.size, places);
+    bool misses = false;
+    for (std::size_t j = 0; j < x.size; ++j) misses |= places[j] == Record::missing;
+    if (!misses) part.at = part.order.ordered(places, x.values, x.size);
+    return !misses;
   }
   void add_missing(Part& part, const EventFeatures& x) {
     bool is_first = true;
-    part.order.clear(x.size);
     for (std::size_t j = 0; j < x.size; ++j) {
-      std::uint32_t place = part.places[j];
+      std::uint32_t& place = part.places[j];
       if (place == Record::missing) keys.record(part.user).find(&x.hashes[j], 1, &place);  // a name may come twice
       if (place == Record::missing) place = add_feature(part, x, j, is_first);
-      if (place == Record::missing) part.ignored += 1;
-      else part.order.add(place, x.values[j]);
+      part.ignored += place == Record::missing;
     }
-    part.at = part.order.ordered();
+    part.at = part.order.ordered_known(part.places.data(), x.values, x.size, Record::missing);
   }
   std::uint32_t add_feature(const Part& part, const EventFeatures& x, std::size_t j, bool& is_first) {
     const bool is_shared = part.user == Users::nobody;
@@ -490,7 +489,9 @@ class Fleet {
   void lay_out_known(Desk& desk, std::uint32_t user, const EventFeatures& x) const {
     desk.clear();
     if (user == Users::nobody && !options.shared) return desk.begin();
-    lay_out_known(desk, *keys.look(options.shared ? Users::nobody : user), x, 1);
+    const RecordLook base = keys.look(options.shared ? Users::nobody : user);
+    desk.load(*base, options.settings.average_from);
+    lay_out_known(desk, *base, x, 1);
     if (!options.shared || user == Users::nobody) return;
     const RecordLook look = keys.look(user);
     const Record& narrow = *look;
@@ -500,16 +501,12 @@ class Fleet {
     lay_out_known(desk, its, x, options.personal);
     if (has_intercept()) desk.lay_out_biases(its, options.personal * desk.constant());
   }
-  void lay_out_known(Desk& desk, const Record& record, const EventFeatures& x, double scale) const {
+  static void lay_out_known(Desk& desk, const Record& record, const EventFeatures& x, double scale) {
     static thread_local ColumnOrder order;
     static thread_local std::vector<std::uint32_t> places;
-    if (desk.columns() == 0 && scale == 1) desk.load(record, options.settings.average_from);
-    places.resize(x.size);
+    if (places.size() < x.size) places.resize(x.size);
     record.find(x.hashes, x.size, places.data());
-    order.clear(x.size);
-    for (std::size_t j = 0; j < x.size; ++j)
-      if (places[j] != Record::missing) order.add(places[j], x.values[j]);
-    desk.lay_out(record, order.ordered(), scale);
+    desk.lay_out(record, order.ordered_known(places.data(), x.values, x.size, Record::missing), scale);
   }
 
   // ---- keys ----

@@ -44,6 +44,7 @@ class JsonBatch {
   // The line of an event.
   std::size_t line(std::size_t i) const { return lines_[i]; }
   std::uint32_t tag(std::size_t i) const { return keys_.tag(i); }
+  FeaturesAhead features_ahead(std::size_t i) const { return features_.ahead(i); }
   void operator()(std::size_t i, FleetEvent& e) const {
     e.key = keys_.key(i);
     e.tag = keys_.tag(i);

@@ -7,13 +7,15 @@
 //     u, t      f64                sums of the average, and precisions of a diagonal covariance: one per weight, one per feature
 //     v         f32 or f64         the weights, `width` per feature, in the order in which the features arrived
 //     hashes    u32[room]          what identifies a feature: 32 bits of its name
-//     index     u8, u16 or u32     open addressing, at most 3/4 full: the place of a hash, plus one
+//     index     u8, u16 or u64     open addressing, at most 3/4 full: the place of a hash, plus one; of many features with the
+//                                  hash itself, since each look at memory is waited for
 //
 // A record knows nothing of other records. Names may collide only within one record: one in a million records of 100
 // features has two that share a weight.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +23,8 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "../data/instance.hpp"
 #include "../rounds/books.hpp"
@@ -41,6 +45,12 @@ struct RecordHead {
   double added = 0;            // to the trace of the inverse covariance
 };
 static_assert(sizeof(RecordHead) == 136);
+
+// The hashes of the features of an event that comes soon.
+struct FeaturesAhead {
+  const std::uint32_t* hashes = nullptr;
+  std::size_t size = 0;
+};
 
 // What all records of a fleet have in common.
 struct RecordLayout {
@@ -81,15 +91,29 @@ class Record {
   // The biases with their sums and their precision.
   std::size_t bias_bytes() const { return u_ - biases_; }
 
-  // The place of each hash, or `missing`.
+  // The place of each hash, or `missing`. Events often name the first features in their order; the others are searched for.
   void find(const std::uint32_t* wanted, std::size_t count, std::uint32_t* places) const {
+    const std::uint32_t* const known = hashes();
+    const std::size_t most = std::min<std::size_t>(count, head().features);
+    std::size_t j = 0;
+    for (; j < most && known[j] == wanted[j]; ++j) places[j] = static_cast<std::uint32_t>(j);
     with_index([&](const auto* index) {
-      const std::uint64_t slots = slot_count(head().room);
-      const std::uint32_t* const known = hashes();
-      for (std::size_t j = 0; j < count; ++j) {
-        std::uint64_t i = (wanted[j] * slots) >> 32;
-        while (index[i] != 0 && known[index[i] - 1] != wanted[j]) i = i + 1 == slots ? 0 : i + 1;
-        places[j] = index[i] == 0 ? missing : static_cast<std::uint32_t>(index[i] - 1);
+      for (; j < count; j += together) search(index, wanted + j, std::min(together, count - j), places + j);
+    });
+  }
+  // Prefetch what an event reads of a large record: first its index, then what the index points to. (They are inlined: g++
+  // removes calls of functions that only prefetch.)
+  HINGE_INLINE void prefetch_index(const FeaturesAhead& x) const {
+    for (std::size_t j = 0; j < x.size; ++j) HINGE_PREFETCH(at_ + index_ + index_width(head().room) * first_slot(x.hashes[j]));
+  }
+  HINGE_INLINE void prefetch_weights(const FeaturesAhead& x) const {
+    const std::size_t width = head().width, weight = layout_->real * width;
+    with_index([&](const auto* index) HINGE_INLINE_LAMBDA {
+      for (std::size_t j = 0; j < x.size; ++j) {
+        const std::size_t place = place_plus_one(index[first_slot(x.hashes[j])]);
+        HINGE_PREFETCH(at_ + v_ + place * weight - weight);
+        if (layout_->averages) HINGE_PREFETCH(u() + place * width - width);
+        if (layout_->variances) HINGE_PREFETCH(t() + place - 1);
       }
     });
   }
@@ -191,6 +215,7 @@ class Record {
   }
 
  private:
+  static constexpr std::size_t together = 32;
   static constexpr std::uint32_t largest_room = std::uint32_t{1} << 30, largest_width = std::uint32_t{1} << 20;
 
   Record(const RecordLayout& layout, const RecordHead& head) : layout_(&layout), at_(nullptr) { lay_out(head); }
@@ -206,12 +231,20 @@ class Record {
     v_ = t_ + (layout_->variances ? sizeof(double) * h.room : 0);
     hashes_ = v_ + layout_->real * weights;
     index_ = hashes_ + sizeof(std::uint32_t) * h.room;
+    if (index_width(h.room) == sizeof(LargeSlot)) index_ = aligned(index_);
     end_ = aligned(index_ + slot_count(h.room) * index_width(h.room));
   }
 
   static std::size_t aligned(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+  struct LargeSlot {
+    std::uint32_t place = 0;  // plus one; 0: free
+    std::uint32_t hash = 0;
+  };
   static std::uint64_t slot_count(std::uint32_t room) { return std::uint64_t{room} + room / 3 + 1; }
-  static std::size_t index_width(std::uint32_t room) { return room <= 0xFF ? 1 : room <= 0xFFFF ? 2 : 4; }
+  static std::size_t index_width(std::uint32_t room) { return room <= 0xFF ? 1 : room <= 0xFFFF ? 2 : sizeof(LargeSlot); }
+  std::uint64_t first_slot(std::uint32_t hash) const { return (hash * slot_count(head().room)) >> 32; }
+  static std::uint32_t place_plus_one(LargeSlot slot) { return slot.place; }
+  static std::uint32_t place_plus_one(std::uint32_t slot) { return slot; }
   template <class Number>
   Number* at(std::size_t offset) const { return reinterpret_cast<Number*>(at_ + offset); }
 
@@ -220,15 +253,40 @@ class Record {
     switch (index_width(head().room)) {
       case 1: return function(at<std::uint8_t>(index_));
       case 2: return function(at<std::uint16_t>(index_));
-      default: return function(at<std::uint32_t>(index_));
+      default: return function(at<LargeSlot>(index_));
     }
   }
-  template <class Place>
-  void enter(Place* index, std::uint32_t place) const {
+  // Searches for at most `together` hashes at the same time. Where a search ends is hard to predict, so there is no branch on
+  // it: those that go on are listed, and all of them look at their next slots.
+  template <class Slot>
+  void search(const Slot* index, const std::uint32_t* wanted, std::size_t count, std::uint32_t* places) const {
     const std::uint64_t slots = slot_count(head().room);
-    std::uint64_t i = (hashes()[place] * slots) >> 32;
-    while (index[i] != 0) i = i + 1 == slots ? 0 : i + 1;
-    index[i] = static_cast<Place>(place + 1);
+    const char* const before_hashes = at_ + hashes_ - sizeof(std::uint32_t);  // a free slot looks at it
+    std::array<std::uint32_t, together> open, at;
+    std::size_t left = 0;
+    const auto look = [&](std::uint32_t j, std::uint64_t i) HINGE_INLINE_LAMBDA {
+      const std::uint32_t place = place_plus_one(index[i]);
+      std::uint32_t hash = 0;
+      if constexpr (std::is_same_v<Slot, LargeSlot>) hash = index[i].hash;
+      else std::memcpy(&hash, before_hashes + place * sizeof hash, sizeof hash);
+      places[j] = place - 1;  // of a free slot: missing
+      open[left] = j;
+      at[left] = static_cast<std::uint32_t>(i);
+      left += (place != 0) & (hash != wanted[j]);
+    };
+    for (std::uint32_t j = 0; j < count; ++j) look(j, (wanted[j] * slots) >> 32);
+    while (left > 0) {
+      const std::size_t some = std::exchange(left, 0);
+      for (std::size_t k = 0; k < some; ++k) look(open[k], at[k] + 1 == slots ? 0 : at[k] + 1);
+    }
+  }
+  template <class Slot>
+  void enter(Slot* index, std::uint32_t place) const {
+    const std::uint64_t slots = slot_count(head().room);
+    std::uint64_t i = first_slot(hashes()[place]);
+    while (place_plus_one(index[i]) != 0) i = i + 1 == slots ? 0 : i + 1;
+    if constexpr (std::is_same_v<Slot, LargeSlot>) index[i] = {place + 1, hashes()[place]};
+    else index[i] = static_cast<Slot>(place + 1);
   }
   void enter_all() const {
     const RecordHead& h = head();

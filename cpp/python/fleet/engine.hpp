@@ -112,12 +112,14 @@ inline nb::object predicted(const FleetEngine& self, const FleetScores& scores) 
 struct HeldEvent {
   HeldEvent(FleetEngine& self, nb::handle given, nb::handle x, FeatureList& features)
       : key_object(plain_key(given)), key(key_object) {
+    e.key = *key;
+    e.tag = self.fleet.keys.tag_of(e.key);
+    self.fleet.keys.prefetch_head(e.tag);  // it arrives while the dict is read
     features.clear();
     add_event(features, x);
     features.finish();
-    e.key = *key;
-    e.tag = self.fleet.keys.tag_of(e.key);
     e.x = features[0];
+    self.fleet.keys.prefetch_record(e.tag);
   }
   nb::object key_object;
   Key key;
@@ -238,6 +240,7 @@ struct FleetBatch {
   FeaturesOf& features;
 
   std::uint32_t tag(std::size_t i) const { return keys.tag(i); }
+  FeaturesAhead features_ahead(std::size_t i) const { return features.ahead(i); }
   void operator()(std::size_t i, FleetEvent& e) const {
     e.key = keys.key(i);
     e.tag = keys.tag(i);
@@ -247,6 +250,7 @@ struct FleetBatch {
 };
 struct ListedFeatures {
   const FeatureList& list;
+  FeaturesAhead ahead(std::size_t i) const { return list.ahead(i); }
   EventFeatures operator()(std::size_t i) const { return list[i]; }
 };
 

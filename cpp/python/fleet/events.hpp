@@ -1,6 +1,7 @@
 // The features of events for a fleet: dicts, and the rows of arrays.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -27,6 +28,12 @@ class RowFeatures {
     for (const std::string& name : text_) names_.push_back(name), hashes_of_.push_back(feature_hash(name));
   }
 
+  // The features of a row that comes soon.
+  FeaturesAhead ahead(std::size_t row) {
+    Ahead& its = ahead_[row % ahead_.size()];
+    if (its.row != row) read_ahead(row, its);
+    return {its.hashes.data(), its.hashes.size()};
+  }
   EventFeatures operator()(std::size_t row) {
     rows_.take(row, x_);
     if (hashes_.size() < x_.size) make_room(x_.size);
@@ -54,6 +61,23 @@ class RowFeatures {
     hashes_.resize(size), values_.resize(size), columns_.resize(size);
     if (!names_.empty()) its_names_.resize(size);
   }
+  struct Ahead {
+    std::size_t row = none;
+    std::vector<std::uint32_t> hashes;
+  };
+  void read_ahead(std::size_t row, Ahead& its) {
+    Instance x = rows_.blank();
+    rows_.take(row, x);
+    its.row = row;
+    its.hashes.resize(x.layout == Layout::sparse32 || x.layout == Layout::sparse64 ? x.size : 0);
+    if (its.hashes.empty()) return;  // all columns of an array: they are in the cache
+    visit(x, [&](const auto& features) {
+      for (std::size_t j = 0; j < features.size; ++j) {
+        const std::size_t column = features.column(j);
+        its.hashes[j] = names_.empty() ? feature_hash(static_cast<std::int64_t>(column)) : column < hashes_of_.size() ? hashes_of_[column] : 0;
+      }
+    });
+  }
   [[noreturn]] static void reject(double value, std::size_t row, std::size_t column) {
     reject_unless_finite(value, row, column);
     throw InputError("the value is too large: its square overflows float64", row, column);
@@ -66,6 +90,7 @@ class RowFeatures {
   std::vector<std::uint32_t> hashes_of_, hashes_;
   std::vector<double> values_;
   std::vector<std::int64_t> columns_;
+  std::array<Ahead, 8> ahead_;
 };
 
 }  // namespace hinge
