@@ -92,6 +92,11 @@ def truths_of(is_classification: bool, y: Any, count: int) -> tuple[Any, Any, An
         y = y.to_pylist()
     elif hasattr(y, "to_numpy") and not is_numpy(y):
         y = y.to_numpy()
+    if is_numpy(y) and y.ndim == 1 and len(y) > 0 and (y.dtype.kind == "b" or y.dtype.kind == "i"):
+        low, high = y.min().item(), y.max().item()
+        if high - low < 256:  # small numbers: no look at each of them
+            labels = [False, True][low : high + 1] if y.dtype.kind == "b" else list(range(low, high + 1))
+            return labels, y.astype(np.int64) - low, None
     listed = y.tolist() if is_numpy(y) else as_list(y, "y", "of labels")
     places: dict[Any, int] = {}
     try:
