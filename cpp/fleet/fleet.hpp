@@ -521,6 +521,7 @@ class Fleet {
                          " keys, its limit (max_keys)");
       if (options.at_max_keys == WhenFull::ignore) {
         ignored += 1;
+        clock += 1;  // a copy of the fleet is told of it
         return Users::nobody;
       }
       keys.remove(keys.idle(clock), clock + 1);

@@ -93,7 +93,7 @@ def test_a_full_fleet_ignores_new_keys(shared: bool) -> None:
             small.learn_one(key, x, y)
     assert len(fleet) == 2
     assert fleet.statistics == small.statistics
-    assert {**state(fleet), "ignored": 0} == {**state(small), "ignored": 0}
+    assert {**state(fleet), "ignored": 0, "clock": 0} == {**state(small), "ignored": 0, "clock": 0}
     with pytest.raises(InputError, match="feature 'x': the value is NaN"):
         fleet.learn_one("e", {"x": NAN}, "p")
 

@@ -103,6 +103,7 @@ def test_a_view_of_a_new_key_explains_its_predictions(shared: bool, labels: str)
         fleet.learn_one("a", {"x": 1.0 + t, label: 1.0}, label)
     view = View(fleet, "new")
     parts = view.explain_one({"x": 1.0, "p": 1.0})
+    assert parts == fleet.explain_one("new", {"x": 1.0, "p": 1.0})
     score = view.score_one({"x": 1.0, "p": 1.0})
     highest = max(score.values()) if isinstance(score, dict) else score
     assert sum(part.contribution for part in parts) == pytest.approx(highest)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..data.types import Doubles
     from ..options.types import FleetOptions
     from ..theory.certificate import Certificate
+    from .view import Share
 
 Key = str | int
 # What `top` can sort by: columns of `_core.Fleet.summary`.
@@ -87,6 +88,10 @@ class Fleet:
         """The score w.x with the intercept; for more than two labels a dict of scores."""
         labels, scores = self._core.scores_one(key, x)
         return dict(zip(labels, scores, strict=False)) if len(labels) > 2 else scores[0]
+
+    def explain_one(self, key: Key, x: dict[Any, Any], label: Any = None) -> list[Share]:
+        """What each feature added to the score of a key, which may be new: see `View.explain_one`."""
+        return View(self, key).explain_one(x, label)
 
     # ---- many -------------------------------------------------------------------------------------------------
 

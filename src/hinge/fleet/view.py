@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.labels import Labels
@@ -102,9 +103,9 @@ class View:
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Share]:
         """What each feature added to the score of `label` (default: that with the highest score), the largest first:
         by the weights that all keys share, and by those of this key. They add up to the score."""
-        core, labels, lane = self.fleet._core, self.labels, 0
+        core, lane = self.fleet._core, 0
+        labels, scores = core.scores_one(self.key, x)
         if len(labels) > 2:
-            scores = core.scores_one(self.key, x)[1]
             if label is not None and label not in labels:
                 raise ValueError(f"the label {label!r} is not one of the labels {Labels(labels).listed()}")
             lane = max(range(len(labels)), key=scores.__getitem__) if label is None else labels.index(label)
@@ -134,23 +135,11 @@ class View:
         parameters = of_learner(fleet.parameters)
         learner = Learner.__new__(Learner)
         learner._set_up(fleet._task, parameters)
-        labels = Labels(self.labels, fleet._task.first_labels(parameters).lanes)
-        learner._engine = restored(learner, labels, fleet._core.export(self.key))
+        state = fleet._core.export(self.key)
+        labels = Labels(json.loads(state["labels"].tobytes()), fleet._task.first_labels(parameters).lanes)
+        learner._engine = restored(learner, labels, state)
         return learner
 
     def __repr__(self) -> str:
         s = self.statistics
         return f"View({self.key!r}: {s.rounds} rounds, {s.mistakes} mistakes, {self.n_features} features)"
-
-
-class NewKey(View):
-    """A key that has not learned: it is predicted by the weights that all keys share, and these are explained."""
-
-    @property
-    def labels(self) -> list[Any]:
-        return self.fleet._core.labels_of(None) if self.fleet.parameters["shared"] else []
-
-
-def view_of(fleet: Fleet, key: Key) -> View:
-    """Of any key, also of a new one."""
-    return View(fleet, key) if key in fleet else NewKey(fleet, key)

@@ -13,7 +13,6 @@ from ..data.shown import shown
 from ..estimators.option_changes import FollowsOptions
 from ..fleet import Fleet, Share, View
 from ..fleet.settings import completed
-from ..fleet.view import view_of
 from ..options.constructors import constructor
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class _FleetModel(FollowsOptions, base.Estimator):
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Share]:
         """What each feature of `x` contributed to its score, by the shared weights and by those of its key."""
         key, features = self._parted(x)
-        return view_of(self._learner, key).explain_one(features, label)
+        return self._learner.explain_one(key, features, label)
 
     def _unit_test_skips(self) -> set[str]:
         """Scores of keys are not calibrated, so there are no probabilities."""

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ..data.labels import Labels
 from ..fleet import Fleet, Share
-from ..fleet.view import view_of
 from ..model.statistics import Statistics
 from .batches import BadLines, Batch, part, taken
 from .evaluation import Score, Taken, in_order
@@ -158,7 +157,7 @@ class FleetStudy:
     def explain(self, batch: Batch, row: int, most: int) -> list[Share]:
         """The features of an example that contributed most, by the shared and by the personal weights."""
         X: Any = batch.X
-        return view_of(self.fleet, _keys(batch)[row]).explain_one(X[row])[:most]
+        return self.fleet.explain_one(_keys(batch)[row], X[row])[:most]
 
     def cost(self, batch: Batch, name: str) -> Score:
         """What the predictions for a batch with labels cost."""
