@@ -18,6 +18,7 @@ AGES = (0, 10, 100, 1000)  # examples of a key so far: the bounds of the columns
 SETTINGS: tuple[dict[str, Any], ...] = ({}, {"C": 0.1}, {"geometry": "diagonal", "step": "pa2", "C": 0.5})
 # The model that all keys share may have more features than a key.
 UNLIMITED = 2**30
+BATCH = 1000  # examples
 
 
 class Form(NamedTuple):
@@ -129,7 +130,7 @@ def compare_forms(
     found, all_errors = [], {}
     for name, its_keys, its, is_control in _candidates(listed, strengths, random_state):
         runs = [{**options, **more, **its} for more in settings]
-        errors = [errors_of(task, Fleet(task, **run).round_many(as_keys(its_keys), X, y), y) for run in runs]
+        errors = [errors_of(task, _predictions(Fleet(task, **run), its_keys, X, y), y) for run in runs]
         best = min(range(len(runs)), key=lambda i: float(errors[i].mean()))
         all_errors[name], ages_found = errors[best], by_age(errors[best], ages)
         mean, setting = float(errors[best].mean()), dict(settings[best])
@@ -161,6 +162,22 @@ def _gain(forms: list[Form], errors: dict[str, Doubles]) -> tuple[float, float]:
     best, control = (min(those, key=lambda form: form.error) for those in (personal, controls))
     gains = errors[control.name] - errors[best.name]
     return float(gains.mean()), float(gains.std() / len(gains) ** 0.5)
+
+
+def _predictions(fleet: Fleet, keys: list[Any], X: Any, y: Any) -> list[Any]:
+    """Those of `round_many`, in pieces: a batch needs memory for all that it changes."""
+    y = y if hasattr(y, "__getitem__") else list(y)
+    found: list[Any] = []
+    for start in range(0, len(keys), BATCH):
+        end = start + BATCH
+        found.extend(fleet.round_many(as_keys(keys[start:end]), _rows(X, start, end), _rows(y, start, end)))
+    return found
+
+
+def _rows(X: Any, start: int, end: int) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[start:end]
+    return X.slice(start, end - start) if hasattr(X, "to_pylist") else X[start:end]
 
 
 def errors_of(task: str, predicted: Any, y: Any) -> Doubles:
