@@ -123,6 +123,17 @@ def test_a_share_is_shared_and_personal() -> None:
     assert fleet["a"].named_weights() == {"x": pytest.approx(1.0)}
 
 
+@pytest.mark.parametrize("personal", [0.5, 1.0])
+def test_an_event_without_known_features_has_the_score_of_both_intercepts(personal: float) -> None:
+    fleet = Fleet("regression", personal=personal, epsilon=0.0)
+    for i in range(9):
+        fleet.learn_one("ab"[i % 2], {"x": float(i % 3 + 1)}, 4.0 + i)
+    shared, its = fleet._core.intercepts("a", 0)
+    assert its != 0
+    assert fleet.score_one("a", {}) == fleet.score_one("a", {"new": 1.0}) == pytest.approx(shared + its)
+    assert fleet.score_one("c", {}) == pytest.approx(shared)
+
+
 # ---- keys --------------------------------------------------------------------------------------------------------
 
 
