@@ -184,7 +184,7 @@ class Keys {
 
   // From now on, slots that change are kept as they were until the snapshot has read them.
   void begin_past(std::uint64_t since, std::uint64_t until) {
-    past_.emplace(Past{since, until, 0, static_cast<std::uint32_t>(users_.slots())});
+    past_.emplace(since, until, static_cast<std::uint32_t>(users_.slots()));
   }
   void end_past() { past_.reset(); }
   // Calls function(user, slot, record) for the next slots of the snapshot, until it returns false. Some slots are skipped, and
@@ -195,10 +195,9 @@ class Keys {
     const std::uint32_t end = past.slots - past.next > slots_at_once ? past.next + slots_at_once : past.slots;
     for (bool goes_on = true; goes_on && past.next < end;) {
       const std::uint32_t user = past.next++;
-      const auto kept = past.kept.find(user);
-      if (kept != past.kept.end()) {
-        goes_on = give(function, user, kept->second.was, kept->second.record.get());
-        past.kept.erase(kept);
+      if (const PastSlot* kept = past.find(user)) {
+        goes_on = give(function, user, kept->was, kept->record.get());
+        past.drop(user);
       } else if (const Users::User& its = users_[user]; its.stamp > past.since && its.stamp <= past.until) {
         goes_on = its.is_free() ? function(user, its, nullptr) : give(function, user, its, look(user)->bytes());
       }
@@ -356,7 +355,7 @@ class Keys {
   HINGE_APART void keep(std::uint32_t user) {
     const Users::User& its = users_[user];
     RecordBytes copy = its.record == nullptr ? nullptr : record(user).copy();
-    past_->kept.emplace(user, PastSlot{its, std::move(copy)});
+    past_->keep(user, PastSlot{its, std::move(copy)});
   }
   template <class Function>
   bool give(const Function& function, std::uint32_t user, const Users::User& was, char* bytes) const {

@@ -154,17 +154,21 @@ class Holding {
 using Writing = Holding<std::unique_lock<std::shared_mutex>>;
 using SharedReading = Holding<std::shared_lock<std::shared_mutex>>;
 
-// For a thread that has released the GIL, between two steps of a long reading that began with the GIL.
-class QuietReading {
+// For a thread that has released the GIL: it does not wait for the GIL while it holds the lock. `Holding` has been used for the
+// same call before, and has made its checks. What changes under this lock is not the model.
+template <class Lock>
+class QuietHolding {
  public:
-  explicit QuietReading(Guarded& engine) : lock_(engine.locks->mutex, std::defer_lock) {
+  explicit QuietHolding(Guarded& engine) : lock_(engine.locks->mutex, std::defer_lock) {
     const std::lock_guard turn(engine.locks->turn);
     lock_.lock();
   }
 
  private:
-  std::shared_lock<std::shared_mutex> lock_;
+  Lock lock_;
 };
+using QuietWriting = QuietHolding<std::unique_lock<std::shared_mutex>>;
+using QuietReading = QuietHolding<std::shared_lock<std::shared_mutex>>;
 
 // Ctrl-C, while a batch runs without the GIL.
 inline void answer_signals() {

@@ -15,8 +15,9 @@ namespace hinge {
 
 class ChangesWriter {
  public:
-  // `header`: JSON. Nobody else may use the fleet meanwhile.
-  ChangesWriter(Fleet& fleet, std::uint64_t since, std::string_view header) : fleet_(fleet) {
+  // `header`: JSON; `room`: see `room_for`. Nobody else may use the fleet meanwhile.
+  ChangesWriter(Fleet& fleet, std::uint64_t since, std::string_view header, std::string room)
+      : fleet_(fleet), shared_(std::move(room)) {
     if (since > fleet.clock)
       throw InputError("there is no change " + std::to_string(since) + " yet: the last one is " + std::to_string(fleet.clock));
     counts_.names = fleet.names.size();
@@ -30,6 +31,13 @@ class ChangesWriter {
   // Nobody else may use the fleet meanwhile.
   ~ChangesWriter() { fleet_.keys.end_past(); }
 
+  // Memory for the shared record, which is copied when a writer is made. If others only read the fleet meanwhile, it can be
+  // made ready before, since fresh pages take longer than the copy.
+  static std::string room_for(const Fleet& fleet) {
+    std::string room(fleet.options.shared ? fleet.keys.record(Users::nobody).end() : 0, '\0');
+    room.clear();
+    return room;
+  }
   // Appends the next piece. Others may read the fleet meanwhile. Returns false after the last one.
   bool next(std::string& to) {
     switch (step_) {

@@ -21,13 +21,21 @@ namespace hinge {
 class Snapshot {
  public:
   Snapshot(FleetEngine& self, std::uint64_t since, const std::string& header) : self_(self), turn_(self.snapshots()) {
-    const Writing writing(self_);
-    writer_.emplace(self_.fleet, since, header);
+    { const SharedReading checked(self_); }
+    const WithoutGil released;
+    std::string room;
+    {
+      const QuietReading reading(self_);
+      room = ChangesWriter::room_for(self_.fleet);
+    }
+    const QuietWriting writing(self_);
+    writer_.emplace(self_.fleet, since, header, std::move(room));
     until = self_.fleet.clock;
     maker = self_.fleet.lineage.name();
   }
   ~Snapshot() {
-    const Writing writing(self_);
+    const WithoutGil released;
+    const QuietWriting writing(self_);
     writer_.reset();
   }
   Snapshot(const Snapshot&) = delete;
