@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../model/model.hpp"
-#include "fleet.hpp"
+#include "weights.hpp"
 
 namespace hinge {
 
@@ -52,10 +52,10 @@ inline void take_sum(const Fleet& fleet, std::uint32_t user, Model& model) {
   for (std::size_t j = 0; j < hashes.size(); ++j) columns.emplace(hashes[j], j);
   std::vector<double> rows(hashes.size() * width), biases(width);
   const auto add = [&](const Record& from, double factor) {
-    for (std::size_t r = 0; r < from.head().width; ++r) biases[r] += factor * fleet.bias(from, r);
+    for (std::size_t r = 0; r < from.head().width; ++r) biases[r] += factor * FleetWeights(fleet).bias(from, r);
     for (std::size_t place = 0; place < from.head().features; ++place) {
       const std::size_t column = columns.at(from.hashes()[place]);
-      for (std::size_t r = 0; r < from.head().width; ++r) rows[column * width + r] += factor * fleet.weight(from, place, r);
+      for (std::size_t r = 0; r < from.head().width; ++r) rows[column * width + r] += factor * FleetWeights(fleet).weight(from, place, r);
     }
   };
   RecordBytes wide;

@@ -18,60 +18,12 @@
 #include <vector>
 
 #include "desks.hpp"
-#include "features.hpp"
+#include "event.hpp"
 #include "keys.hpp"
-#include "labels.hpp"
 #include "lineage.hpp"
 #include "reshape.hpp"
 
 namespace hinge {
-
-enum class WhenFull : std::uint8_t { reject, ignore, evict };
-
-struct FleetOptions {
-  Settings settings;      // of each learner
-  bool shared = true;
-  double personal = 0.5;  // s
-  bool closed = false;    // whether the labels are known from the start
-  std::size_t max_keys = std::size_t{1} << 31;
-  WhenFull at_max_keys = WhenFull::reject;
-  std::size_t max_features = 10000;  // of a key
-  WhenFull at_max_features = WhenFull::reject;
-  std::size_t max_shared_features = std::size_t{1} << 24;
-  std::size_t max_labels = 1000;
-  std::size_t max_names = std::size_t{1} << 20;
-  double memory = HUGE_VAL;  // bytes; keys that were not used for long go to disk beyond it
-};
-
-struct FleetEvent {
-  std::string_view key;
-  std::uint32_t tag = 0;  // Keys::tag_of(key)
-  EventFeatures x;
-  double target = 0;             // of regression
-  const Label* label = nullptr;  // of classification
-  std::uint32_t label_id = LabelTable::unknown;  // its number, if that is known
-  double weight = 1;
-};
-
-// The scores of an event, one per lane, and the labels in the order of the learner.
-struct FleetScores {
-  std::vector<double> lanes;
-  std::vector<std::uint32_t> labels;
-
-  // Two classes have one score; 0 is the first class.
-  std::uint32_t predicted() const {
-    if (labels.empty()) return LabelTable::unknown;
-    if (lanes.size() == 1) return labels[labels.size() == 2 && lanes[0] > 0];
-    const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(std::min(lanes.size(), labels.size()));
-    return labels[static_cast<std::size_t>(std::max_element(lanes.begin(), end) - lanes.begin())];
-  }
-};
-
-// What a round has counted, and how many rounds the key had before.
-struct FleetRound {
-  Statistics counted;
-  std::int64_t age = 0;
-};
 
 class Fleet {
  public:
@@ -168,6 +120,7 @@ class Fleet {
   }
   // The labels of all keys, unless each has its own.
   const std::vector<std::uint32_t>& known() const { return known_; }
+  void set_known(std::vector<std::uint32_t> all) noexcept { known_ = std::move(all); }
   // The weights per feature for so many labels.
   std::uint32_t width_for(std::size_t labels_known) const {
     Settings settings = options.settings;
@@ -182,64 +135,6 @@ class Fleet {
   std::size_t bytes() const { return static_cast<std::size_t>(keys.bytes()) + names.bytes(); }
   // What rounds count: their sums.
   static void add(Statistics& to, const Statistics& counted) { add_difference(to, {}, counted); }
-
-  // Becomes as another fleet is after its change number `now` (changes/apply.hpp): the changes have been checked.
-  void take_over(std::uint64_t now, std::size_t now_ignored, LabelTable its_labels, std::vector<std::uint32_t> its_known,
-                 RecordBytes shared, const std::vector<std::pair<std::uint32_t, std::string>>& new_names,
-                 std::vector<Keys::Change>& changes, std::size_t slots, std::uint32_t first_free, const Hand& hand,
-                 std::vector<Lineage::Part> its_lineage) {
-    const std::size_t had_names = names.size();
-    try {
-      for (const auto& [hash, name] : new_names) names.append(hash, name);
-      names.mark(now);
-      keys.prepare(changes, slots);
-    } catch (...) {
-      names.truncate(had_names);
-      throw;
-    }
-    keys.take(changes, slots, first_free, hand);
-    if (shared) keys.share(std::move(shared));
-    labels = std::move(its_labels);
-    known_ = std::move(its_known);
-    lineage.take(std::move(its_lineage));
-    clock = now;
-    ignored = now_ignored;
-  }
-
-  // ---- weights, or their averages ----
-
-  double weight(const Record& record, std::size_t place, std::size_t lane) const {
-    const std::size_t at = place * record.head().width + lane;
-    double weight = 0;
-    with_weights(record, keys.layout, [&](const auto* weights, std::size_t) { weight = static_cast<double>(weights[at]); });
-    const double tallied = rounds_tallied(record);
-    return tallied == 0 ? weight : (tallied * weight + record.u()[at]) / tallied;
-  }
-  // How many lanes a learner of the key has, as far as the record may have them.
-  std::size_t lanes_of(const Record& record) const {
-    if (!is_classification()) return 1;
-    const std::size_t labels = own_labels() ? record.head().labels : known_.size();
-    return labels > 2 ? labels : 1;
-  }
-  // The same in a lane that a record may not have yet: it has half of the one w of two classes, or nothing.
-  double lane_weight(const Record& record, std::size_t place, std::size_t lane) const {
-    return in_lane(record, lane, [&](std::size_t its) { return weight(record, place, its); });
-  }
-  double lane_bias(const Record& record, std::size_t lane) const {
-    return in_lane(record, lane, [&](std::size_t its) { return bias(record, its); });
-  }
-  // The constant feature of the intercept; 0 without one.
-  double constant_of(std::uint32_t user) const {
-    if (!options.settings.fit_intercept || (user == Users::nobody && !options.shared)) return 0;
-    return keys.look(options.shared ? Users::nobody : user)->head().constant;
-  }
-  // Of the constant feature.
-  double bias(const Record& record, std::size_t lane) const {
-    const double tallied = rounds_tallied(record);
-    if (tallied == 0) return record.biases()[lane];
-    const bool is_personal = options.shared && record.bytes() != keys.record(Users::nobody).bytes();
-    return ((is_personal ? tallied * record.biases()[lane] : 0) + record.bias_sums()[lane]) / tallied;
-  }
 
   FleetOptions options;
   Keys keys;
@@ -259,18 +154,6 @@ class Fleet {
   }
   std::uint32_t width_of(std::size_t labels_known) { return static_cast<std::uint32_t>(desks_.of(labels_known).width()); }
   bool has_intercept() const { return options.settings.fit_intercept; }
-  template <class Function>
-  double in_lane(const Record& record, std::size_t lane, const Function& function) const {
-    if (record.head().width == 1 && lanes_of(record) > 1) return lane > 1 ? 0 : (lane == 1 ? 0.5 : -0.5) * function(0);
-    return lane < record.head().width ? function(lane) : 0;
-  }
-  // How many rounds the average of a record includes; the scalars of the shared part are those of all.
-  double rounds_tallied(const Record& record) const {
-    const std::int64_t from = options.settings.average_from;
-    if (from == 0) return 0;
-    const Record scalars = options.shared ? keys.record(Users::nobody) : record;
-    return static_cast<double>(std::max<std::int64_t>(0, scalars.head().statistics.rounds - from + 1));
-  }
   std::size_t label_count(std::uint32_t user) const { return own_labels() ? keys.record(user).head().labels : known_.size(); }
 
   template <class Function>
@@ -312,13 +195,12 @@ class Fleet {
   // ---- an event ----
 
   void learn_noted(const FleetEvent& e, FleetScores* before) {
-    std::uint32_t user = keys.find(e.key, e.tag);
+    std::uint32_t user = keys.find_and_hold(e.key, e.tag);
     const bool is_new = user == Users::nobody;
     last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
     if (!(e.weight > 0)) return check_only(e, e.weight);
     if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
-    keys.hold(user);
     last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
     Desk& desk = desks_.of(label_count(user));

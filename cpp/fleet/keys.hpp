@@ -50,6 +50,13 @@ class Keys {
       return bytes != nullptr ? Record::key_of(bytes) == key : look(user)->key() == key;
     });
   }
+  // The same, for learning: the key is in memory afterwards.
+  std::uint32_t find_and_hold(std::string_view key, std::uint32_t tag) {
+    return users_.find(tag, [&](std::uint32_t user) {
+      hold(user);
+      return Record::key_of(users_[user].record) == key;
+    });
+  }
   std::uint32_t tag_of(std::string_view key) const { return users_.tag_of(key); }
   std::size_t size() const { return users_.size(); }
   std::size_t slots() const { return users_.slots(); }
@@ -254,7 +261,7 @@ class Keys {
       }
       if (change.slot.record != nullptr) warm_ += 1, bytes_ += Record(layout, change.slot.record).end();
       users_.enter(change.tag, change.user, change.slot);
-      change.slot = Users::User();
+      change.slot = Users::User::free(Users::nobody, 0);  // it owns nothing any more
     }
     users_.set_first_free(first_free);
     staged_ = 0;

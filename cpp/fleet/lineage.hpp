@@ -31,6 +31,8 @@ class Lineage {
     parts_ = std::move(longer);
     is_own_ = true;
   }
+  // After a fork there are two fleets with this name.
+  void disown() { is_own_ = false; }
   // After the state of another fleet has been taken over.
   void take(std::vector<Part> theirs) noexcept {
     parts_ = std::move(theirs);

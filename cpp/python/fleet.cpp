@@ -61,7 +61,7 @@ void bind_learning(Class& fleet) {
       .def("learn_events", [](FleetEngine& self, nb::handle keys, const nb::list& events, const std::optional<nb::list>& labels,
                               const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                               const std::optional<Doubles>& weights, bool predicts) {
-        const Writing writing(self);
+        const FleetWriting writing(self);
         const KeyList listed = key_list(self.fleet.keys, keys);
         const FleetTargets truths(self, labels, codes, targets, weights, events.size());
         FeatureList features(self.fleet.names);
@@ -72,7 +72,7 @@ void bind_learning(Class& fleet) {
       .def("learn_dense", [](FleetEngine& self, nb::handle keys, const Array& X, const Names_& names, const std::optional<nb::list>& labels,
                              const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                              const std::optional<Doubles>& weights, bool predicts) {
-        const Writing writing(self);
+        const FleetWriting writing(self);
         const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = dense_rows(X);
         const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
@@ -83,7 +83,7 @@ void bind_learning(Class& fleet) {
                               std::size_t width, const Names_& names, const std::optional<nb::list>& labels,
                               const std::optional<Order>& codes, const std::optional<Doubles>& targets,
                               const std::optional<Doubles>& weights, bool predicts) {
-        const Writing writing(self);
+        const FleetWriting writing(self);
         const KeyList listed = key_list(self.fleet.keys, keys);
         const Rows rows = sparse_rows(data, indices, indptr, width);
         const FleetTargets truths(self, labels, codes, targets, weights, rows.count());
@@ -96,7 +96,7 @@ void bind_learning(Class& fleet) {
 // Learns lines of JSON, and returns what was predicted for each of them.
 nb::object ingest(FleetEngine& self, const nb::bytes& text, std::string key, std::string label, std::string weight,
                   const std::vector<std::string>& aside, std::size_t max_line, bool learns) {
-  const Writing writing(self);
+  const FleetWriting writing(self);
   JsonMeaning meaning;
   meaning.key = std::move(key), meaning.label = std::move(label), meaning.weight = std::move(weight);
   meaning.aside = aside;
@@ -189,15 +189,15 @@ nb::tuple weights_of_record(FleetEngine& self, nb::handle key) {
   const std::uint32_t user = user_or_nobody(self, key);
   const RecordLook look = fleet.keys.look(user);
   const Record& record = *look;
-  const std::size_t features = record.head().features, lanes = fleet.lanes_of(record);
+  const std::size_t features = record.head().features, lanes = FleetWeights(fleet).lanes_of(record);
   nb::list names;
   std::vector<double> weights(features * lanes), biases(lanes);
   for (std::size_t place = 0; place < features; ++place) {
     names.append(name_object(fleet.names.name_of(record.hashes()[place])));
-    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = fleet.lane_weight(record, place, r);
+    for (std::size_t r = 0; r < lanes; ++r) weights[place * lanes + r] = FleetWeights(fleet).lane_weight(record, place, r);
   }
-  const double constant = fleet.constant_of(user);
-  for (std::size_t r = 0; r < lanes; ++r) biases[r] = fleet.lane_bias(record, r) * constant;
+  const double constant = FleetWeights(fleet).constant_of(user);
+  for (std::size_t r = 0; r < lanes; ++r) biases[r] = FleetWeights(fleet).lane_bias(record, r) * constant;
   return nb::make_tuple(names, numpy_matrix(std::move(weights), features, lanes), numpy_array(std::move(biases)));
 }
 
@@ -219,7 +219,7 @@ nb::list look_up_features(FleetEngine& self, nb::handle key, nb::handle x, std::
   const auto weight_in = [&](const Record& record, std::uint32_t hash) {
     std::uint32_t place = Record::missing;
     record.find(&hash, 1, &place);
-    return place == Record::missing ? 0.0 : fleet.lane_weight(record, place, lane);
+    return place == Record::missing ? 0.0 : FleetWeights(fleet).lane_weight(record, place, lane);
   };
   std::optional<RecordLook> personal;
   if (user != Users::nobody) personal.emplace(fleet.keys.look(user));
@@ -241,9 +241,9 @@ nb::tuple intercepts(FleetEngine& self, nb::handle key, std::size_t lane) {
   const Key bytes(plain);
   const std::uint32_t user = fleet.keys.find(*bytes, fleet.keys.tag_of(*bytes));
   const auto bias_in = [&](std::uint32_t its) {
-    return its == Users::nobody && !fleet.options.shared ? 0.0 : fleet.lane_bias(*fleet.keys.look(its), lane);
+    return its == Users::nobody && !fleet.options.shared ? 0.0 : FleetWeights(fleet).lane_bias(*fleet.keys.look(its), lane);
   };
-  const double constant = fleet.constant_of(user);
+  const double constant = FleetWeights(fleet).constant_of(user);
   if (!fleet.options.shared) return nb::make_tuple(0.0, constant * bias_in(user));
   const double its = user == Users::nobody ? 0 : fleet.options.personal * bias_in(user);
   return nb::make_tuple(constant * bias_in(Users::nobody), constant * its);
@@ -258,7 +258,7 @@ void bind_keys(Class& fleet) {
         return self.fleet.keys.find(*bytes, self.fleet.keys.tag_of(*bytes)) != Users::nobody;
       }, "key"_a.none())
       .def("remove", [](FleetEngine& self, nb::handle key) {
-        const Writing writing(self);
+        const FleetWriting writing(self);
         self.fleet.remove(found_user(self, key));
       }, "key"_a.none())
       .def("keys", [](FleetEngine& self) {
@@ -333,7 +333,7 @@ void bind_whole(Class& fleet) {
   fleet.def("__init__", [](FleetEngine* self, const nb::kwargs& options) { new (self) FleetEngine(options_from(options)); },
             nb::sig("def __init__(self, **options: object) -> None"), "options"_a)
       .def("set_labels", [](FleetEngine& self, const nb::list& labels) {
-        const Writing writing(self);
+        const FleetWriting writing(self);
         std::vector<Label> all;
         for (nb::handle label : labels) all.push_back(checked_label(label));
         self.fleet.set_labels(all);

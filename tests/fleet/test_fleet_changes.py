@@ -348,3 +348,25 @@ def test_the_head_of_a_file_says_what_it_is() -> None:
     said = json.loads(head)
     assert (kind, said["since"], said["until"], said["slots"]) == (1, 0, 10, len(fleet))
     assert json.loads(said["header"])["parameters"] == {"C": 0.5, "step": fleet.parameters["step"]}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_a_copy(tmp_path: Path) -> None:
+    """Parent and child learn on: what the child has learned is not taken for changes of the parent."""
+    fleet = Fleet("classification")
+    feed(fleet, 30)
+    follower = Fleet.from_bytes(fleet.to_bytes())
+    child = os.fork()
+    if child == 0:
+        feed(fleet, 10, seed=1)
+        fleet.save(tmp_path / "child")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    feed(fleet, 10, seed=2)
+    follower.apply(fleet.changes(30))
+    assert content(follower) == content(fleet)
+    feed(fleet, 10, seed=2)
+    from_child = Fleet.load(tmp_path / "child")
+    assert (from_child.clock, fleet.clock) == (40, 50)
+    with pytest.raises(InputError, match="not changes of the fleet"):
+        from_child.apply(fleet.changes(40))

@@ -104,12 +104,31 @@ class ChangesApplier {
     } catch (const InputError& error) {
       throw BadFile(reader.source + " is invalid: " + error.what());
     }
-    fleet_.take_over(head_.until, head_.ignored, std::move(labels_), std::move(head_.known), std::move(shared_), names_, changes_,
-                     head_.slots, head_.first_free, head_.hand, std::move(head_.lineage));
+    take_over();
     return true;
   }
 
  private:
+  // The fleet becomes as the other one is. Everything has been checked, and what can fail comes first.
+  void take_over() {
+    const std::size_t had_names = fleet_.names.size();
+    try {
+      for (const auto& [hash, name] : names_) fleet_.names.append(hash, name);
+      fleet_.names.mark(head_.until);
+      fleet_.keys.prepare(changes_, head_.slots);
+    } catch (...) {
+      fleet_.names.truncate(had_names);
+      throw;
+    }
+    fleet_.keys.take(changes_, head_.slots, head_.first_free, head_.hand);
+    if (shared_) fleet_.keys.share(std::move(shared_));
+    fleet_.labels = std::move(labels_);
+    fleet_.set_known(std::move(head_.known));
+    fleet_.lineage.take(std::move(head_.lineage));
+    fleet_.clock = head_.until;
+    fleet_.ignored = head_.ignored;
+  }
+
   void read(ChunkReader& reader, const Poll& poll) {
     take_labels();
     bool ended = false;

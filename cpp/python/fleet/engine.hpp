@@ -37,6 +37,12 @@ struct FleetEngine : Guarded {
     turn.lock();
     return turn;
   }
+  // A process that was forked has a copy of the fleet.
+  void notice_copy() {
+    if (lineage_forks_ == forks) return;
+    lineage_forks_ = forks;
+    fleet.lineage.disown();
+  }
   // The labels are those of another fleet now.
   void relabel() {
     label_objects.clear();
@@ -69,7 +75,10 @@ struct FleetEngine : Guarded {
 
  private:
   std::unique_ptr<std::mutex> snapshot_ = std::make_unique<std::mutex>();
-  unsigned snapshot_forks_ = forks;
+  unsigned snapshot_forks_ = forks, lineage_forks_ = forks;
+};
+struct FleetWriting : Writing {
+  explicit FleetWriting(FleetEngine& self) : Writing(self) { self.notice_copy(); }
 };
 
 // A label that Python has checked and simplified (data/labels.py).
@@ -127,7 +136,7 @@ struct HeldEvent {
 };
 
 inline nb::object learn_event(FleetEngine& self, nb::handle key, nb::handle x, nb::handle y, double weight, bool predicts) {
-  const Writing writing(self);
+  const FleetWriting writing(self);
   HeldEvent event(self, key, x, self.features);
   const FleetTruth truth(self, y);
   truth.put(event.e);

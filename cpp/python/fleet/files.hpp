@@ -106,7 +106,7 @@ inline std::unique_ptr<ChunkReader> open_changes_file(const nb::bytes& path, con
 
 // Returns whether there was something new.
 inline bool apply_changes(FleetEngine& self, const std::unique_ptr<ChunkReader>& reader) {
-  const Writing writing(self);
+  const FleetWriting writing(self);
   bool is_new = false;
   {
     const WithoutGil released;

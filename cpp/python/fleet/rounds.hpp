@@ -169,7 +169,7 @@ inline void check_count(std::size_t keys, std::size_t truths, std::size_t events
 // of each age were predicted and what that cost, and what the rounds have counted.
 inline nb::tuple learn_listed(FleetEngine& self, nb::handle keys, nb::handle events, const nb::list& y,
                               const std::optional<Doubles>& weights, std::vector<std::int64_t> ages, bool predicts, bool scores) {
-  const Writing writing(self);
+  const FleetWriting writing(self);
   const KeyList listed = key_list(self.fleet.keys, keys);
   const ListedTruths truths(self, y, weights);
   const FeatureList features = features_of_events(self, events);
