@@ -28,7 +28,7 @@ struct FleetOptions {
   std::size_t max_shared_features = std::size_t{1} << 24;
   std::size_t max_labels = 1000;
   std::size_t max_names = std::size_t{1} << 20;
-  double memory = HUGE_VAL;  // bytes; keys that were not used for long go to disk beyond it
+  double memory = HUGE_VAL;  // bytes; beyond it, keys that have not learned for long go to disk
 };
 
 struct FleetEvent {

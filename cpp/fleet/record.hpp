@@ -156,7 +156,7 @@ class Record {
     head.labels = labels;
     head.key_bytes = static_cast<std::uint32_t>(key.size());
     RecordBytes bytes = empty(layout, head);
-    std::memcpy(bytes.get() + sizeof(RecordHead), key.data(), key.size());
+    if (!key.empty()) std::memcpy(bytes.get() + sizeof(RecordHead), key.data(), key.size());
     return bytes;
   }
   // A copy with more room for features.

@@ -173,8 +173,6 @@ std::uint32_t user_or_nobody(const FleetEngine& self, nb::handle key) {
   return key.is_none() && self.fleet.options.shared ? Users::nobody : found_user(self, key);
 }
 
-nb::tuple statistics_of(const Statistics& s) { return FleetAccount::statistics_tuple(s); }
-
 void add_up(Statistics& all, const Statistics& one) {
   all.rounds += one.rounds, all.mistakes += one.mistakes, all.updates += one.updates;
   all.loss += one.loss, all.squared_loss += one.squared_loss, all.progress += one.progress, all.cost += one.cost;

@@ -81,6 +81,11 @@ struct FleetWriting : Writing {
   explicit FleetWriting(FleetEngine& self) : Writing(self) { self.notice_copy(); }
 };
 
+// As `statistics_of` in src/hinge/fleet/view.py reads them.
+inline nb::tuple statistics_of(const Statistics& s) {
+  return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
+}
+
 // A label that Python has checked and simplified (data/labels.py).
 inline Label checked_label(nb::handle label) {
   return label_of(nb::module_::import_("hinge.data.labels").attr("plain")(label));

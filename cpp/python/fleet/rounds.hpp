@@ -107,7 +107,7 @@ struct FleetAccount {
       predicted = all;
     }
     if (wants_scores) scored = listed(engine, scores);
-    return nb::make_tuple(predicted, scored, counts, statistics_tuple(sum));
+    return nb::make_tuple(predicted, scored, counts, statistics_of(sum));
   }
   // A number for each event, or a dict of labels and scores if there are more than two.
   static nb::list listed(const FleetEngine& engine, const FleetScoreList& scores) {
@@ -124,9 +124,6 @@ struct FleetAccount {
       all.append(by_label);
     }
     return all;
-  }
-  static nb::tuple statistics_tuple(const Statistics& s) {
-    return nb::make_tuple(s.rounds, s.mistakes, s.updates, s.loss, s.squared_loss, s.largest_q, s.progress, s.cost, s.capped, s.weighted);
   }
 
   const FleetEngine& engine;

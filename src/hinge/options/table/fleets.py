@@ -65,8 +65,8 @@ ROWS = (
         "memory",
         None,
         Kind("int | str | None", "None, a number of bytes, or a text such as '4GB'", is_memory),
-        "How much memory the keys may take. Those that were not used for long go to a temporary file beyond it, and "
-        "come back when they are used. None: no limit.",
+        "How much memory the keys may take. Beyond it, those that have not learned for long go to a temporary file (in "
+        "the folder TMPDIR), and come back when they learn. None: no limit.",
     ),
 )
 NAME = Kind("str", "the name of a feature", lambda value: isinstance(value, str))
