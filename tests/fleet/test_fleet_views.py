@@ -373,3 +373,22 @@ def test_forms_of_a_stream_in_any_container() -> None:
         ("k", frame.assign(k=keys), tuple(y)),
     ):
         assert list(compare_forms("classification", its_keys, table, labels)) == expected
+
+
+@pytest.mark.parametrize("labels", ["pq", "pqr"])
+def test_shared_and_personal_weights_add_up_to_scores(labels: str) -> None:
+    fleet = Fleet("classification", fit_intercept=False)
+    for t in range(30):
+        fleet.learn_one(
+            t % 4, {"x": 1.0 + t % 3, labels[t % len(labels)]: 1.0}, labels[t * 7 % 5 % len(labels)]
+        )
+    shared, personal = fleet.named_weights(), fleet[2].named_weights()
+    for name in ("x", "p", "q"):
+        score = fleet.score_one(2, {name: 1.0})
+        if labels == "pq":
+            assert shared[name] + personal.get(name, 0) == pytest.approx(score)
+        else:
+            for label, its in score.items():
+                assert shared[label][name] + personal[label].get(name, 0) == pytest.approx(its)
+    with pytest.raises(ValueError, match=r"keys share no weights .*: fleet\[key\].named_weights"):
+        Fleet("classification", shared=False).named_weights()

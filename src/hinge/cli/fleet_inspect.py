@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..fleet import Fleet, View
+from ..fleet import View
 from ..streams.files import printable
 from ..streams.fleets import AGES, FleetStudy
 from ..streams.guessing import shown_label
@@ -221,9 +221,10 @@ def largest_weights(view: View, count: int) -> list[Weight]:
     by_label: dict[Any, Any] = view.named_weights()
     if len(labels) <= 2 or not all(isinstance(one, dict) for one in by_label.values()):
         by_label = {"": by_label}
+    all_shared = fleet.named_weights() if fleet.parameters["shared"] else {}
     found = []
-    for lane, (label, named) in enumerate(by_label.items()):
-        shared = _shared_weights(fleet, lane) if fleet.parameters["shared"] else {}
+    for label, named in by_label.items():
+        shared = all_shared if label == "" else all_shared.get(label, {})
         for name, personal in named.items():
             if (its := shared.get(name, 0.0)) or personal:
                 found.append(
@@ -231,9 +232,3 @@ def largest_weights(view: View, count: int) -> list[Weight]:
                 )
     found.sort(key=lambda weight: -abs(weight.shared + weight.personal))
     return found[:count]
-
-
-def _shared_weights(fleet: Fleet, lane: int) -> dict[Any, float]:
-    """By feature name; a feature whose name was not kept is called as in `View.named_weights`."""
-    names, weights, _ = fleet._core.weights(None)
-    return dict(zip(names, weights[:, lane].tolist(), strict=True))

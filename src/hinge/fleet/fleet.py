@@ -14,7 +14,7 @@ from ..options.classes import CLASSES
 from ..options.constructors import filled, signature
 from . import files, settings, snapshots
 from .batches import Features, features_of, truths_of, weights_of, with_keys
-from .view import View, statistics_of
+from .view import View, named_weights, statistics_of
 
 if TYPE_CHECKING:
     from ..data.types import Doubles
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Key = str | int
 # What `top` can sort by: columns of `_core.Fleet.summary`.
 COLUMNS = ("features", "rounds", "mistakes", "updates", "cost", "loss", "bytes")
+SUMS = ("cost", "loss")  # those of them that are no counts
 
 
 class Fleet:
@@ -197,7 +198,7 @@ class Fleet:
         if not isinstance(n, int) or n < 0:
             raise ValueError(f"n must be a whole number, 0 or more, not {n!r}")
         found: list[tuple[Key, float]] = self._core.top(n, COLUMNS.index(by))
-        return found
+        return found if by in SUMS else [(key, int(count)) for key, count in found]
 
     def summary(self) -> dict[str, Doubles]:
         """One array for each of the numbers that `top` sorts by, with an entry for each key, in the order of `iter`."""
@@ -210,6 +211,15 @@ class Fleet:
     def labels(self) -> list[Any]:
         """The labels of all keys."""
         return list(self._core.labels)
+
+    def named_weights(self) -> dict[Any, Any]:
+        """The weights that all keys share, by feature name; for more than two labels a dict for each label. Those of a
+        key: `fleet[key].named_weights()`."""
+        if not self.parameters["shared"]:
+            raise ValueError(
+                "keys share no weights (shared=False): fleet[key].named_weights() has those of a key"
+            )
+        return named_weights(self, None, 1.0)
 
     @property
     def statistics(self) -> Statistics:

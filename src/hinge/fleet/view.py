@@ -54,6 +54,17 @@ def _for_labels(weights: Any, count: int) -> Any:
     return np.pad(weights, ((0, 0), (0, max(count - weights.shape[1], 0))))
 
 
+def named_weights(fleet: Fleet, key: Key | None, factor: float) -> dict[Any, Any]:
+    """Those of a key, or (None) those that all keys share; for more than two labels a dict for each label."""
+    names, weights, _ = fleet._core.weights(key)
+    weights = factor * weights.astype(fleet.parameters["dtype"], copy=False)
+    labels = fleet._core.labels_of(key)
+    if len(labels) <= 2:
+        return dict(zip(names, weights[:, 0].tolist(), strict=True))
+    weights = _for_labels(weights, len(labels))
+    return {label: dict(zip(names, weights[:, i].tolist(), strict=True)) for i, label in enumerate(labels)}
+
+
 class View:
     """The model of one key of a fleet. It shows the present state: the key may learn meanwhile."""
 
@@ -87,18 +98,10 @@ class View:
     def named_weights(self) -> dict[Any, Any]:
         """The personal weights by feature name, which are added to the shared ones; for more than two labels a dict for
         each label. A feature whose name was not kept (`max_names`) is called by its hash."""
-        names, weights, _ = self.fleet._core.weights(self.key)
-        weights = weights.astype(self.fleet.parameters["dtype"], copy=False)
-        if self.fleet.parameters["shared"]:
-            weights = self.fleet.parameters["personal"] * weights  # of the instances (x, personal * x)
-        labels = self.labels
-        if len(labels) <= 2:
-            return dict(zip(names, weights[:, 0].tolist(), strict=True))
-        weights = _for_labels(weights, len(labels))
-        return {
-            label: dict(zip(names, weights[:, lane].tolist(), strict=True))
-            for lane, label in enumerate(labels)
-        }
+        shared, personal = self.fleet.parameters["shared"], self.fleet.parameters["personal"]
+        return named_weights(
+            self.fleet, self.key, personal if shared else 1.0
+        )  # of the instances (x, personal * x)
 
     def explain_one(self, x: dict[Any, Any], label: Any = None) -> list[Share]:
         """What each feature added to the score of `label` (default: that with the highest score), the largest first:
