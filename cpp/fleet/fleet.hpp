@@ -397,7 +397,7 @@ class Fleet {
   std::uint32_t add_key(const FleetEvent& e) {
     if (e.key.size() > longest_key)
       throw InputError("a key must have at most " + std::to_string(longest_key) + " bytes, not " + std::to_string(e.key.size()));
-    if (keys.size() >= options.max_keys) {
+    while (keys.size() >= options.max_keys) {  // more than once if the fleet was loaded with a smaller limit
       if (options.at_max_keys == WhenFull::reject)
         throw InputError("the key " + shown_name(e.key) + " is new, and the fleet already has " + std::to_string(keys.size()) +
                          " keys, its limit (max_keys)");

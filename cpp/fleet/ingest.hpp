@@ -83,7 +83,7 @@ class JsonBatch {
     const JsonValue key = json_.key();
     if (key.kind == JsonKind::string) return keys_.add(fleet_.keys, key.text);
     const auto number = key.integer();
-    if (!number) throw InputError("a key, a string or a whole number, was expected, there is " + shown(key));
+    if (!number) throw InputError("a key, a string or a whole number, was expected in \"" + json_.meaning().key + "\", there is " + shown(key));
     keys_.add(fleet_.keys, NumberName(*number).key());
   }
   // Whether there is one.

@@ -71,6 +71,7 @@ class JsonEvent {
     label_ = place_of(meaning_.label), weight_ = place_of(meaning_.weight), key_ = place_of(meaning_.key);
     for (const std::string& name : meaning_.within) within_.push_back(place_of(name));
   }
+  const JsonMeaning& meaning() const { return meaning_; }
 
   // Returns the newline.
   const char* read(const char* line) { return line_.read(line); }

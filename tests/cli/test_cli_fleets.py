@@ -193,7 +193,7 @@ def test_the_key_is_kept_with_the_fleet(run):
     assert done.code == 2
     assert "the data was read with key='user': --resume cannot change this" in done.err
     done = run("learn", "users.jsonl", "-m", "fleet", "--resume", "--no-shared", "-q")
-    assert "fleet has shared=True, and the options of a fleet cannot change" in done.err
+    assert "fleet has shared=True, and only the limits of a fleet can change" in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -277,6 +277,22 @@ def test_a_directory_is_compacted_when_it_has_outgrown_the_fleet(tmp_path: Path)
     assert longest < 12
 
 
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"cut")], ids=["gone", "cut"])
+def test_a_directory_that_has_lost_a_segment_is_written_anew(harm: Any, tmp_path: Path) -> None:
+    fleet = Fleet("classification")
+    feed(fleet, 100)
+    fleet.snapshot(tmp_path / "d")
+    harm(tmp_path / "d" / "00000001.fleet")
+    feed(fleet, 5)
+    fleet.snapshot(tmp_path / "d")
+    assert content(Fleet.load(tmp_path / "d")) == content(fleet)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        fleet.snapshot(tmp_path / "nowhere" / "d")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(NotADirectoryError, match="snapshots go to a directory"):
+        fleet.snapshot(tmp_path / "file")
+
+
 def test_a_restarted_fleet_goes_on_in_its_directory(tmp_path: Path) -> None:
     fleet = Fleet("classification")
     feed(fleet, 100)

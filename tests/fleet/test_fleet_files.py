@@ -114,6 +114,25 @@ def test_limits_may_be_given_anew(tmp_path: Path) -> None:
         Fleet.load(tmp_path / "f", C=3)
 
 
+@pytest.mark.parametrize("notes", ["hi", None, ["a"], {1: 2}, {"a": {1, 2}}], ids=str)
+def test_notes_that_are_no_json_are_not_saved(notes: Any, tmp_path: Path) -> None:
+    fleet = Fleet("classification")
+    fleet.notes = notes
+    for save in (fleet.to_bytes, lambda: fleet.save(tmp_path / "f"), lambda: fleet.snapshot(tmp_path / "d")):
+        with pytest.raises((ValueError, TypeError), match="notes"):
+            save()
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_smaller_limit_of_keys_is_kept() -> None:
+    fleet = Fleet("classification")
+    feed(fleet, 100)
+    small = Fleet.from_bytes(fleet.to_bytes(), max_keys=5, at_max_keys="evict")
+    small.learn_one("new", {"a": 1}, "a")
+    assert len(small) == 5
+    assert "new" in small
+
+
 def test_a_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     fleet = Fleet("classification")
     feed(fleet, 30)
@@ -164,8 +183,10 @@ def test_other_files_are_no_fleets(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="not a hinge fleet"):
         Fleet.load(tmp_path / "text")
     hinge.Learner("regression").save(tmp_path / "learner")
-    with pytest.raises(ModelFileError, match="not a hinge fleet"):
+    with pytest.raises(ModelFileError, match="not a fleet but another model: hinge.load reads it"):
         Fleet.load(tmp_path / "learner")
+    with pytest.raises(ModelFileError, match="a fleet: hinge.load and Fleet.load read it"):
+        hinge.Learner.from_bytes(saved())
     with pytest.raises(ModelFileError, match="version 2, this hinge reads 1: upgrade"):
         Fleet.from_bytes(b"hinge-fleet\n" + struct.pack("<I", 2))
     with pytest.raises(FileNotFoundError):

@@ -336,7 +336,7 @@ def test_lengths_that_differ_leave_no_trace(name: str) -> None:
         (lambda k, x, y: (k, x[1:], y), f"(entries for|keys for) {LAST} rows"),
         (lambda k, x, y: (k, x, y[1:]), f"y has {LAST} entries for {LAST + 1} rows"),
         (lambda k, x, y: (k, x, y, [1.0]), f"sample_weight has 1 entries for {LAST + 1} rows"),
-        (lambda k, x, y: ("key", x, y), "the name of a column is for tables"),
+        (lambda k, x, y: ("key", x, y), "only a table has columns with names"),
         (lambda k, x, y: (3, x, y), "keys must be a list of strings or whole numbers, not int"),
         (lambda k, x, y: (np.zeros((2, 2), int), x, y), "keys must be one-dimensional, not 2-dimensional"),
         (lambda k, x, y: (np.array([1.5] * (LAST + 1)), x, y), "row 0: a key must be .* not 1.5"),
@@ -411,8 +411,8 @@ def test_key_columns_that_are_wrong_leave_no_trace(name: str) -> None:
     frame = tables(1.0)["frame"]
     table = tables(1.0)["arrow"]
     for call, message in (
-        (given(lambda keys: frame), "there is no column 'k' with the keys"),
-        (given(lambda keys: table), "there is no column 'k' with the keys"),
+        (given(lambda keys: frame), "keys: there is no column 'k' among 'x', 'y'"),
+        (given(lambda keys: table), "keys: there is no column 'k' among 'x', 'y'"),
         (given(lambda keys: frame.assign(k=0.5)), "row 0: a key must be .* not 0.5"),
         (given(lambda keys: frame.assign(k=[*keys[:-1], None])), f"row {LAST}: a key must be .* not None"),
         (
@@ -444,7 +444,7 @@ def test_bad_lines_leave_no_trace(name: str) -> None:
         ('{"key":"a","label":GOOD,"x":1', "not JSON"),
         ("[1]", ""),
         ("nonsense", ""),
-        ('{"label":GOOD,"x":1}', "a key, a string or a whole number, was expected, there is none"),
+        ('{"label":GOOD,"x":1}', 'a key, a string or a whole number, was expected in "key", there is none'),
         ('{"key":null,"label":GOOD,"x":1}', "a key, a string or a whole number, was expected, there is null"),
         ('{"key":1.5,"label":GOOD,"x":1}', "a key, .* was expected, there is 1.5"),
         ('{"key":[1],"label":GOOD,"x":1}', "a key, .* was expected"),

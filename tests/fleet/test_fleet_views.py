@@ -50,10 +50,10 @@ def test_a_view_shows_the_present(shared: bool) -> None:
         lambda: view.named_weights(),
         lambda: view.learner(),
         lambda: view.n_features,
-        lambda: repr(view),
     ):
         with pytest.raises(KeyError):
             look()
+    assert repr(view) == "View('a': not in the fleet)"
     assert view.predict_one({"x": 1.0}) == fleet.predict_one("another one", {"x": 1.0})
 
 
@@ -392,3 +392,29 @@ def test_shared_and_personal_weights_add_up_to_scores(labels: str) -> None:
                 assert shared[label][name] + personal[label].get(name, 0) == pytest.approx(its)
     with pytest.raises(ValueError, match=r"keys share no weights .*: fleet\[key\].named_weights"):
         Fleet("classification", shared=False).named_weights()
+
+
+def test_labels_may_be_a_column_of_the_table() -> None:
+    frame = pd.DataFrame({"user": ["a", "b", "a"], "x": [1.0, 2.0, 3.0], "label": ["p", "q", "p"]})
+    named, given = Fleet("classification"), Fleet("classification")
+    named.learn_many("user", frame, "label")
+    given.learn_many(["a", "b", "a"], frame[["x"]], ["p", "q", "p"])
+    assert named["a"].named_weights() == given["a"].named_weights()
+    with pytest.raises(ValueError, match="y: there is no column 'lable' among 'user', 'x', 'label'"):
+        named.learn_many("user", frame, "lable")
+    with pytest.raises(ValueError, match="y must be a list, not 'label': only a table has columns"):
+        named.learn_many(["a"], [{"x": 1}], "label")
+    frame["user"] = [1.0, float("nan"), 2.0]
+    with pytest.raises(ValueError, match="float64: pandas does that to whole numbers if some are missing"):
+        named.learn_many("user", frame, "label")
+
+
+def test_lines_without_any_label_are_reported() -> None:
+    lines = b'{"key": "a", "x": 1, "label": "p"}'
+    fleet = Fleet("classification")
+    with pytest.warns(UserWarning, match=r"nothing was learned: no line has a field 'lable' \(label=\)"):
+        assert fleet.ingest(lines, label="lable") == [None]
+    assert fleet.ingest(lines) == [None]
+    assert fleet.ingest(b'{"key": "a", "x": 1}') == ["p"]
+    with pytest.raises(ValueError, match="since must be a clock of the fleet, a whole number, not -1"):
+        fleet.changes(-1)

@@ -90,6 +90,7 @@ class ChunkReader {
     char begin[fleet_begin];
     if (left_ >= fleet_begin) take(begin, fleet_begin);
     else std::memset(begin, 0, sizeof begin);
+    if (std::string_view(begin + 8, 8) == before_digest.substr(0, 8)) throw BadFile(source + " is not a fleet but another model: hinge.load reads it");
     if (std::string_view(begin, fleet_magic.size()) != fleet_magic) throw BadFile(source + " is not a hinge fleet, or its beginning is damaged");
     std::uint32_t version = 0;
     std::memcpy(&version, begin + fleet_magic.size(), sizeof version);

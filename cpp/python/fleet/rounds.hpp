@@ -45,7 +45,7 @@ struct ListedTruths {
   double cost(std::size_t i, const FleetScores& scores) const {
     if (!fleet.is_classification()) return std::abs(scores.lanes[0] - targets[i]);
     const std::uint32_t id = ids[i] == LabelTable::unknown ? fleet.labels.find(labels[places[i]]) : ids[i];
-    return scores.predicted() != id;
+    return id == LabelTable::unknown || scores.predicted() != id;
   }
 
   const Fleet& fleet;
@@ -66,19 +66,21 @@ struct AgeCount {
 struct FleetAccount {
   FleetAccount(const FleetEngine& self, const ListedTruths& its_truths, std::vector<std::int64_t> starts, bool predictions, bool scores)
       : engine(self), truths(its_truths), ages(std::move(starts)), by_age(ages.size()), wants_predictions(predictions),
-        wants_scores(scores), averages(self.fleet.options.settings.average_from > 0) {}
+        wants_scores(scores), averages(self.fleet.options.settings.average_from > 0),
+        ignores(self.fleet.options.at_max_keys == WhenFull::ignore) {}
 
-  bool needs_scores() const { return wants_predictions || wants_scores || averages; }
+  bool needs_scores() const { return wants_predictions || wants_scores || averages || ignores; }
   void operator()(std::size_t row, const FleetScores& before) {
     const FleetRound& last = engine.fleet.last;
     Fleet::add(sum, last.counted);
     if (truths.weight(row) > 0) {
-      // The core counts the errors of the weights themselves, not of their average.
+      // The core counts the errors of the weights themselves, not of their average, and not those of keys that are ignored.
+      const bool is_counted = !averages && last.counted.rounds > 0;
       const double distance = engine.fleet.is_classification() ? static_cast<double>(last.counted.mistakes) : last.counted.cost;
       const auto older = std::upper_bound(ages.begin(), ages.end(), last.age);
       AgeCount& its = by_age[static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, older - ages.begin()) - 1)];
       its.rounds += 1;
-      its.cost += averages ? truths.cost(row, before) : distance;
+      its.cost += is_counted ? distance : truths.cost(row, before);
     }
     if (wants_predictions) predictions(row, before);
     if (wants_scores) scores(row, before);
@@ -130,7 +132,7 @@ struct FleetAccount {
   const ListedTruths& truths;
   std::vector<std::int64_t> ages;  // the first age of each group
   std::vector<AgeCount> by_age;
-  bool wants_predictions, wants_scores, averages;
+  bool wants_predictions, wants_scores, averages, ignores;
   Predictions predictions;
   FleetScoreList scores;
   Statistics sum;

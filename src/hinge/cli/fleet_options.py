@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..fleet.files import LIMITS
 from ..options import table
 from ..options.classes import CLASSES
 from . import learner_options
@@ -100,12 +101,17 @@ def with_algorithm(task: str, spec: str | None, options: dict[str, Any]) -> dict
 def check_before(
     study: FleetStudy, path: str, arguments: argparse.Namespace, options: dict[str, Any]
 ) -> None:
-    """The options of a fleet cannot change, and its data needs a key."""
+    """Of the options of a fleet only its limits can change, and its data needs a key."""
     wanted, known = with_algorithm(study.task, arguments.algorithm, options), study.fleet.parameters
-    if changed := [name for name, value in wanted.items() if known.get(name) != value]:
-        name = changed[0]
-        raise ValueError(f"{path} has {name}={known.get(name)!r}, and the options of a fleet cannot change: leave out "
+    changed = {name: value for name, value in wanted.items() if known.get(name) != value}
+    if fixed := [name for name in changed if name not in LIMITS]:
+        name = fixed[0]
+        raise ValueError(f"{path} has {name}={known.get(name)!r}, and only the limits of a fleet can change: leave out "
                          f"{flag(name)}, or learn a new fleet")  # fmt: skip
+    if changed:
+        from ..fleet import Fleet
+
+        study.fleet = Fleet.load(path, **changed)
     check_key(study, path, arguments)
 
 

@@ -23,25 +23,41 @@ class Features(NamedTuple):
 def with_keys(keys: Any, X: Any) -> tuple[Any, Any]:
     """The keys, and the features without them: of a table, `keys` may be the name of a column."""
     if isinstance(keys, str):
-        is_arrow = hasattr(X, "to_pylist") and hasattr(X, "schema")
-        if not (is_arrow or is_frame(X)):
-            raise ValueError("keys must be a list of keys; the name of a column is for tables")
-        count = list(X.schema.names if is_arrow else X.columns).count(keys)
-        if count != 1:
-            raise ValueError(f"there {'are two columns' if count else 'is no column'} {keys!r} with the keys")
-        if is_arrow:
-            return X.column(keys).to_pylist(), X.drop_columns([keys])
-        column = X[keys]
-        rest = X.drop(keys) if hasattr(X, "with_columns") else X.drop(columns=[keys])
-        return as_keys(column), rest
+        keys, X = column_of(X, keys, "keys")
     return as_keys(keys), X
+
+
+def with_labels(X: Any, y: Any) -> tuple[Any, Any]:
+    """The features without the labels, and these: of a table, `y` may be the name of a column."""
+    if isinstance(y, str):
+        y, X = column_of(X, y, "y")
+    return X, y
+
+
+def column_of(X: Any, name: str, what: str) -> tuple[Any, Any]:
+    """A column of a table, and the others."""
+    is_arrow = hasattr(X, "to_pylist") and hasattr(X, "schema")
+    if not (is_arrow or is_frame(X)):
+        raise ValueError(f"{what} must be a list, not {name!r}: only a table has columns with names")
+    names = list(X.schema.names if is_arrow else X.columns)
+    if (count := names.count(name)) != 1:
+        shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+        raise ValueError(
+            f"{what}: there {'are two columns' if count else 'is no column'} {name!r} among {shown}"
+        )
+    if is_arrow:
+        return X.column(name).to_pylist(), X.drop_columns([name])
+    return X[name], X.drop(name) if hasattr(X, "with_columns") else X.drop(columns=[name])
 
 
 def as_keys(keys: Any) -> Any:
     """An array of int64, or a list of strings and whole numbers."""
     if hasattr(keys, "to_numpy") and not is_numpy(keys):
         ways = (getattr(keys, name, None) for name in ("to_pylist", "to_list", "tolist"))
-        keys = next(filter(None, ways))()
+        if getattr(getattr(keys, "dtype", None), "kind", "") == "f":
+            keys = keys.to_numpy()
+        else:
+            keys = next(filter(None, ways))()
     if is_numpy(keys):
         if keys.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not {keys.ndim}-dimensional")
@@ -49,6 +65,11 @@ def as_keys(keys: Any) -> Any:
             import numpy as np
 
             return np.ascontiguousarray(keys, dtype=np.int64)
+        if keys.dtype.kind == "f":
+            raise ValueError(
+                "keys must be strings or whole numbers, and this column has type "
+                f"{keys.dtype}: pandas does that to whole numbers if some are missing"
+            )
         return keys.tolist()
     return as_list(keys, "keys", "of strings or whole numbers")
 

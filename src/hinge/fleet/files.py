@@ -33,7 +33,9 @@ def header_of(fleet: Fleet) -> str:
     parameters = dict(fleet.parameters)
     if parameters["classes"] is not None:
         parameters["classes"] = [plain(label) for label in parameters["classes"]]
-    return json.dumps(
+    if not isinstance(fleet.notes, dict):
+        raise ValueError(f"notes must be a dict, not {fleet.notes!r}")
+    return file.header_text(
         {
             "kind": "Fleet",
             "task": fleet.task,
@@ -41,8 +43,7 @@ def header_of(fleet: Fleet) -> str:
                 encoding.encoded(parameters, {}), CLASSES["Fleet"].completed({})
             ),
             "notes": file.checked_notes(fleet.notes),
-        },
-        separators=(",", ":"),
+        }
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -13,7 +14,7 @@ from ..model.statistics import Statistics
 from ..options.classes import CLASSES
 from ..options.constructors import filled, signature
 from . import files, settings, snapshots
-from .batches import Features, features_of, truths_of, weights_of, with_keys
+from .batches import Features, features_of, truths_of, weights_of, with_keys, with_labels
 from .view import View, named_weights, statistics_of
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ class Fleet:
     def learn_many(self, keys: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Learns many examples in their order: all of them, or none if one is invalid.
 
-        `X` is a list of dicts, a DataFrame, an array, a sparse matrix or an Arrow table. `keys` has one key per row, or
-        is the name of the column of the table that has them. Columns of arrays are features named by their numbers.
+        `X` is a list of dicts, a DataFrame, an array, a sparse matrix or an Arrow table. `keys` has one key per row, and
+        `y` one label or number; of a table they may be the names of columns. Columns of arrays are features named by
+        their numbers.
         """
         self._learn(keys, X, y, sample_weight, predicts=False)
 
@@ -140,13 +142,17 @@ class Fleet:
             if not isinstance(field, str):
                 raise TypeError(f"{option} must be the name of a field, not {field!r}")
         try:
-            return self._predictions(self._core.ingest(data, key, label, weight, learns=learn))
+            predictions = self._predictions(self._core.ingest(data, key, label, weight, learns=learn))
         except InputError as error:
             if error.line is not None:
                 error.file = "data"
             raise
+        if learn and self.clock == 0 and len(predictions) > 0:
+            warnings.warn(f"nothing was learned: no line has a field {label!r} (label=)", stacklevel=2)
+        return predictions
 
     def _learn(self, keys: Any, X: Any, y: Any, sample_weight: Any, predicts: bool) -> Any:
+        X, y = with_labels(X, y)
         keys, features = self._read(keys, X)
         truths = truths_of(self.task == "classification", y, features.rows)
         learn = getattr(self._core, f"learn_{features.kind}")
@@ -275,6 +281,8 @@ class Fleet:
 
     def changes(self, since: int) -> bytes:
         """What has changed since the fleet's `clock` was `since`, for `apply` on a copy of the fleet."""
+        if not isinstance(since, int) or since < 0:
+            raise ValueError(f"since must be a clock of the fleet, a whole number, not {since!r}")
         changed: bytes = self._core.changes(since, files.header_of(self))
         return changed
 

@@ -7,6 +7,7 @@ one; keys that were removed are gone from the disk then.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.file import ABSURD, ModelFileError, whole_file
-from ..model.locks import lock_for_writing
+from ..model.locks import check_folder, lock_for_writing
 from . import files
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ class Segment(NamedTuple):
 
 def snapshot(fleet: Fleet, directory: str | os.PathLike[str], compact: bool = False) -> None:
     folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(
+            errno.ENOTDIR, "snapshots go to a directory, and this is a file", str(folder)
+        )
+    check_folder(folder)
+    folder.mkdir(exist_ok=True)
     with lock_for_writing(folder / LIST):
         segments = read_list(folder) if (folder / LIST).exists() else []
         if segments and not fleet._core.has_been(segments[-1].maker, segments[-1].until):
@@ -49,7 +55,11 @@ def snapshot(fleet: Fleet, directory: str | os.PathLike[str], compact: bool = Fa
         if segments and segments[-1].until == fleet.clock and not compact:
             return
         name = f"{int(segments[-1].file[:8]) + 1 if segments else 1:08d}.fleet"
-        kept = [] if compact or not segments or _is_worn(segments) else segments
+        kept = (
+            []
+            if compact or not segments or _is_worn(segments) or not _are_there(folder, segments)
+            else segments
+        )
         until, maker = files.save(fleet, folder / name, kept[-1].until if kept else 0)
         kept = [*kept, Segment(name, until, maker, (folder / name).stat().st_size)]
         _write_list(folder, kept)
@@ -89,6 +99,12 @@ def read_list(folder: Path) -> list[Segment]:
     except ABSURD as error:
         raise ModelFileError(f"{path} is not the list of a fleet, or is damaged: {error}") from error
     return segments
+
+
+def _are_there(folder: Path, segments: list[Segment]) -> bool:
+    """If something else has removed or cut a segment, the directory is written anew."""
+    paths = [(folder / segment.file, segment.bytes) for segment in segments]
+    return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
 
 def _is_worn(segments: list[Segment]) -> bool:

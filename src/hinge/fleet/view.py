@@ -144,5 +144,7 @@ class View:
         return learner
 
     def __repr__(self) -> str:
+        if self.key not in self.fleet:
+            return f"View({self.key!r}: not in the fleet)"
         s = self.statistics
         return f"View({self.key!r}: {s.rounds} rounds, {s.mistakes} mistakes, {self.n_features} features)"

@@ -24,13 +24,13 @@ ABSURD = (LookupError, TypeError, ValueError, AttributeError, OverflowError, Rec
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
     """Writes a model to one file, whole or not at all."""
-    text = _json(header)
+    text = header_text(header)
     check_folder(path)
     save_file(os.fsencode(path), text, tensors)
 
 
 def to_bytes(header: dict[str, Any], tensors: Tensors) -> bytes:
-    return file_bytes(_json(header), tensors)
+    return file_bytes(header_text(header), tensors)
 
 
 def whole_file(path: str | os.PathLike[str]) -> WholeFile:
@@ -40,7 +40,7 @@ def whole_file(path: str | os.PathLike[str]) -> WholeFile:
     return WholeFile(os.fsencode(path))
 
 
-def _json(header: dict[str, Any]) -> str:
+def header_text(header: dict[str, Any]) -> str:
     try:
         return json.dumps(header, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:

@@ -26,6 +26,7 @@ _KINDS: dict[bytes, str] = {
     b"\x93NUMPY": "an array of NumPy: read it with numpy.load, and give it to `fit` or `learn_many`",
     b"PAR1": "a Parquet table: read it with pandas.read_parquet, or learn from it with `hinge learn`",
     b"ARROW1": "an Arrow table: read it with pyarrow, or learn from it with `hinge learn`",
+    b"hinge-fleet\n": "a fleet: hinge.load and Fleet.load read it",
     b"version https://git-lfs": "a pointer of Git LFS, not the file itself: fetch it with `git lfs pull`",
     b'{"__metadata__"': "the header of a safetensors file without what comes before it: copy the file again",
 }
