@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -46,6 +47,20 @@ inline OpenFile open_file(const std::filesystem::path& path, const char* mode) {
 #endif
   if (file == nullptr) throw FileError(name_of(path));
   return file;
+}
+
+// How long an open file is. It is read from its beginning afterwards.
+inline std::uint64_t size_of(std::FILE* file, const std::string& name) {
+#if defined(_WIN32)
+  const bool fails = _fseeki64(file, 0, SEEK_END) != 0;
+  const long long size = _ftelli64(file);
+#else
+  const bool fails = fseeko(file, 0, SEEK_END) != 0;
+  const off_t size = ftello(file);
+#endif
+  if (fails || size < 0) throw FileError(name);
+  std::rewind(file);
+  return static_cast<std::uint64_t>(size);
 }
 
 }  // namespace hinge

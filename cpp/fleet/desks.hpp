@@ -16,12 +16,18 @@ class Desks {
  public:
   explicit Desks(Settings settings) : settings_(std::move(settings)) { spare_.reserve(most_spare); }
 
-  // That of the thread that learns. One or two labels have one w.
+  // That of the thread that learns, until the next call. One or two labels have one w. Those that were used last are kept.
   Desk& of(std::size_t labels) {
     const std::size_t kind = kind_of(labels);
-    if (own_.size() <= kind) own_.resize(kind + 1);
-    if (!own_[kind]) own_[kind] = made(kind);
-    return *own_[kind];
+    const auto found = std::find_if(own_.begin(), own_.end(), [&](const Spare& its) { return its.first == kind; });
+    if (found != own_.end()) {
+      if (found != own_.begin()) std::rotate(own_.begin(), found, found + 1);
+    } else {
+      auto fresh = made(kind);
+      if (own_.size() >= most_own) own_.pop_back();
+      own_.emplace(own_.begin(), kind, std::move(fresh));
+    }
+    return *own_.front().second;
   }
 
   // A desk for a thread that predicts, until the end of its scope.
@@ -60,7 +66,7 @@ class Desks {
 
  private:
   using Spare = std::pair<std::size_t, std::unique_ptr<Desk>>;
-  static constexpr std::size_t most_spare = 64;
+  static constexpr std::size_t most_spare = 16, most_own = 8;
 
   bool has_labels() const { return settings_.task == "classification"; }
   std::size_t kind_of(std::size_t labels) const { return has_labels() ? std::max<std::size_t>(2, labels) : 0; }
@@ -73,7 +79,7 @@ class Desks {
   }
 
   Settings settings_;
-  std::vector<std::unique_ptr<Desk>> own_;
+  std::vector<Spare> own_;  // the one that was used last comes first
   mutable std::mutex lock_;
   mutable std::vector<Spare> spare_;
 };

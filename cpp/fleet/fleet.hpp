@@ -163,8 +163,8 @@ class Fleet {
     known_before_ = known_;
     try {
       function();
-      if (clock != had_clock) lineage.begin(had_clock);
       if (names.size() != had_names) names.mark(clock);
+      if (clock != had_clock) lineage.begin(had_clock);
     } catch (...) {
       keys.take_back();
       labels.truncate(had_labels);
@@ -197,6 +197,8 @@ class Fleet {
   void learn_noted(const FleetEvent& e, FleetScores* before) {
     std::uint32_t user = keys.find_and_hold(e.key, e.tag);
     const bool is_new = user == Users::nobody;
+    if (e.key.size() > longest_key)
+      throw InputError("a key must have at most " + std::to_string(longest_key) + " bytes, not " + std::to_string(e.key.size()));
     last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
     if (!(e.weight > 0)) return check_only(e, e.weight);
@@ -306,17 +308,21 @@ class Fleet {
     if (!misses) part.at = part.order.ordered(places, x.values, x.size);
     return !misses;
   }
+  // What an event has already noted of the record that gets its features.
+  struct AddedFeatures {
+    bool is_first = true, is_copied = false;
+  };
   void add_missing(Part& part, const EventFeatures& x) {
-    bool is_first = true;
+    AddedFeatures added;
     for (std::size_t j = 0; j < x.size; ++j) {
       std::uint32_t& place = part.places[j];
       if (place == Record::missing) keys.record(part.user).find(&x.hashes[j], 1, &place);  // a name may come twice
-      if (place == Record::missing) place = add_feature(part, x, j, is_first);
+      if (place == Record::missing) place = add_feature(part, x, j, added);
       part.ignored += place == Record::missing;
     }
     part.at = part.order.ordered_known(part.places.data(), x.values, x.size, Record::missing);
   }
-  std::uint32_t add_feature(const Part& part, const EventFeatures& x, std::size_t j, bool& is_first) {
+  std::uint32_t add_feature(const Part& part, const EventFeatures& x, std::size_t j, AddedFeatures& added) {
     const bool is_shared = part.user == Users::nobody;
     const std::size_t most = is_shared ? options.max_shared_features : options.max_features;
     if (keys.record(part.user).head().features >= most) {
@@ -324,14 +330,12 @@ class Fleet {
       const std::uint32_t place = options.at_max_features == WhenFull::evict && !is_shared ? smallest(part, x) : Record::missing;
       if (place == Record::missing) return place;
       names.add(x, j);
-      keys.replace(part.user, keys.record(part.user).copy());
+      if (!std::exchange(added.is_copied, true)) keys.replace(part.user, keys.record(part.user).copy());
       keys.record(part.user).replace(place, x.hashes[j]);
       return place;
     }
     names.add(x, j);
-    const std::uint32_t place = keys.add_feature(part.user, x.hashes[j], is_first);
-    is_first = false;
-    return place;
+    return keys.add_feature(part.user, x.hashes[j], std::exchange(added.is_first, false));
   }
   [[noreturn]] void reject_feature(const EventFeatures& x, std::size_t j, std::size_t most, bool is_shared) const {
     InputError error("it is new, and the " + std::string(is_shared ? "fleet" : "key") + " already has " + std::to_string(most) +
@@ -395,8 +399,6 @@ class Fleet {
 
   // Nobody if the fleet is full and new keys are ignored.
   std::uint32_t add_key(const FleetEvent& e) {
-    if (e.key.size() > longest_key)
-      throw InputError("a key must have at most " + std::to_string(longest_key) + " bytes, not " + std::to_string(e.key.size()));
     while (keys.size() >= options.max_keys) {  // more than once if the fleet was loaded with a smaller limit
       if (options.at_max_keys == WhenFull::reject)
         throw InputError("the key " + shown_name(e.key) + " is new, and the fleet already has " + std::to_string(keys.size()) +

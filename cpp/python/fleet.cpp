@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -354,23 +355,16 @@ void bind_files(Class& fleet) {
         const SharedReading reading(self);
         return clock == 0 || Lineage::contains(self.fleet.lineage.parts(), self.fleet.clock, maker, clock);
       }, "maker"_a, "clock"_a)
-      .def("apply", [](FleetEngine& self, const nb::bytes& changes, const std::string& source) {
-        return apply_changes(self, open_changes(changes, source));
-      }, "changes"_a, "source"_a)
-      .def("apply_file", [](FleetEngine& self, const nb::bytes& path, const std::string& source) {
-        return apply_changes(self, open_changes_file(path, source));
-      }, "path"_a, "source"_a)
-      .def_static("header", [](const nb::bytes& changes, const std::string& source) {
-        return text_of(read_head(*open_changes(changes, source)).header);
-      }, "changes"_a, "source"_a)
-      .def_static("header_of_file", [](const nb::bytes& path, const std::string& source) {
-        return text_of(read_head(*open_changes_file(path, source)).header);
-      }, "path"_a, "source"_a);
+      .def("apply", &apply_changes, "changes"_a);
 }
 
 }  // namespace
 
 void define_fleet(nb::module_& m) {
+  nb::class_<OpenChanges>(m, "FleetChanges")
+      .def_static("of_bytes", &open_changes, "changes"_a, "source"_a)
+      .def_static("of_file", &open_changes_file, "path"_a, "source"_a)
+      .def_prop_ro("header", [](const OpenChanges& self) { return text_of(self.head.header); });
   Class fleet(m, "Fleet");
   bind_whole(fleet);
   bind_learning(fleet);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.fleet_files import OPTIONS, chunks, content, feed
+from support.python_runs import run_python
 
 import hinge
 from hinge import Fleet, InputError, ModelFileError
@@ -364,6 +366,142 @@ def test_the_head_of_a_file_says_what_it_is() -> None:
     said = json.loads(head)
     assert (kind, said["since"], said["until"], said["slots"]) == (1, 0, 10, len(fleet))
     assert json.loads(said["header"])["parameters"] == {"C": 0.5, "step": fleet.parameters["step"]}
+
+
+def test_notes_go_with_changes_and_snapshots(tmp_path: Path) -> None:
+    fleet = Fleet("classification")
+    fleet.snapshot(tmp_path)  # nothing has been learned
+    feed(fleet, 20)
+    copied = Fleet.from_bytes(fleet.to_bytes())
+    fleet.notes["place"] = 1
+    fleet.snapshot(tmp_path)
+    assert copied.apply(fleet.changes(20)) is False  # nothing has changed but the notes
+    fleet.notes["place"] = 2
+    fleet.snapshot(tmp_path)
+    assert Fleet.load(tmp_path).notes == {"place": 2}
+    feed(fleet, 1)
+    copied.apply(fleet.changes(20))
+    assert copied.notes == {"place": 2}
+    small = Fleet.load(tmp_path, max_keys=1000)
+    small.snapshot(tmp_path)
+    assert Fleet.load(tmp_path).parameters["max_keys"] == 1000
+    assert content(Fleet.load(tmp_path)) == content(small)
+
+
+def test_an_empty_snapshot_is_of_any_fleet(tmp_path: Path) -> None:
+    Fleet("classification").snapshot(tmp_path)
+    numbers = Fleet("regression")
+    numbers.learn_one("a", {"x": 1}, 2.0)
+    numbers.snapshot(tmp_path)
+    assert content(Fleet.load(tmp_path)) == content(numbers)
+
+
+def test_a_file_is_read_at_one_moment(tmp_path: Path) -> None:
+    """Others replace it while it is read: its notes are those of its weights."""
+    fleet = Fleet("classification")
+    stopped = threading.Event()
+
+    def save() -> None:
+        while not stopped.is_set():
+            feed(fleet, 1)
+            fleet.notes = {"clock": fleet.clock}
+            fleet.save(tmp_path / "f")
+
+    feed(fleet, 1)
+    fleet.notes = {"clock": 1}
+    fleet.save(tmp_path / "f")
+    thread = threading.Thread(target=save)
+    thread.start()
+    try:
+        for _ in range(300):
+            loaded = Fleet.load(tmp_path / "f")
+            assert loaded.notes["clock"] == loaded.clock
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def test_a_directory_is_read_while_it_is_compacted(tmp_path: Path) -> None:
+    fleet = Fleet("classification")
+    feed(fleet, 30)
+    fleet.snapshot(tmp_path)
+    stopped = threading.Event()
+
+    def compact() -> None:
+        step = 0
+        while not stopped.is_set():
+            feed(fleet, 1, seed=step)
+            fleet.notes = {"clock": fleet.clock}
+            fleet.snapshot(tmp_path, compact=step % 2 == 0)
+            step += 1
+
+    thread = threading.Thread(target=compact)
+    thread.start()
+    try:
+        for _ in range(200):
+            loaded = Fleet.load(tmp_path)
+            assert loaded.notes.get("clock", loaded.clock) == loaded.clock
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def test_a_value_that_saves_the_fleet_is_rejected(tmp_path: Path) -> None:
+    """Also while another thread saves: it would wait for itself."""
+    fleet = Fleet("regression", shared=False)
+    fleet.learn_many(list(range(3000)), [{f"f{i}": 1.0 for i in range(60)}] * 3000, [1.0] * 3000)
+
+    class Saves:
+        def __float__(self) -> float:
+            fleet.to_bytes()
+            return 1.0
+
+    stopped = threading.Event()
+
+    def save() -> None:
+        while not stopped.is_set():
+            fleet.to_bytes()
+
+    thread = threading.Thread(target=save)
+    thread.start()
+    try:
+        for _ in range(20):
+            for call in (fleet.predict_one, lambda key, x: fleet.learn_one(key, x, 1.0)):
+                with pytest.raises((RuntimeError, InputError), match="busy"):
+                    call(1, {"x": Saves()})
+    finally:
+        stopped.set()
+        thread.join()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_signal_handler_that_saves_does_not_wait_for_itself() -> None:
+    run_python("""
+        import signal
+        from hinge import Fleet
+        fleet = Fleet("regression", shared=False)
+        x = {f"f{i}": 1.0 for i in range(100)}
+        for start in range(0, 20_000, 1000):
+            fleet.learn_many(list(range(start, start + 1000)), [x] * 1000, [1.0] * 1000)
+        busy = done = 0
+        def save(*_):
+            global busy, done
+            try:
+                fleet.to_bytes()
+                done += 1
+            except RuntimeError as error:
+                assert "this thread is saving it" in str(error)
+                busy += 1
+        signal.signal(signal.SIGALRM, save)
+        for _ in range(200):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            fleet.to_bytes()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if busy:
+                break
+        assert busy, done
+        assert len(Fleet.from_bytes(fleet.to_bytes())) == 20_000
+        """)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

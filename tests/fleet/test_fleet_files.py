@@ -183,9 +183,9 @@ def test_other_files_are_no_fleets(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="not a hinge fleet"):
         Fleet.load(tmp_path / "text")
     hinge.Learner("regression").save(tmp_path / "learner")
-    with pytest.raises(ModelFileError, match="not a fleet but another model: hinge.load reads it"):
+    with pytest.raises(ModelFileError, match=r"not a fleet but another model: hinge.load reads it"):
         Fleet.load(tmp_path / "learner")
-    with pytest.raises(ModelFileError, match="a fleet: hinge.load and Fleet.load read it"):
+    with pytest.raises(ModelFileError, match=r"a fleet: hinge.load and Fleet.load read it"):
         hinge.Learner.from_bytes(saved())
     with pytest.raises(ModelFileError, match="version 2, this hinge reads 1: upgrade"):
         Fleet.from_bytes(b"hinge-fleet\n" + struct.pack("<I", 2))
@@ -245,6 +245,7 @@ CRAFTED: dict[str, Callable[[Parts], bytes]] = {
     "too many slots": head(lambda said: said.update(slots=2**32)),
     "billions of slots": head(lambda said: said.update(slots=2**32 - 2)),
     "one slot more": head(lambda said: said.update(slots=said["slots"] + 1)),
+    "a late clock": head(lambda said: said.update(until=2**62 + 1)),
     "later than now": head(lambda said: said.update(since=said["until"] + 1)),
     "no hand": head(lambda said: said.update(hand=[1])),
     "label twice": head(lambda said: said.update(labels='["a","a"]')),

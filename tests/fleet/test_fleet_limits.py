@@ -12,6 +12,7 @@ import pytest
 from fleets import assert_same_state, events, state
 from hinge import Fleet
 from hinge.data.errors import InputError
+from python_runs import run_python
 
 NAN = float("nan")
 OK = {"x": 0.5}
@@ -271,3 +272,30 @@ def test_bad_arguments_of_other_methods(shared: bool) -> None:
     del fleet["a"], fleet["b"]
     assert len(fleet) == 0
     assert before["length"] == 2
+
+
+def test_many_labels_do_not_leave_memory_behind() -> None:
+    """A batch runs on a desk for its number of labels: those of earlier numbers are given up."""
+    done = run_python("""
+        import resource
+        from hinge import Fleet
+        fleet = Fleet("classification", shared=False)
+        x = {f"f{i}": 1.0 for i in range(1000)}
+        for label in range(200):
+            fleet.learn_one("a", x, label)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        """)
+    assert int(done) < 180_000  # kB: 80,000; with a desk for each number of labels, 290,000
+
+
+def test_a_key_that_is_full_is_copied_once_per_event() -> None:
+    fleet = Fleet("regression", shared=False, max_features=500, at_max_features="evict")
+    fleet.learn_one("a", {f"old {i}": 1.0 for i in range(500)}, 1.0)
+    before = state(fleet)
+    rows = [{f"new {t} {i}": 1.0 for i in range(100)} for t in range(5)]
+    with pytest.raises(InputError):
+        fleet.learn_many(["a"] * 6, [*rows, {"x": float("nan")}], [1.0] * 6)
+    assert state(fleet) == before
+    fleet.learn_many(["a"] * 5, rows, [1.0] * 5)
+    assert fleet["a"].n_features == 500
+    assert sum(name.startswith("new") for name in fleet["a"].named_weights()) == 500

@@ -18,6 +18,8 @@ namespace hinge {
 
 // The first part of changes.
 struct ChangesHead {
+  static constexpr std::uint64_t latest = std::uint64_t{1} << 62;  // more changes than any fleet will make
+
   std::uint64_t since = 0, until = 0;
   std::size_t slots = 0, ignored = 0, names_before = 0;
   std::uint32_t first_free = Users::nobody;
@@ -35,10 +37,11 @@ struct ChangesHead {
     const Json json = JsonReader(chunk.content).read();
     since = number(json, "since"), until = number(json, "until");
     slots = number(json, "slots"), ignored = number(json, "ignored"), names_before = number(json, "names_before");
-    if (slots > Users::nobody || since > until) throw InputError("its numbers are invalid");
+    if (slots > Users::nobody || since > until || until > latest) throw InputError("its numbers are invalid");
     first_free = short_number(field(json, "first_free"));
     const std::vector<std::uint64_t> hands = numbers(json, "hand"), from = numbers(json, "lineage_from");
     if (hands.size() != 3) throw InputError("its hand is invalid");
+    if (*std::max_element(hands.begin(), hands.end()) > latest) throw InputError("its hand is invalid");
     hand = {hands[0], hands[1], hands[2]};
     const Json::Array& makers = array(json, "lineage");
     if (makers.size() != from.size()) throw InputError("its lineage is invalid");
@@ -201,6 +204,7 @@ class ChangesApplier {
     RecordLimits limits = limits_;
     limits.longest_key = 0;
     shared_ = unpacked(rest, fleet_.keys.layout, limits);
+    if (Record(fleet_.keys.layout, shared_.get()).head().width != limits.most_width) throw InputError("its shared weights have an invalid width");
     // It bounds the personal weights, too; those that have not been used since there are many labels are twice as large.
     limits_.weight_bound = 2 * Record(fleet_.keys.layout, shared_.get()).head().weight_bound;
   }
@@ -219,7 +223,9 @@ class ChangesApplier {
     RecordBytes record = unpacked(take_bytes(rest, size), fleet_.keys.layout, limits_);
     const Record its(fleet_.keys.layout, record.get());
     if (!is_name(its.key())) throw InputError("it has an invalid key");
-    if (fleet_.own_labels() && its.head().width != width_of(its.head().labels)) throw InputError("a record has an invalid width");
+    const std::size_t labels = fleet_.own_labels() ? its.head().labels : head_.known.size();
+    const bool may_be_narrow = fleet_.options.shared;  // until the key learns again
+    if (its.head().width != width_of(labels) && !may_be_narrow) throw InputError("a record has an invalid width");
     changes_.emplace_back();
     fleet_.keys.stage(change, std::move(record));
     changes_.back() = change;

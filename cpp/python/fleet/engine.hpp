@@ -1,9 +1,11 @@
 // What Python holds: a fleet with the labels of Python, safe to use from several threads.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct FleetEngine : Guarded {
 
   // Held while a snapshot is written. (One that a fork interrupted has no thread any more.)
   std::unique_lock<std::mutex> snapshots() {
+    { const SharedReading checked(*this); }  // a call from within a call of this fleet would wait for itself
     if (snapshot_forks_ != forks) {
       (void)snapshot_.release();
       snapshot_ = std::make_unique<std::mutex>();
@@ -32,9 +35,13 @@ struct FleetEngine : Guarded {
       fleet.keys.end_past();
     }
     std::unique_lock<std::mutex> turn(*snapshot_, std::try_to_lock);
-    if (turn.owns_lock()) return turn;
-    const WithoutGil released;
-    turn.lock();
+    if (!turn.owns_lock()) {
+      if (snapshot_thread_ == std::this_thread::get_id())
+        throw std::runtime_error("the fleet is busy: this thread is saving it, and a signal handler wants to save it, too");
+      const WithoutGil released;
+      turn.lock();
+    }
+    snapshot_thread_ = std::this_thread::get_id();
     return turn;
   }
   // A process that was forked has a copy of the fleet.
@@ -75,6 +82,7 @@ struct FleetEngine : Guarded {
 
  private:
   std::unique_ptr<std::mutex> snapshot_ = std::make_unique<std::mutex>();
+  std::atomic<std::thread::id> snapshot_thread_;
   unsigned snapshot_forks_ = forks, lineage_forks_ = forks;
 };
 struct FleetWriting : Writing {

@@ -21,7 +21,6 @@ namespace hinge {
 class Snapshot {
  public:
   Snapshot(FleetEngine& self, std::uint64_t since, const std::string& header) : self_(self), turn_(self.snapshots()) {
-    { const SharedReading checked(self_); }
     const WithoutGil released;
     std::string room;
     {
@@ -89,29 +88,38 @@ inline nb::bytes changes_as_bytes(FleetEngine& self, std::uint64_t since, const 
   return nb::bytes(all.data(), all.size());
 }
 
+// Changes that are going to be applied: their head has been read. They are read once, from one handle: the file may be
+// replaced meanwhile.
+struct OpenChanges {
+  OpenChanges(ChunkReader::Read read, std::uint64_t size, const std::string& source)
+      : reader(std::move(read), size, source), head(read_head(reader)) {}
+  ChunkReader reader;
+  ChangesHead head;
+};
+
 // `source` names the bytes in messages.
-inline std::unique_ptr<ChunkReader> open_changes(const nb::bytes& changes, const std::string& source) {
+inline std::unique_ptr<OpenChanges> open_changes(const nb::bytes& changes, const std::string& source) {
   const char* at = changes.c_str();
-  return std::make_unique<ChunkReader>([at](char* to, std::size_t size) mutable { std::memcpy(to, at, size), at += size; },
-                                       changes.size(), source);
+  return std::make_unique<OpenChanges>(
+      [kept = nb::bytes(changes), at](char* to, std::size_t size) mutable { std::memcpy(to, at, size), at += size; },
+      changes.size(), source);
 }
-inline std::unique_ptr<ChunkReader> open_changes_file(const nb::bytes& path, const std::string& source) {
+inline std::unique_ptr<OpenChanges> open_changes_file(const nb::bytes& path, const std::string& source) {
   const std::string name(path.c_str(), path.size());
   const std::shared_ptr<std::FILE> file(open_file(path_of(name), "rb").release(), CloseFile());
-  const std::uint64_t size = std::filesystem::file_size(path_of(name));
-  return std::make_unique<ChunkReader>([file, source](char* to, std::size_t count) {
+  return std::make_unique<OpenChanges>([file, source](char* to, std::size_t count) {
     if (std::fread(to, 1, count, file.get()) != count) throw BadFile(source + " ended while it was read");
-  }, size, source);
+  }, size_of(file.get(), name), source);
 }
 
 // Returns whether there was something new.
-inline bool apply_changes(FleetEngine& self, const std::unique_ptr<ChunkReader>& reader) {
+inline bool apply_changes(FleetEngine& self, OpenChanges& changes) {
   const FleetWriting writing(self);
   bool is_new = false;
   {
     const WithoutGil released;
-    ChangesApplier applier(self.fleet, read_head(*reader));
-    is_new = applier.apply(*reader, answer_signals);
+    ChangesApplier applier(self.fleet, std::move(changes.head));
+    is_new = applier.apply(changes.reader, answer_signals);
   }
   self.relabel();
   return is_new;

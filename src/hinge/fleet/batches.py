@@ -54,10 +54,12 @@ def as_keys(keys: Any) -> Any:
     """An array of int64, or a list of strings and whole numbers."""
     if hasattr(keys, "to_numpy") and not is_numpy(keys):
         ways = (getattr(keys, name, None) for name in ("to_pylist", "to_list", "tolist"))
-        if getattr(getattr(keys, "dtype", None), "kind", "") == "f":
-            keys = keys.to_numpy()
-        else:
-            keys = next(filter(None, ways))()
+        if getattr(getattr(keys, "dtype", None), "kind", "") == "f" and keys.isna().any():
+            raise ValueError(
+                f"keys must be strings or whole numbers, and this column has type {keys.dtype}: pandas does that to "
+                "whole numbers if some are missing"
+            )
+        keys = next(filter(None, ways))()
     if is_numpy(keys):
         if keys.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not {keys.ndim}-dimensional")
@@ -65,11 +67,6 @@ def as_keys(keys: Any) -> Any:
             import numpy as np
 
             return np.ascontiguousarray(keys, dtype=np.int64)
-        if keys.dtype.kind == "f":
-            raise ValueError(
-                "keys must be strings or whole numbers, and this column has type "
-                f"{keys.dtype}: pandas does that to whole numbers if some are missing"
-            )
         return keys.tolist()
     return as_list(keys, "keys", "of strings or whole numbers")
 

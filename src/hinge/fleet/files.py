@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .._core import Fleet as _Core
+from .._core import FleetChanges
 from ..data.errors import InputError
 from ..data.labels import plain
 from ..model import encoding, file
@@ -73,24 +73,38 @@ def save(fleet: Fleet, path: str | os.PathLike[str], since: int = 0) -> tuple[in
     return written
 
 
+def opened_file(path: str | os.PathLike[str]) -> FleetChanges:
+    changes: FleetChanges = FleetChanges.of_file(os.fsencode(path), str(path))
+    return changes
+
+
+def opened(data: bytes) -> FleetChanges:
+    if not isinstance(data, bytes):
+        raise TypeError(f"the data must be bytes, not {type(data).__name__}")
+    changes: FleetChanges = FleetChanges.of_bytes(data, "the data")
+    return changes
+
+
 def load(cls: type[Fleet], path: str | os.PathLike[str], limits: Mapping[str, Any]) -> Fleet:
-    place, source = os.fsencode(path), str(path)
-    fleet = fleet_of(cls, _Core.header_of_file(place, source), limits, source)
-    return _filled(fleet, lambda: apply_file(fleet, path), source)
-
-
-def apply_file(fleet: Fleet, path: str | os.PathLike[str]) -> None:
-    fleet._core.apply_file(os.fsencode(path), str(path))
+    changes = opened_file(path)
+    return filled(fleet_of(cls, changes.header, limits, str(path)), changes, str(path))
 
 
 def from_bytes(cls: type[Fleet], data: bytes, limits: Mapping[str, Any]) -> Fleet:
-    fleet = fleet_of(cls, _Core.header(data, "the data"), limits, "the data")
-    return _filled(fleet, lambda: fleet._core.apply(data, "the data"), "the data")
+    changes = opened(data)
+    return filled(fleet_of(cls, changes.header, limits, "the data"), changes, "the data")
 
 
-def _filled(fleet: Fleet, fill: Callable[[], object], source: str) -> Fleet:
+def filled(fleet: Fleet, changes: FleetChanges, source: str) -> Fleet:
     try:
-        fill()
+        fleet._core.apply(changes)
     except InputError as error:
         raise file.ModelFileError(f"{source} contradicts itself: {error}") from error
     return fleet
+
+
+def notes_of(changes: FleetChanges, source: str) -> dict[str, Any]:
+    try:
+        return file.notes_of(json.loads(changes.header))
+    except file.ABSURD as error:
+        raise file.ModelFileError(f"{source} has an invalid header: {error}") from error

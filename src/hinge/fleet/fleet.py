@@ -100,7 +100,7 @@ class Fleet:
     def learn_many(self, keys: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Learns many examples in their order: all of them, or none if one is invalid.
 
-        `X` is a list of dicts, a DataFrame, an array, a sparse matrix or an Arrow table. `keys` has one key per row, and
+        `X` is a list of dicts, a DataFrame, an array, a sparse matrix or an Arrow table. `keys` has one key per row,
         `y` one label or number; of a table they may be the names of columns. Columns of arrays are features named by
         their numbers.
         """
@@ -287,12 +287,17 @@ class Fleet:
         return changed
 
     def apply(self, changes: bytes) -> bool:
-        """Takes over the changes of the fleet that this one is a copy of: all of them, or none if they are invalid.
+        """Takes over the changes of the fleet that this one is a copy of, and its notes; nothing, if they are invalid.
 
         A copy begins with `load`, `from_bytes` or a new fleet with the same options. Returns False if it has these
         changes already. A copy that has learned by itself takes no more changes.
         """
-        return bool(self._core.apply(changes, "the data"))
+        opened = files.opened(changes)
+        notes = files.notes_of(opened, "the data")
+        is_new = self._core.apply(opened)
+        if is_new:
+            self.notes = notes
+        return bool(is_new)
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return type(self).from_bytes, (self.to_bytes(),)

@@ -52,14 +52,12 @@ def snapshot(fleet: Fleet, directory: str | os.PathLike[str], compact: bool = Fa
                 f"{folder} has the snapshots of another fleet, or of a later state of this one: "
                 "choose another directory"
             )
-        if segments and segments[-1].until == fleet.clock and not compact:
+        unchanged = segments and segments[-1].until == fleet.clock
+        if unchanged and not compact and _is_complete(folder, segments, fleet):
             return
         name = f"{int(segments[-1].file[:8]) + 1 if segments else 1:08d}.fleet"
-        kept = (
-            []
-            if compact or not segments or _is_worn(segments) or not _are_there(folder, segments)
-            else segments
-        )
+        anew = compact or not segments or segments[-1].until == 0 or _is_worn(segments)
+        kept = [] if anew or not _are_there(folder, segments) else segments
         until, maker = files.save(fleet, folder / name, kept[-1].until if kept else 0)
         kept = [*kept, Segment(name, until, maker, (folder / name).stat().st_size)]
         _write_list(folder, kept)
@@ -70,17 +68,20 @@ def load(cls: type[Fleet], directory: str | os.PathLike[str], limits: Mapping[st
     folder = Path(directory)
     for _ in range(_TRIES):
         segments = read_list(folder)
+        paths = [folder / segment.file for segment in segments]
         try:
-            fleet = files.load(cls, folder / segments[0].file, limits)
-            for segment in segments[1:]:
-                files.apply_file(fleet, folder / segment.file)
+            parts = [files.opened_file(path) for path in paths]
         except FileNotFoundError:
             if read_list(folder) == segments:
                 raise
             continue  # it was compacted meanwhile
+        fleet = files.fleet_of(
+            cls, parts[-1].header, limits, str(paths[-1])
+        )  # with its latest notes and limits
+        for part, path in zip(parts, paths, strict=True):
+            files.filled(fleet, part, str(path))
         if not fleet._core.has_been(segments[-1].maker, segments[-1].until):
             raise ModelFileError(f"{folder / LIST} does not belong to the segments in {folder}")
-        fleet.notes = _latest_notes(folder / segments[-1].file)
         return fleet
     raise OSError(f"{folder} was rewritten again and again while it was read")
 
@@ -107,6 +108,13 @@ def _are_there(folder: Path, segments: list[Segment]) -> bool:
     return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
 
+def _is_complete(folder: Path, segments: list[Segment], fleet: Fleet) -> bool:
+    """Whether the directory also has the notes and the limits as they are."""
+    if not _are_there(folder, segments):
+        return False
+    return files.opened_file(folder / segments[-1].file).header == files.header_of(fleet)
+
+
 def _is_worn(segments: list[Segment]) -> bool:
     first, *others = segments
     return len(others) >= _MOST or sum(segment.bytes for segment in others) > first.bytes
@@ -123,10 +131,3 @@ def _remove_others(folder: Path, kept: set[str]) -> None:
         if _SEGMENT.fullmatch(path.name) and path.name not in kept:
             with suppress(OSError):
                 path.unlink()
-
-
-def _latest_notes(path: Path) -> dict[str, Any]:
-    from .._core import Fleet as _Core
-    from ..model.file import notes_of
-
-    return notes_of(json.loads(_Core.header_of_file(os.fsencode(path), str(path))))
