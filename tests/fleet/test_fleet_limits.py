@@ -276,6 +276,7 @@ def test_bad_arguments_of_other_methods(shared: bool) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizer keeps memory that is free")
 def test_many_labels_do_not_leave_memory_behind() -> None:
     """A batch runs on a desk for its number of labels: those of earlier numbers are given up."""
     done = run_python("""
