@@ -202,7 +202,10 @@ class Fleet {
     last = {};
     if (before != nullptr && (is_new || !(e.weight > 0) || !knows_label(e, user))) score(e, *before), before = nullptr;
     if (!(e.weight > 0)) return check_only(e, e.weight);
-    if (is_new && (user = add_key(e)) == Users::nobody) return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
+    if (is_new && (user = add_key(e)) == Users::nobody) {  // ignored, and still rejected if it is invalid
+      if (options.closed && !knows_label(e, user)) reject_label(e);
+      return check_only(e, std::isfinite(e.weight) ? 0 : e.weight);
+    }
     last.age = keys.record(user).head().statistics.rounds;
     const LabelCode code = is_classification() ? code_of(e, user) : LabelCode{e.target, false};
     Desk& desk = desks_.of(label_count(user));
@@ -405,7 +408,7 @@ class Fleet {
                          " keys, its limit (max_keys)");
       if (options.at_max_keys == WhenFull::ignore) {
         ignored += 1;
-        clock += 1;  // a copy of the fleet is told of it
+        clock += 1;  // a change: replicas count it, too
         return Users::nobody;
       }
       keys.remove(keys.idle(clock), clock + 1);
@@ -427,6 +430,9 @@ class Fleet {
     const RecordLook its = keys.look(user);
     return is_among(its->labels(), its->head().labels);
   }
+  [[noreturn]] static void reject_label(const FleetEvent& e) {
+    throw InputError("the label " + shown_label(*e.label) + " is not one of the classes");
+  }
   // What the label of an event is for the learner, which gets it if it is new.
   LabelCode code_of(const FleetEvent& e, std::uint32_t user) {
     labels_for(user, of_event_);
@@ -434,7 +440,7 @@ class Fleet {
     const auto found = std::find(of_event_.begin(), of_event_.end(), id);
     if (id != LabelTable::unknown && found != of_event_.end())
       return {label_code(static_cast<std::size_t>(found - of_event_.begin()), of_event_.size()), false};
-    if (options.closed) throw InputError("the label " + shown_label(*e.label) + " is not one of the classes");
+    if (options.closed) reject_label(e);
     if (of_event_.size() >= options.max_labels)
       throw InputError("the label " + shown_label(*e.label) + " is new, and the model has " + std::to_string(of_event_.size()) + " labels, its limit (max_labels)");
     if (id == LabelTable::unknown) id = labels.add(*e.label);

@@ -177,7 +177,6 @@ class Keys {
       cool(user);
     }
   }
-  bool is_full() const { return bytes() > memory_; }
   std::size_t cold() const { return size() - warm_; }
   const Hand& hand() const { return hand_; }
 
@@ -200,13 +199,13 @@ class Keys {
   bool read_past(const Function& function) {
     Past& past = *past_;
     const std::uint32_t end = past.slots - past.next > slots_at_once ? past.next + slots_at_once : past.slots;
-    for (bool goes_on = true; goes_on && past.next < end;) {
+    for (bool wants_more = true; wants_more && past.next < end;) {
       const std::uint32_t user = past.next++;
       if (const PastSlot* kept = past.find(user)) {
-        goes_on = give(function, user, kept->was, kept->record.get());
+        wants_more = give(function, user, kept->was, kept->record.get());
         past.drop(user);
       } else if (const Users::User& its = users_[user]; its.stamp > past.since && its.stamp <= past.until) {
-        goes_on = its.is_free() ? function(user, its, nullptr) : give(function, user, its, look(user)->bytes());
+        wants_more = its.is_free() ? function(user, its, nullptr) : give(function, user, its, look(user)->bytes());
       }
     }
     return past.next < past.slots;

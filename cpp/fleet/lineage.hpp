@@ -1,5 +1,5 @@
-// Who made the changes of a fleet: each copy that goes on learning by itself gets a name of its own. So a replica takes the
-// changes of the fleet that it is a copy of, and no others.
+// Who made the changes of a fleet: a copy that learns by itself draws a new name. So a replica accepts the changes of the
+// fleet that it was copied from, and rejects all others.
 #pragma once
 
 #include <cstdint>

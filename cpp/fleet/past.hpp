@@ -1,4 +1,5 @@
-// A fleet as it was at one moment, while it goes on learning: what a snapshot has not read yet is kept before it changes.
+// A fleet at one moment in time, for a snapshot that is written while the fleet learns: a slot that the snapshot has not read
+// yet is copied before it changes.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@
 namespace hinge {
 
 struct PastSlot {
-  Users::User was;     // its record is `record`, or on disk nothing
-  RecordBytes record;  // of a key
+  Users::User was;
+  RecordBytes record;  // nullptr: the slot was free
 };
 
 // The snapshot has the slots whose last change is later than `since`, as they were at `until`.

@@ -76,7 +76,7 @@ void change(Fleet& fleet, std::mt19937_64& random) {
   }
 }
 
-// All changes since a moment. With `random`, the fleet goes on learning between two pieces.
+// All changes since a moment. With `random`, the fleet learns between two pieces.
 std::string written(Fleet& fleet, std::uint64_t since, std::mt19937_64* random = nullptr) {
   std::string all;
   ChangesWriter writer(fleet, since, "{}", ChangesWriter::room_for(fleet));

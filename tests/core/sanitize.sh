@@ -11,7 +11,7 @@ if [ "${1:-}" = thread ]; then
   shift
   kind=thread
   libraries="libtsan.so libstdc++.so"
-  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_calls.py tests/fleet/test_fleet_threads.py tests/fleet/test_fleet_changes.py tests/fleet/test_fleet_cold.py tests/model/test_processes.py"
+  tests="tests/contracts/test_contracts_threads.py tests/contracts/test_contracts_calls.py tests/fleet/test_fleet_threads.py tests/fleet/test_fleet_moments.py tests/fleet/test_fleet_directories.py tests/fleet/test_fleet_cold.py tests/model/test_processes.py"
   workers=0 # one process: reports of several would interleave
 else
   kind=address,undefined

@@ -1,12 +1,10 @@
-"""Changes of a fleet for its copies, and what a snapshot sees while the fleet learns."""
+"""Changes of a fleet, for its copies."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-import signal
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.fleet_files import OPTIONS, chunks, content, feed
-from support.python_runs import run_python
 
-import hinge
-from hinge import Fleet, InputError, ModelFileError
+from hinge import Fleet, InputError
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -97,7 +93,7 @@ def test_a_copy_that_has_learned_takes_no_changes() -> None:
 
 
 def test_a_copy_can_take_over_and_be_followed() -> None:
-    """The first fleet is lost; its copy goes on, and the other copies follow it."""
+    """Failover: one copy learns in place of the lost fleet, and the other copy follows it."""
     fleet = Fleet("classification")
     feed(fleet, 50)
     second, third = Fleet.from_bytes(fleet.to_bytes()), Fleet.from_bytes(fleet.to_bytes())
@@ -163,202 +159,6 @@ TestReplicas = Replicas.TestCase
 TestReplicas.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
-# ---- snapshots while it learns --------------------------------------------------------------------------------------
-
-
-def test_a_snapshot_is_of_one_moment(tmp_path: Path) -> None:
-    """Each batch gives each key one example, so all keys have learned equally often at any moment between two."""
-    keys, features = 4000, {f"f{i}": 1.0 for i in range(30)}
-    fleet = Fleet("regression", shared=False)
-    fleet.learn_many(list(range(keys)), [features] * keys, [1.0] * keys)
-    assert len(fleet.to_bytes()) > 3 * 2**19  # several pieces
-    stopped = threading.Event()
-
-    def learn() -> None:
-        y = 0.0
-        while not stopped.is_set():
-            y += 1
-            fleet.learn_many(list(range(keys)), [features] * keys, [y] * keys)
-
-    thread = threading.Thread(target=learn)
-    thread.start()
-    try:
-        rounds = []
-        for _ in range(12):
-            fleet.save(tmp_path / "f")
-            loaded = Fleet.load(tmp_path / "f")
-            its = set(loaded.summary()["rounds"])
-            assert len(its) == 1
-            assert loaded.clock == keys * next(iter(its))
-            rounds.append(its.pop())
-    finally:
-        stopped.set()
-        thread.join()
-    assert len(set(rounds)) > 3
-
-
-def test_a_snapshot_sees_keys_that_are_removed_meanwhile(tmp_path: Path) -> None:
-    """Keys are removed in their order and new ones take their slots: what a snapshot has is a suffix and a prefix."""
-    keys = 20_000
-    x = {f"f{i}": 1.0 for i in range(40)}
-    for _ in range(5):
-        fleet = Fleet("regression", shared=False)
-        fleet.learn_many(list(range(keys)), [x] * keys, [1.0] * keys)
-
-        def turn(fleet: Fleet = fleet) -> None:
-            for key in range(keys):
-                del fleet[key]
-                fleet.learn_one(f"new {key}", x, 2.0)
-
-        thread = threading.Thread(target=turn)
-        thread.start()
-        moments = []
-        while thread.is_alive():
-            fleet.save(tmp_path / "f")
-            loaded = Fleet.load(tmp_path / "f")
-            old = [key for key in loaded if isinstance(key, int)]
-            new = {int(key.split()[1]) for key in loaded if isinstance(key, str)}
-            assert sorted(old) == list(range(keys - len(old), keys))
-            assert new == set(range(len(new)))
-            assert keys - 1 <= len(loaded) <= keys
-            assert loaded.clock == keys + (keys - len(old)) + len(new)
-            moments.append(len(new))
-        thread.join()
-        if any(0 < moment < keys for moment in moments):
-            return
-    pytest.skip("this machine ran the threads one after the other")
-
-
-def test_an_error_while_writing_leaves_the_fleet_usable(tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    feed(fleet, 50)
-    with pytest.raises(OSError, match="No space left"):
-        fleet.save("/dev/full")
-    before = fleet.to_bytes()
-    feed(fleet, 10, seed=3)
-    assert Fleet.from_bytes(before).clock == 50
-    assert Fleet.from_bytes(fleet.to_bytes()).clock == 60
-
-
-# ---- directories ----------------------------------------------------------------------------------------------------
-
-
-def files(folder: Path) -> list[str]:
-    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
-
-
-def test_a_directory_grows_by_what_has_changed(tmp_path: Path) -> None:
-    fleet = Fleet("classification", shared=False)
-    feed(fleet, 400, keys=100)
-    fleet.snapshot(tmp_path / "d")
-    fleet.snapshot(tmp_path / "d")  # nothing is new
-    assert files(tmp_path / "d") == ["00000001.fleet", "fleet.json"]
-    for step in range(3):
-        feed(fleet, 3, seed=step)
-        fleet.notes = {"step": step}
-        fleet.snapshot(tmp_path / "d")
-        for read in (Fleet.load(tmp_path / "d"), hinge.load(tmp_path / "d")):
-            assert content(read) == content(fleet)
-            assert read.notes == fleet.notes
-    assert files(tmp_path / "d") == [*(f"0000000{i}.fleet" for i in range(1, 5)), "fleet.json"]
-    sizes = [(tmp_path / "d" / name).stat().st_size for name in files(tmp_path / "d")[:-1]]
-    assert max(sizes[1:]) < sizes[0] / 5
-
-
-def test_a_directory_is_compacted_when_it_has_outgrown_the_fleet(tmp_path: Path) -> None:
-    fleet = Fleet("classification", shared=False)
-    feed(fleet, 100, keys=20)
-    longest = 0
-    for step in range(30):
-        feed(fleet, 20, seed=step, keys=20)
-        fleet.snapshot(tmp_path)
-        longest = max(longest, len(files(tmp_path)))
-        total = sum((tmp_path / name).stat().st_size for name in files(tmp_path))
-        assert total < 3.2 * len(fleet.to_bytes())
-        assert content(Fleet.load(tmp_path)) == content(fleet)
-    assert longest < 12
-
-
-@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"cut")], ids=["gone", "cut"])
-def test_a_directory_that_has_lost_a_segment_is_written_anew(harm: Any, tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    feed(fleet, 100)
-    fleet.snapshot(tmp_path / "d")
-    harm(tmp_path / "d" / "00000001.fleet")
-    feed(fleet, 5)
-    fleet.snapshot(tmp_path / "d")
-    assert content(Fleet.load(tmp_path / "d")) == content(fleet)
-    with pytest.raises(FileNotFoundError, match="no folder"):
-        fleet.snapshot(tmp_path / "nowhere" / "d")
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(NotADirectoryError, match="snapshots go to a directory"):
-        fleet.snapshot(tmp_path / "file")
-
-
-def test_a_restarted_fleet_goes_on_in_its_directory(tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    feed(fleet, 100)
-    fleet.snapshot(tmp_path)
-    again = Fleet.load(tmp_path)
-    feed(again, 10, seed=1)
-    again.snapshot(tmp_path)
-    assert content(Fleet.load(tmp_path)) == content(again)
-    feed(fleet, 20, seed=2)
-    with pytest.raises(ValueError, match="snapshots of another fleet, or of a later state"):
-        fleet.snapshot(tmp_path)
-    with pytest.raises(ValueError, match="snapshots of another fleet"):
-        Fleet("classification").snapshot(tmp_path)
-    assert content(Fleet.load(tmp_path)) == content(again)
-
-
-def test_a_forgotten_key_is_gone_from_files(tmp_path: Path) -> None:
-    fleet = Fleet("classification", memory=2_000)
-    feed(fleet, 100)
-    fleet.learn_one("somebody@example.org", {"f1": 1}, "a")
-    feed(fleet, 50, seed=1)
-    fleet.snapshot(tmp_path / "d")
-    del fleet["somebody@example.org"]
-    assert "somebody@example.org" not in fleet
-    assert b"somebody" not in fleet.to_bytes()
-    assert b"somebody" not in fleet.changes(50)
-    fleet.snapshot(tmp_path / "d", compact=True)
-    assert files(tmp_path / "d") == ["00000002.fleet", "fleet.json"]
-    assert not any(b"somebody" in path.read_bytes() for path in (tmp_path / "d").iterdir())
-    assert "somebody@example.org" not in Fleet.load(tmp_path / "d")
-
-
-def test_damaged_directories_are_rejected(tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    with pytest.raises(FileNotFoundError, match=r"no fleet in .*: it has no fleet.json"):
-        Fleet.load(tmp_path)
-    feed(fleet, 100)
-    fleet.snapshot(tmp_path)
-    feed(fleet, 5)
-    fleet.snapshot(tmp_path)
-    listed = (tmp_path / "fleet.json").read_text()
-    first, second = files(tmp_path)[:2]
-    for wrong in ("", "{}", "[]", '{"version": 2, "segments": []}', '{"version": 1, "segments": []}',
-                  listed.replace(first, "../x"), listed.replace('"until"', '"x"')):  # fmt: skip
-        (tmp_path / "fleet.json").write_text(wrong)
-        with pytest.raises(ModelFileError, match="is not the list of a fleet"):
-            Fleet.load(tmp_path)
-    said = json.loads(listed)
-    said["segments"][1]["maker"] = "0" * 32
-    (tmp_path / "fleet.json").write_text(json.dumps(said))
-    with pytest.raises(ModelFileError, match="does not belong to the segments"):
-        Fleet.load(tmp_path)
-    (tmp_path / "fleet.json").write_text(listed)
-    data = (tmp_path / second).read_bytes()
-    (tmp_path / second).write_bytes(data[:-5])
-    with pytest.raises(ModelFileError, match=f"{second} is damaged"):
-        Fleet.load(tmp_path)
-    (tmp_path / second).unlink()
-    with pytest.raises(FileNotFoundError):
-        Fleet.load(tmp_path)
-    (tmp_path / second).write_bytes(data)
-    assert content(Fleet.load(tmp_path)) == content(fleet)
-
-
 def test_the_head_of_a_file_says_what_it_is() -> None:
     fleet = Fleet("classification", C=0.5)
     feed(fleet, 10)
@@ -366,142 +166,6 @@ def test_the_head_of_a_file_says_what_it_is() -> None:
     said = json.loads(head)
     assert (kind, said["since"], said["until"], said["slots"]) == (1, 0, 10, len(fleet))
     assert json.loads(said["header"])["parameters"] == {"C": 0.5, "step": fleet.parameters["step"]}
-
-
-def test_notes_go_with_changes_and_snapshots(tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    fleet.snapshot(tmp_path)  # nothing has been learned
-    feed(fleet, 20)
-    copied = Fleet.from_bytes(fleet.to_bytes())
-    fleet.notes["place"] = 1
-    fleet.snapshot(tmp_path)
-    assert copied.apply(fleet.changes(20)) is False  # nothing has changed but the notes
-    fleet.notes["place"] = 2
-    fleet.snapshot(tmp_path)
-    assert Fleet.load(tmp_path).notes == {"place": 2}
-    feed(fleet, 1)
-    copied.apply(fleet.changes(20))
-    assert copied.notes == {"place": 2}
-    small = Fleet.load(tmp_path, max_keys=1000)
-    small.snapshot(tmp_path)
-    assert Fleet.load(tmp_path).parameters["max_keys"] == 1000
-    assert content(Fleet.load(tmp_path)) == content(small)
-
-
-def test_an_empty_snapshot_is_of_any_fleet(tmp_path: Path) -> None:
-    Fleet("classification").snapshot(tmp_path)
-    numbers = Fleet("regression")
-    numbers.learn_one("a", {"x": 1}, 2.0)
-    numbers.snapshot(tmp_path)
-    assert content(Fleet.load(tmp_path)) == content(numbers)
-
-
-def test_a_file_is_read_at_one_moment(tmp_path: Path) -> None:
-    """Others replace it while it is read: its notes are those of its weights."""
-    fleet = Fleet("classification")
-    stopped = threading.Event()
-
-    def save() -> None:
-        while not stopped.is_set():
-            feed(fleet, 1)
-            fleet.notes = {"clock": fleet.clock}
-            fleet.save(tmp_path / "f")
-
-    feed(fleet, 1)
-    fleet.notes = {"clock": 1}
-    fleet.save(tmp_path / "f")
-    thread = threading.Thread(target=save)
-    thread.start()
-    try:
-        for _ in range(300):
-            loaded = Fleet.load(tmp_path / "f")
-            assert loaded.notes["clock"] == loaded.clock
-    finally:
-        stopped.set()
-        thread.join()
-
-
-def test_a_directory_is_read_while_it_is_compacted(tmp_path: Path) -> None:
-    fleet = Fleet("classification")
-    feed(fleet, 30)
-    fleet.snapshot(tmp_path)
-    stopped = threading.Event()
-
-    def compact() -> None:
-        step = 0
-        while not stopped.is_set():
-            feed(fleet, 1, seed=step)
-            fleet.notes = {"clock": fleet.clock}
-            fleet.snapshot(tmp_path, compact=step % 2 == 0)
-            step += 1
-
-    thread = threading.Thread(target=compact)
-    thread.start()
-    try:
-        for _ in range(200):
-            loaded = Fleet.load(tmp_path)
-            assert loaded.notes.get("clock", loaded.clock) == loaded.clock
-    finally:
-        stopped.set()
-        thread.join()
-
-
-def test_a_value_that_saves_the_fleet_is_rejected(tmp_path: Path) -> None:
-    """Also while another thread saves: it would wait for itself."""
-    fleet = Fleet("regression", shared=False)
-    fleet.learn_many(list(range(3000)), [{f"f{i}": 1.0 for i in range(60)}] * 3000, [1.0] * 3000)
-
-    class Saves:
-        def __float__(self) -> float:
-            fleet.to_bytes()
-            return 1.0
-
-    stopped = threading.Event()
-
-    def save() -> None:
-        while not stopped.is_set():
-            fleet.to_bytes()
-
-    thread = threading.Thread(target=save)
-    thread.start()
-    try:
-        for _ in range(20):
-            for call in (fleet.predict_one, lambda key, x: fleet.learn_one(key, x, 1.0)):
-                with pytest.raises((RuntimeError, InputError), match="busy"):
-                    call(1, {"x": Saves()})
-    finally:
-        stopped.set()
-        thread.join()
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
-def test_a_signal_handler_that_saves_does_not_wait_for_itself() -> None:
-    run_python("""
-        import signal
-        from hinge import Fleet
-        fleet = Fleet("regression", shared=False)
-        x = {f"f{i}": 1.0 for i in range(100)}
-        for start in range(0, 20_000, 1000):
-            fleet.learn_many(list(range(start, start + 1000)), [x] * 1000, [1.0] * 1000)
-        busy = done = 0
-        def save(*_):
-            global busy, done
-            try:
-                fleet.to_bytes()
-                done += 1
-            except RuntimeError as error:
-                assert "this thread is saving it" in str(error)
-                busy += 1
-        signal.signal(signal.SIGALRM, save)
-        for _ in range(200):
-            signal.setitimer(signal.ITIMER_REAL, 0.01)
-            fleet.to_bytes()
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            if busy:
-                break
-        assert busy, done
-        assert len(Fleet.from_bytes(fleet.to_bytes())) == 20_000
-        """)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -301,3 +301,15 @@ def test_a_key_that_is_full_is_copied_once_per_event() -> None:
     fleet.learn_many(["a"] * 5, rows, [1.0] * 5)
     assert fleet["a"].n_features == 500
     assert sum(name.startswith("new") for name in fleet["a"].named_weights()) == 500
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_ignored_example_must_have_one_of_the_classes(shared: bool) -> None:
+    fleet = Fleet("classification", shared=shared, classes=["p", "q"], max_keys=1, at_max_keys="ignore")
+    fleet.learn_one("a", {"x": 1.0}, "p")
+    fleet.learn_one("b", {"x": 1.0}, "q")
+    before = state(fleet)
+    with pytest.raises(InputError, match="the label 'r' is not one of the classes"):
+        fleet.learn_one("b", {"x": 1.0}, "r")
+    assert state(fleet) == before
+    assert fleet.n_ignored == 1

@@ -48,7 +48,7 @@ OPTIONS: Any = st.fixed_dictionaries(
 
 
 class Against(RuleBasedStateMachine):
-    """What both machines do. `learned` is told what the fleet has learned."""
+    """What both machines do. `learned` is called with what the fleet has learned."""
 
     fleet: Fleet
     copy: Fleet | None = None

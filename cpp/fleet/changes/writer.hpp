@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -116,6 +117,8 @@ class ChangesWriter {
         append_number(keys, was.stamp);
         const std::size_t begin = keys.size();
         append_packed_checked(keys, user, *record);
+        if (keys.size() - begin > std::numeric_limits<std::uint32_t>::max())
+          throw InputError("the key " + shown_name(record->key()) + " takes more than 4 GiB, which a file cannot hold");
         const auto size = static_cast<std::uint32_t>(keys.size() - begin);
         std::memcpy(keys.data() + at, &size, sizeof size);
         written_.keys += 1;

@@ -23,8 +23,8 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
     "weight": ("NAME", "CSV, JSON, Arrow", "The column or field with the weight of an example."),
     "key": (
         "FIELD", "CSV, JSON, Arrow",
-        "The column or field with the key of an example (a user, a shop, a sensor): a fleet is learned, a small model "
-        "for each key on top of one that all keys share. It is no feature.",
+        "The column or field with the key of an example (a user, a shop, a sensor). It makes the model a fleet: a "
+        "small model for each key on top of one that all keys share. It is no feature.",
     ),
     "text": (
         "FIELD", "CSV, JSON, Arrow",
